@@ -1,0 +1,49 @@
+# `make help` lists the targets.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+DEMO := $(BIN)/python run.py
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test lint unit contract integration postgres bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+venv: .venv/ready ## make the environment .venv, with all that the command line needs
+
+.venv/ready: requirements.txt simulator/requirements.txt
+	@$(PYTHON) -m venv .venv || { \
+	  echo "this Python cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; \
+	  rm -rf .venv; exit 1; }
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/ready-dev: .venv/ready requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+demo: venv ## an insert sweep and the queries on SQLite, verified, in under two minutes
+	$(DEMO) insert --target sqlite --workers 1,2,4 --batch 1000 --num-inserts 200000
+	$(DEMO) query --target sqlite
+
+test: lint postgres unit contract integration ## everything; installs what it needs, a PostgreSQL included
+
+lint: .venv/ready-dev ## style, types and import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+postgres: .venv/ready-dev ## install a PostgreSQL server for the tests, unless there is one
+	$(BIN)/python tests/servers.py install
+
+unit contract integration: .venv/ready-dev
+	$(BIN)/pytest tests/$@
+
+bench: .venv/ready-dev postgres ## print the performance figures, side by side
+	$(BIN)/python tests/perf/encode.py
+	$(BIN)/python tests/perf/pipeline.py
+	$(BIN)/python tests/perf/postgres.py
+
+clean: ## remove the environment and the caches
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The commands, one file each; thin: they check the input, call the pieces and print."""

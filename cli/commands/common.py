@@ -1,0 +1,213 @@
+"""What insert and query share: options, opening a sweep, running it, showing it."""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from cli import config as configuration
+from cli import results, tables
+from cli.config import RUNNERS, Target
+from cli.interrupts import caught_interrupts
+from cli.machine import this_machine
+from cli.plan import PlannedRun
+from cli.progress import Follower
+from cli.results import Result
+from cli.runners.local import LocalRunner
+from cli.sweep import run_sweep
+from simulator import __version__
+from simulator.dataset import Dataset
+from simulator.errors import ConfigError
+from simulator.spec import Kind
+
+_PROBLEMS = "problems"
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Command(click.Command):
+    """A command that tells all its unusable options at once, not only the first."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options; ConfigError with everything that is wrong with them."""
+        problems = ctx.meta[_PROBLEMS] = []
+        rest = super().parse_args(ctx, args)
+        if problems:
+            raise ConfigError(problems)
+        return rest
+
+
+class _Option(click.Option):
+    """An option of a Command: it notes what is wrong with it."""
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        try:
+            return super().process_value(ctx, value)
+        except click.BadParameter as error:
+            ctx.meta[_PROBLEMS].append(error.format_message())
+            return None
+
+
+option = functools.partial(click.option, cls=_Option)
+
+
+class _Integers(click.ParamType[tuple[int, ...]]):
+    """Whole numbers, separated by commas."""
+
+    name = "n,n,..."
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(int(word) for word in str(value).split(","))
+        except ValueError:
+            self.fail(f"expected whole numbers separated by commas, got {value!r}", param, ctx)
+
+
+INTEGERS = _Integers()
+
+_TARGET_OPTIONS = (
+    option("--target", "-t", required=True, help="Name of a target in the configuration."),
+    option(
+        "--config",
+        "-c",
+        type=click.Path(path_type=Path),
+        default="config.yaml",
+        show_default=True,
+        help="File with the targets.",
+    ),
+    option(
+        "--runner",
+        type=click.Choice(RUNNERS),
+        default=None,
+        help="Where collector and workers run.  [default: the target's]",
+    ),
+    option(
+        "--extra-option",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="An option of the target, over the configuration's; may be given several times.",
+    ),
+)
+_RUN_OPTIONS = (
+    option(
+        "--output",
+        type=click.Path(path_type=Path),
+        default="results",
+        show_default=True,
+        help="Folder for result files.",
+    ),
+    option(
+        "--timeout",
+        type=float,
+        default=0.0,
+        show_default=True,
+        help="Seconds that one run may take; 0: no limit.",
+    ),
+    option(
+        "--format",
+        "form",
+        type=click.Choice(tables.FORMATS),
+        default="table",
+        show_default=True,
+        help="What to print on standard output; progress goes to standard error.",
+    ),
+    option("--quiet", "-q", is_flag=True, help="No progress."),
+)
+
+
+def target_options(command: _Function) -> _Function:
+    """Add the options that name a target."""
+    for add in reversed(_TARGET_OPTIONS):
+        command = add(command)
+    return command
+
+
+def common_options(command: _Function) -> _Function:
+    """Add the options of every command that runs something on a target."""
+    for add in reversed(_RUN_OPTIONS):
+        command = add(command)
+    return target_options(command)
+
+
+def extra_options(given: Sequence[str], problems: list[str]) -> dict[str, Any]:
+    """Return KEY=VALUE words as a mapping; notes the words that are none."""
+    options: dict[str, Any] = {}
+    for word in given:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            problems.append(f"--extra-option: expected KEY=VALUE, got {word!r}")
+        options[key] = value
+    return options
+
+
+def resolve(
+    config: Path,
+    target: str,
+    extra: Mapping[str, Any],
+    runner: str | None,
+    problems: list[str],
+) -> Target | None:
+    """Return the target; or note what is wrong with it, so that it is told with the rest."""
+    try:
+        return configuration.load(config).resolve(target, extra, runner)
+    except ConfigError as error:
+        problems += error.problems
+        return None
+
+
+def describe_options(options: Any) -> dict[str, Any]:
+    """Return a dataclass of options as plain data."""
+    plain = dataclasses.asdict(options)
+    return {key: value.value if isinstance(value, Enum) else value for key, value in plain.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A sweep that is about to start: what it runs on, and where its result goes."""
+
+    target: Target
+    result: Result
+    path: Path
+
+
+def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
+    """Return a new sweep with its result still empty."""
+    created = results.now_utc()
+    result = Result(
+        program_version=__version__,
+        sweep_id=results.new_id(created),
+        created=created,
+        kind=kind,
+        target=target.name,
+        module=target.module,
+        runner=target.runner,
+        configuration={},
+        machine=this_machine(),
+        dataset=dataset,
+    )
+    return Sweep(target, result, results.path_of(output, result))
+
+
+def conclude(sweep: Sweep, planned: Sequence[PlannedRun], *, form: str, quiet: bool) -> None:
+    """Run a sweep, print its result, and leave with its exit code."""
+    with caught_interrupts() as interrupts:
+        with Follower(total_runs=len(planned), quiet=quiet) as follower:
+            run_sweep(
+                planned,
+                LocalRunner(interrupts),
+                sweep.target.options.secrets(),
+                result=sweep.result,
+                path=sweep.path,
+                watch=follower.show,
+                interrupts=interrupts,
+            )
+        click.echo(tables.printed(sweep.result, sweep.path, form), nl=False)
+    click.get_current_context().exit(sweep.result.exit_code)

@@ -1,0 +1,214 @@
+"""`insert`: write the workload's rows with several worker counts and measure."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli import plan, results
+from cli.commands.common import (
+    INTEGERS,
+    Command,
+    common_options,
+    conclude,
+    describe_options,
+    extra_options,
+    option,
+    resolve,
+    start,
+)
+from simulator.errors import ConfigError
+from simulator.schema import PrimaryKey
+from simulator.spec import Kind
+from simulator.verdict import Level
+from simulator.workloads import WORKLOADS
+
+_EXAMPLES = """\b
+Examples:
+  python run.py insert --target sqlite --workers 1,2 --batch 1000
+  python run.py insert -t postgresql -w 16 --num-inserts 3125000 --batch 1000 --steps 10
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@common_options
+@option(
+    "--workers",
+    "-w",
+    type=INTEGERS,
+    default="1,4,8,12,16",
+    show_default=True,
+    help="Worker counts to try, in order.",
+)
+@option(
+    "--runs",
+    "-r",
+    type=int,
+    default=None,
+    help="How often to repeat each worker count.  [default: 3; with --steps 1]",
+)
+@option(
+    "--primary-key",
+    type=click.Choice([key.value for key in PrimaryKey]),
+    default=PrimaryKey.DB.value,
+    show_default=True,
+    help="Who makes the primary key: db (SERIAL), sql (IDENTITY), client (from the row), uuid"
+    " (drawn by the database), none (there is no primary key).",
+)
+@option(
+    "--tables",
+    type=click.Choice(list(plan.PARTS)),
+    default="single",
+    show_default=True,
+    help="Write to one table, or deal the rows to four.",
+)
+@option("--num-inserts", type=int, default=10_000, show_default=True, help="Rows of each worker.")
+@option(
+    "--batch",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Rows of each send; 0: one row at a time, each acknowledged on its own.",
+)
+@option(
+    "--prefill",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Rows to put into the tables, in batches, before the timed part.",
+)
+@option(
+    "--steps",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Fill-level test: so many timed inserts one after the other, without cleaning between.",
+)
+@option(
+    "--clean/--no-clean",
+    default=True,
+    show_default=True,
+    help="Drop and create the tables before each run, or add to what the last insert left.",
+)
+@option(
+    "--workload",
+    type=click.Choice(list(WORKLOADS)),
+    default="iot",
+    show_default=True,
+    help="What the rows are.",
+)
+@option("--seed", type=int, default=1, show_default=True, help="Seed of the rows' values.")
+@option(
+    "--start-time",
+    type=click.DateTime(["%Y-%m-%dT%H:%M:%S"]),
+    default=None,
+    help="Instant of the first row, in UTC.  [default: now]",
+)
+@option("--devices", type=int, default=1, show_default=True, help="Devices of each worker.")
+@option(
+    "--rate",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Rows/s over all workers, sent on schedule and measured from it; 0: as fast as possible.",
+)
+@option(
+    "--verify",
+    type=click.Choice([level.value for level in Level]),
+    default=None,
+    help="none; counts: rows, sums, minima, maxima, distinct keys; full: every row as well."
+    "  [default: counts]",
+)
+def insert(  # noqa: PLR0913
+    *,
+    target: str,
+    config: Path,
+    output: Path,
+    runner: str | None,
+    extra_option: tuple[str, ...],
+    timeout: float,
+    form: str,
+    quiet: bool,
+    workers: tuple[int, ...],
+    runs: int | None,
+    primary_key: str,
+    tables: str,
+    num_inserts: int,
+    batch: int,
+    prefill: int,
+    steps: int,
+    clean: bool,
+    workload: str,
+    seed: int,
+    start_time: datetime | None,
+    devices: int,
+    rate: float,
+    verify: str | None,
+) -> None:
+    """Write rows into a target and measure how fast they are acknowledged.
+
+    Every worker count is tried --runs times on empty tables; what is stored is then compared with
+    what was sent. The rows are the same for the same --seed and --start-time, whatever the target.
+    """
+    begin = start_time.replace(tzinfo=UTC) if start_time else results.now_utc()
+    options = plan.InsertOptions(
+        workers=workers,
+        runs=runs,
+        primary_key=PrimaryKey(primary_key),
+        tables=tables,
+        num_inserts=num_inserts,
+        batch=batch,
+        prefill=prefill,
+        steps=steps,
+        clean=clean,
+        timeout_s=timeout,
+        workload=workload,
+        seed=seed,
+        start_ms=int(begin.timestamp() * 1000),
+        devices=devices,
+        rate=rate,
+        verify=Level(verify) if verify else None,
+    )
+    problems: list[str] = []
+    found = resolve(config, target, extra_options(extra_option, problems), runner, problems)
+    problems += plan.option_problems(options)
+    if found:
+        problems += plan.target_problems(options, found.open())
+    empty = None
+    try:
+        empty = plan.empty_dataset(options)
+    except ConfigError as error:
+        problems += error.problems
+    if problems or not found or not empty:
+        raise ConfigError(problems)
+    results.prepare_folder(output)
+    level = plan.verification(options, found.open())
+    stored = empty if clean else _stored(output, target, empty)
+    sweep = start(Kind.INSERT, found, output, stored.model_copy(update={"ranges": ()}))
+    sweep.result.configuration = _configuration(options, level, found.options.public())
+    planned = list(plan.insert_runs(sweep.result.sweep_id, found, options, stored, level))
+    conclude(sweep, planned, form=form, quiet=quiet)
+
+
+def _stored(output: Path, target: str, empty: Any) -> Any:
+    """Return what the tables hold for --no-clean: what the last insert left, or nothing."""
+    last = results.last_insert(output, target)
+    if last is None:
+        return empty
+    path, manifest = last
+    if not manifest.complete:
+        raise ConfigError(
+            f"--no-clean: the last insert of {target} ({path}) did not finish, so what the tables"
+            " hold is not known; use --clean"
+        )
+    return plan.continued(manifest.dataset, empty)
+
+
+def _configuration(
+    options: plan.InsertOptions, level: Level, target_options: Mapping[str, Any]
+) -> dict[str, Any]:
+    runs = options.runs or (1 if options.steps else plan.DEFAULT_RUNS)
+    shown = describe_options(options)
+    return {**shown, "runs": runs, "verify": level.value, **target_options}

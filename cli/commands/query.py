@@ -1,0 +1,122 @@
+"""`query`: ask the workload's questions, time the answers, and check them."""
+
+from pathlib import Path
+
+import click
+
+from cli import plan, results
+from cli.commands.common import (
+    Command,
+    common_options,
+    conclude,
+    extra_options,
+    option,
+    resolve,
+    start,
+)
+from simulator.dataset import Dataset
+from simulator.errors import ConfigError
+from simulator.spec import Kind
+
+_EXAMPLES = """\b
+Examples:
+  python run.py query --target sqlite
+  python run.py query -t postgresql -w 4 -r 5 --queries count-events,newest-per-device
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@common_options
+@option("--workers", "-w", type=int, default=1, show_default=True, help="Workers that ask at once.")
+@option(
+    "--runs", "-r", type=int, default=3, show_default=True, help="How often each asks each query."
+)
+@option("--queries", default="", metavar="A,B", help="Only these queries.  [default: all]")
+@option(
+    "--dataset",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Result file of the insert that wrote the data.  [default: the target's last in --output]",
+)
+@option(
+    "--seed",
+    type=int,
+    default=None,
+    help="Expect the data to be of this seed.  [default: whatever the insert used]",
+)
+def query(  # noqa: PLR0913
+    *,
+    target: str,
+    config: Path,
+    output: Path,
+    runner: str | None,
+    extra_option: tuple[str, ...],
+    timeout: float,
+    form: str,
+    quiet: bool,
+    workers: int,
+    runs: int,
+    queries: str,
+    dataset: Path | None,
+    seed: int | None,
+) -> None:
+    """Ask a target's data the workload's queries, and check every answer.
+
+    The data must be there: run `insert` first. Each worker asks each query --runs times and fetches
+    every row inside the timed part; after the clock stops each answer is compared with the truth,
+    which is computed from the rows themselves.
+    """
+    problems: list[str] = []
+    extra = extra_options(extra_option, problems)
+    extra_queries = extra.pop("queries", "")
+    found = resolve(config, target, extra, runner, problems)
+    if problems or not found:
+        raise ConfigError(problems)
+    results.prepare_folder(output)
+    stored = _stored(output, target, dataset)
+    if seed is not None and seed != stored.seed:
+        raise ConfigError(f"--seed: the data was inserted with seed {stored.seed}, got {seed}")
+    sweep = start(Kind.QUERY, found, output, stored)
+    names = [name for name in (queries or extra_queries).split(",") if name]
+    planned = plan.query_run(
+        sweep.result.sweep_id,
+        found,
+        stored,
+        workers=workers,
+        runs=runs,
+        timeout_s=timeout,
+        names=names,
+    )
+    sweep.result.configuration = {
+        "workers": workers,
+        "runs": runs,
+        "queries": list(planned.spec.queries),
+        "rows": stored.rows,
+        "workload": stored.workload,
+        "seed": stored.seed,
+        "timeout_s": timeout,
+        **found.options.public(),
+    }
+    conclude(sweep, [planned], form=form, quiet=quiet)
+
+
+def _stored(output: Path, target: str, file: Path | None) -> Dataset:
+    """Return what the target's tables hold, from a manifest."""
+    if file:
+        manifest, path = results.read(file).manifest, file
+        if manifest is None:
+            raise ConfigError(f"--dataset: {file} is not of an insert that wrote anything")
+    else:
+        last = results.last_insert(output, target)
+        if last is None:
+            raise ConfigError(
+                f"no insert of {target} in {output}: run `python run.py insert --target {target}`"
+                " first, or name its result file with --dataset"
+            )
+        path, manifest = last
+    if not manifest.complete:
+        raise ConfigError(
+            f"the insert of {target} ({path}) did not finish, so what the tables hold is not"
+            " known; run insert again"
+        )
+    return manifest.dataset

@@ -1,0 +1,162 @@
+"""config.yaml: the targets. Read once, checked whole, all problems told at once."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from simulator.errors import ConfigError, nearest
+from simulator.modules import MODULES, database_class
+from simulator.modules.base import Database, Options
+
+RUNNERS = ("local",)
+_RESERVED = ("module", "runner", "queries")
+_TOP_LEVEL = ("namespace", "targets")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target, resolved: its module and its validated options."""
+
+    name: str
+    module: str
+    runner: str
+    options: Options
+    tuned: Mapping[str, str]
+    """Query name -> the target's own text for it."""
+
+    def open(self) -> Database:
+        """Return the target's database; no I/O."""
+        return database_class(self.module)(self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The file as it was read; targets are resolved one at a time, when they are used."""
+
+    path: Path
+    namespace: str
+    targets: Mapping[str, Mapping[str, Any]]
+
+    def resolve(
+        self, name: str, extra_options: Mapping[str, Any], runner: str | None = None
+    ) -> Target:
+        """Return a target with --extra-option merged over its options; ConfigError if wrong."""
+        if name not in self.targets:
+            hint = nearest(name, self.targets)
+            raise ConfigError(f"--target: {name!r} is not in {self.path} ({hint})")
+        entry = self.targets[name]
+        where = f"{self.path}: targets.{name}"
+        problems: list[str] = []
+        cls = database_class(str(entry["module"]))
+        own = {key: value for key, value in entry.items() if key not in _RESERVED}
+        merged = {**own, **extra_options}
+        expanded = {k: _expanded(f"{where}.{k}", v, problems) for k, v in merged.items()}
+        options = _validated(cls, where, expanded, set(extra_options), problems)
+        chosen = str(runner or entry.get("runner") or "kubernetes")
+        if chosen not in RUNNERS:
+            problems.append(
+                f"{where}: it has no `runner: local`, and this version has no {chosen} runner;"
+                " add --runner local (and, for a server, where it is:"
+                " --extra-option connection_string=...)"
+            )
+        if problems or options is None:
+            raise ConfigError(problems)
+        tuned = {str(key): str(value) for key, value in (entry.get("queries") or {}).items()}
+        return Target(name, str(entry["module"]), chosen, options, tuned)
+
+
+def load(path: Path) -> Config:
+    """Read a configuration file; ConfigError naming every problem in it."""
+    try:
+        content = yaml.safe_load(path.read_text())
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"{path}: cannot be read: {reason}; --config names the file") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
+    if content is None:
+        raise ConfigError(f"{path}: is empty; it must have `targets:`")
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path}: expected a mapping with `targets:`, got {_kind(content)}")
+    problems = [
+        f"{path}: {key}: is not known ({nearest(str(key), _TOP_LEVEL)})"
+        for key in content
+        if key not in _TOP_LEVEL
+    ]
+    namespace = content.get("namespace", "default")
+    if not isinstance(namespace, str):
+        problems.append(f"{path}: namespace: expected text, got {_kind(namespace)}")
+    targets = content.get("targets")
+    if not isinstance(targets, dict) or not targets:
+        problems.append(f"{path}: targets: expected a mapping of targets, got {_kind(targets)}")
+        targets = {}
+    for name, entry in targets.items():
+        problems += _entry_problems(f"{path}: targets.{name}", entry)
+    if problems:
+        raise ConfigError(problems)
+    return Config(path, namespace, {str(name): entry for name, entry in targets.items()})
+
+
+def _entry_problems(where: str, entry: Any) -> list[str]:
+    if not isinstance(entry, dict):
+        return [f"{where}: expected a mapping with `module:`, got {_kind(entry)}"]
+    problems = []
+    module = entry.get("module")
+    if not isinstance(module, str):
+        problems.append(f"{where}.module: expected a module's name, got {_kind(module)}")
+    elif module not in MODULES and ":" not in module:
+        problems.append(f"{where}.module: {module!r} is not known ({nearest(module, MODULES)})")
+    runner = entry.get("runner", "local")
+    if runner not in (*RUNNERS, "kubernetes"):
+        problems.append(f"{where}.runner: expected local or kubernetes, got {runner!r}")
+    queries = entry.get("queries") or {}
+    if not isinstance(queries, dict) or not all(isinstance(v, str) for v in queries.values()):
+        problems.append(f"{where}.queries: expected query names with their text")
+    return problems
+
+
+def _expanded(where: str, value: Any, problems: list[str]) -> Any:
+    """Put environment variables into ${NAME}."""
+    if not isinstance(value, str):
+        return value
+
+    def variable(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in os.environ:
+            problems.append(f"{where}: the environment variable {name} is not set")
+        return os.environ.get(name, "")
+
+    return _VARIABLE.sub(variable, value)
+
+
+def _validated(
+    cls: type[Database],
+    where: str,
+    values: Mapping[str, Any],
+    extra: set[str],
+    problems: list[str],
+) -> Options | None:
+    known = cls.options_model.model_fields
+    try:
+        return cls.options_model(**values)
+    except ValidationError as error:
+        for item in error.errors(include_url=False, include_input=False):
+            key = str(item["loc"][0]) if item["loc"] else ""
+            place = f"--extra-option {key}" if key in extra else f"{where}.{key}"
+            if item["type"] == "extra_forbidden":
+                told = f"module {cls.name} has no such option ({nearest(key, known)})"
+            else:
+                told = item["msg"].removeprefix("Value error, ")
+            problems.append(f"{place}: {told}")
+        return None
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else f"{type(value).__name__} {value!r}"

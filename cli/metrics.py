@@ -1,0 +1,95 @@
+"""The numbers of a run, computed from what its workers measured."""
+
+from hdrh.histogram import HdrHistogram
+from pydantic import BaseModel, ConfigDict
+
+from simulator.meter import merged_histogram
+from simulator.protocol import Outcome, WorkerReport
+
+
+class Latency(BaseModel):
+    """Percentiles of the time from a send's due time to its acknowledgement, in milliseconds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sends: int
+    mean_ms: float
+    p50_ms: float
+    p95_ms: float
+    p99_ms: float
+    p999_ms: float
+    max_ms: float
+
+
+class InsertMetrics(BaseModel):
+    """What a run of inserts comes to."""
+
+    model_config = ConfigDict(frozen=True)
+
+    rows: int
+    """Acknowledged in the timed part."""
+    uncertain_rows: int
+    retried: int
+    rows_per_s: float
+    """The headline: rows / (last acknowledgement - opening of the barrier)."""
+    rows_per_s_reference: float
+    """The reference document's formula, for comparison with published numbers: rows / mean of the
+    workers' durations."""
+    client_share: float
+    """Part of the workers' time that went to generating and encoding, 0..1."""
+    cpu_share: float
+    """The workers' CPU time over their time, 0..1 for each worker."""
+    memory_peak_bytes: int
+    """Of the largest worker."""
+    bytes_per_row: float | None
+    latency: Latency
+
+
+def insert_metrics(outcome: Outcome, stored_rows: int) -> InsertMetrics:
+    """Return the numbers of a run; `stored_rows` is what the tables hold after it."""
+    reports = outcome.workers
+    rows = sum(report.rows for report in reports)
+    ends = [report.ended_s for report in reports if report.ended_s]
+    window = max(ends) - outcome.released_s if ends and outcome.released_s else 0.0
+    busy = sum(report.duration_s for report in reports)
+    mean = busy / len(reports) if reports else 0.0
+    client = sum(report.generate_s + report.encode_s for report in reports)
+    return InsertMetrics(
+        rows=rows,
+        uncertain_rows=sum(len(s.numbers()) for report in reports for s in report.uncertain),
+        retried=sum(report.retried for report in reports),
+        rows_per_s=_ratio(rows, window),
+        rows_per_s_reference=_ratio(rows, mean),
+        client_share=_ratio(client, busy),
+        cpu_share=_ratio(sum(report.cpu_s for report in reports), busy),
+        memory_peak_bytes=max((report.memory_peak_bytes for report in reports), default=0),
+        bytes_per_row=_ratio(outcome.size_bytes, stored_rows) if outcome.size_bytes else None,
+        latency=latency_of(merged(reports)),
+    )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def merged(reports: tuple[WorkerReport, ...]) -> HdrHistogram:
+    """Return the histogram of all workers' sends."""
+    return merged_histogram([report.latency for report in reports])
+
+
+def latency_of(histogram: HdrHistogram) -> Latency:
+    """Return a histogram's percentiles."""
+    sends = histogram.get_total_count()
+
+    def at(percentile: float) -> float:
+        return histogram.get_value_at_percentile(percentile) / 1000 if sends else 0.0
+
+    return Latency(
+        sends=sends,
+        mean_ms=histogram.get_mean_value() / 1000 if sends else 0.0,
+        p50_ms=at(50),
+        p95_ms=at(95),
+        p99_ms=at(99),
+        p999_ms=at(99.9),
+        max_ms=histogram.get_max_value() / 1000 if sends else 0.0,
+    )

@@ -1,0 +1,237 @@
+"""Plans: from the command's options to the runs of a sweep. Pure; every problem told at once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from cli.config import Target
+from simulator.dataset import Dataset, Feed, lane_range, share
+from simulator.errors import ConfigError, UnverifiableError, nearest
+from simulator.modules.base import Database, Unsupported
+from simulator.schema import PrimaryKey
+from simulator.spec import Kind, RunSpec, WorkerPlan
+from simulator.verdict import Level
+from simulator.workloads import workload_class
+
+PARTS = {"single": 1, "multiple": 4}
+DEFAULT_RUNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One run of a sweep, ready to be started."""
+
+    spec: RunSpec
+    run: int
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class InsertOptions:
+    """The options of `insert` as they were given."""
+
+    workers: tuple[int, ...]
+    runs: int | None
+    primary_key: PrimaryKey
+    tables: str
+    num_inserts: int
+    batch: int
+    prefill: int
+    steps: int
+    clean: bool
+    timeout_s: float
+    workload: str
+    seed: int
+    start_ms: int
+    devices: int
+    rate: float
+    verify: Level | None
+
+
+def option_problems(options: InsertOptions) -> list[str]:
+    """Return everything that cannot work on any target, a sentence each."""
+    problems = []
+    if not options.workers or any(count < 1 for count in options.workers):
+        problems.append(f"--workers: expected counts of at least 1, got {options.workers}")
+    limits = (
+        ("--num-inserts", options.num_inserts, 1),
+        ("--batch", options.batch, 0),
+        ("--prefill", options.prefill, 0),
+        ("--steps", options.steps, 0),
+        ("--timeout", options.timeout_s, 0),
+        ("--rate", options.rate, 0),
+        ("--runs", DEFAULT_RUNS if options.runs is None else options.runs, 1),
+    )
+    problems += [
+        f"{name}: must be at least {least}, got {value}"
+        for name, value, least in limits
+        if value < least
+    ]
+    if options.steps:
+        if len(options.workers) != 1:
+            counts = ",".join(map(str, options.workers))
+            problems.append(f"--steps: needs exactly one worker count, got --workers {counts}")
+        if options.runs not in (None, 1):
+            problems.append(f"--steps: takes one run, got --runs {options.runs}; leave it out")
+        if options.prefill:
+            problems.append("--steps: fills the tables by itself; leave --prefill out")
+    return problems
+
+
+def target_problems(options: InsertOptions, database: Database) -> list[str]:
+    """Return what this target cannot do, a sentence each."""
+    return database.problems(options.primary_key, PARTS[options.tables], options.batch)
+
+
+def empty_dataset(options: InsertOptions) -> Dataset:
+    """Return the dataset of an insert, still without rows."""
+    cls = workload_class(options.workload)
+    try:
+        params = cls.params_model.model_validate({"devices": options.devices})
+    except ValidationError as error:
+        told = [
+            f"--{item['loc'][0]}: {item['msg']}"
+            for item in error.errors(include_url=False, include_input=False)
+        ]
+        raise ConfigError(told) from error
+    return Dataset(
+        workload=cls.name,
+        workload_version=cls.version,
+        params=params.model_dump(),
+        seed=options.seed,
+        start_ms=options.start_ms,
+        primary_key=options.primary_key,
+        parts=PARTS[options.tables],
+    )
+
+
+def continued(found: Dataset, wanted: Dataset) -> Dataset:
+    """Return the stored dataset, to be continued (--no-clean); ConfigError where options differ."""
+    kept = found.model_copy(update={"ranges": ()})
+    asked = wanted.model_copy(update={"start_ms": found.start_ms})
+    if kept == asked:
+        return found
+    problems = [
+        f"--no-clean: the tables were made with {name} = {getattr(kept, name)}, and now it is"
+        f" {getattr(asked, name)}; use the same, or --clean"
+        for name in Dataset.model_fields
+        if getattr(kept, name) != getattr(asked, name)
+    ]
+    raise ConfigError(problems)
+
+
+def verification(options: InsertOptions, database: Database) -> Level:
+    """Return the level to verify at; UnverifiableError if asked of what stores nothing."""
+    if database.capabilities.stores:
+        return options.verify or Level.COUNTS
+    if options.verify in (None, Level.NONE):
+        return Level.NONE
+    raise UnverifiableError(
+        f"--verify {options.verify}: {database.name} stores nothing; use --verify none"
+    )
+
+
+def insert_runs(
+    sweep_id: str, target: Target, options: InsertOptions, stored: Dataset, level: Level
+) -> Iterator[PlannedRun]:
+    """Yield the runs of a sweep in order; each knows what the ones before it leave behind."""
+    empty = stored.model_copy(update={"ranges": ()})
+    before = stored
+    repeats = options.steps or options.runs or DEFAULT_RUNS
+    for workers in options.workers:
+        for run in range(1, repeats + 1):
+            keeps = not options.clean or (options.steps and run > 1)
+            before = before if keeps else empty
+            plans = _worker_plans(before, workers, options.prefill, options.num_inserts)
+            spec = RunSpec(
+                run_id=f"{sweep_id}-{workers}-{run}",
+                kind=Kind.INSERT,
+                target=target.name,
+                module=target.module,
+                options=_options_of(target),
+                dataset=before,
+                workers=plans,
+                batch_rows=options.batch,
+                rate_rows_per_s=options.rate,
+                clean=not keeps,
+                verify=level,
+                timeout_s=options.timeout_s,
+            )
+            yield PlannedRun(spec, run, before.rows + options.prefill)
+            before = spec.after
+
+
+def _options_of(target: Target) -> dict[str, Any]:
+    """Return the target's options as they travel in the specification: without credentials."""
+    secret = target.options.secrets()
+    plain = target.options.model_dump(mode="json")
+    return {key: value for key, value in plain.items() if key not in secret}
+
+
+def _worker_plans(before: Dataset, workers: int, prefill: int, rows: int) -> tuple[WorkerPlan, ...]:
+    plans = []
+    for lane, filled in enumerate(share(prefill, workers)):
+        start = before.next_sequence(lane)
+        filling = (lane_range(lane, start, filled),) if filled else ()
+        timed = (lane_range(lane, start + filled, rows),)
+        plans.append(WorkerPlan(prefill=filling, timed=timed))
+    return tuple(plans)
+
+
+def query_run(  # noqa: PLR0913
+    sweep_id: str,
+    target: Target,
+    dataset: Dataset,
+    *,
+    workers: int,
+    runs: int,
+    timeout_s: float,
+    names: Sequence[str],
+) -> PlannedRun:
+    """Return the one run of a query sweep: every worker asks every query `runs` times."""
+    limits = (("--workers", workers, 1), ("--runs", runs, 1), ("--timeout", timeout_s, 0))
+    problems = [f"{n}: must be at least {least}, got {v}" for n, v, least in limits if v < least]
+    known = Feed(dataset).queries()
+    problems += [
+        f"--queries: {name!r} is no query of workload {dataset.workload} ({nearest(name, known)})"
+        for name in names
+        if name not in known
+    ]
+    problems += [
+        f"targets.{target.name}.queries: {name!r} is no query of workload {dataset.workload}"
+        f" ({nearest(name, known)})"
+        for name in target.tuned
+        if name not in known
+    ]
+    database = target.open()
+    if not database.capabilities.stores:
+        problems.append(f"--target: {target.name} stores nothing that could be asked about")
+    if problems:
+        raise ConfigError(problems)
+    chosen = tuple(names) or tuple(known)
+    if all(not target.tuned.get(name) and not _renders(database, known[name]) for name in chosen):
+        raise ConfigError(f"--queries: {database.name} can express none of {', '.join(chosen)}")
+    spec = RunSpec(
+        run_id=f"{sweep_id}-q",
+        kind=Kind.QUERY,
+        target=target.name,
+        module=target.module,
+        options=_options_of(target),
+        dataset=dataset,
+        workers=(WorkerPlan(),) * workers,
+        clean=False,
+        timeout_s=timeout_s,
+        queries={name: target.tuned.get(name, "") for name in chosen},
+        repeats=runs,
+    )
+    return PlannedRun(spec, 1, dataset.rows)
+
+
+def _renders(database: Database, query: Any) -> bool:
+    try:
+        database.render(query)
+    except Unsupported:
+        return False
+    return True

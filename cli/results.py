@@ -1,0 +1,152 @@
+"""Result files: one JSON file for each sweep, written after every run, also when one failed.
+
+A table is a view of a result file; `python run.py show FILE` prints it again.
+"""
+
+import os
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cli.machine import Machine
+from cli.metrics import InsertMetrics
+from simulator.dataset import Dataset
+from simulator.errors import ConfigError
+from simulator.protocol import Outcome
+from simulator.spec import Kind
+from simulator.verdict import Status
+
+FORMAT_VERSION: Literal[1] = 1
+
+
+class Manifest(BaseModel):
+    """What an insert left behind in the target's tables: all that `query` needs to know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dataset: Dataset
+    rows: int
+    complete: bool
+    """False if the insert failed: then the tables hold an unknown part of the dataset."""
+
+
+class RunRecord(BaseModel):
+    """One run of a sweep."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    run_id: str
+    workers: int
+    run: int
+    """1, 2, ... of the same worker count."""
+    level: int
+    """Rows in the tables before the timed part."""
+    outcome: Outcome
+    metrics: InsertMetrics | None = None
+    logs: dict[str, str] = {}
+    """Last lines of what the processes wrote."""
+
+
+class Result(BaseModel):
+    """A sweep: its configuration and everything that its runs measured."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format_version: Literal[1] = FORMAT_VERSION
+    program_version: str
+    sweep_id: str
+    created: datetime
+    kind: Kind
+    target: str
+    module: str
+    runner: str
+    configuration: dict[str, Any]
+    """Every option of the command and of the target, without credentials."""
+    machine: Machine
+    dataset: Dataset
+    """Workload, seed and parameters; for a query, what was asked about."""
+    manifest: Manifest | None = None
+    """None as long as the tables have not been touched."""
+    status: Literal["running", "done", "failed", "interrupted"] = "running"
+    cause: str = ""
+    runs: list[RunRecord] = []
+    warnings: list[str] = []
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code that the sweep stands for; see the README."""
+        if self.status != "done":
+            return self.runs[-1].outcome.exit_code or 1 if self.runs else 1
+        verdicts = [run.outcome.verdict for run in self.runs]
+        if any(v and v.status is Status.MISMATCH for v in verdicts):
+            return 3
+        return 4 if any(v is None or v.status is Status.UNKNOWN for v in verdicts) else 0
+
+
+def new_id(now: datetime) -> str:
+    """Return an id that sorts by time and is a valid part of a Kubernetes name."""
+    return f"{now:%Y%m%d-%H%M%S}-{os.urandom(2).hex()}"
+
+
+def now_utc() -> datetime:
+    """Return the present instant."""
+    return datetime.now(UTC)
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make sure that results can be written there, before anything is started."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ConfigError(
+            f"--output: results cannot be written to {folder}: {error.strerror or error}"
+        ) from error
+
+
+def path_of(folder: Path, result: Result) -> Path:
+    """Return the file of a result; names sort by time."""
+    stamp = f"{result.created:%Y%m%dT%H%M%S}{result.created.microsecond // 1000:03d}Z"
+    return folder / f"{stamp}-{result.kind}-{result.target}-{result.sweep_id[-4:]}.json"
+
+
+def write(path: Path, result: Result) -> None:
+    """Write a result file so that it is always whole: the old one, or the new one."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(result.model_dump_json(indent=1))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read(path: Path) -> Result:
+    """Read a result file; ConfigError if it is none."""
+    try:
+        return Result.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(
+            f"{path}: is not a result file of format {FORMAT_VERSION}: {place}: {first['msg']}"
+        ) from error
+
+
+def last_insert(folder: Path, target: str) -> tuple[Path, Manifest] | None:
+    """Return the newest manifest of a target in a folder of results, if there is one."""
+    for path in sorted(folder.glob(f"*-{Kind.INSERT}-{target}-????.json"), reverse=True):
+        result = read(path)
+        if result.target == target and result.manifest:
+            return path, result.manifest
+    return None

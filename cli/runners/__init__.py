@@ -1,0 +1,1 @@
+"""Runners: where collector and workers run."""

@@ -1,0 +1,89 @@
+"""A sweep: the runs of a plan one after the other, the result file written after each."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from cli import results
+from cli.interrupts import Interrupts
+from cli.metrics import insert_metrics
+from cli.plan import PlannedRun
+from cli.results import Manifest, Result, RunRecord
+from cli.runners.base import Runner
+from cli.warnings import warnings_of
+from simulator.protocol import Event, Outcome
+from simulator.spec import Kind
+
+Watch = Callable[[PlannedRun, Event], None]
+
+
+def run_sweep(  # noqa: PLR0913
+    runs: Iterable[PlannedRun],
+    runner: Runner,
+    secrets: Mapping[str, str],
+    *,
+    result: Result,
+    path: Path,
+    watch: Watch,
+    interrupts: Interrupts,
+) -> None:
+    """Run the plan until it is done or a run fails, filling in and writing `result`."""
+    try:
+        for planned in runs:
+            if interrupts.requested:
+                result.status, result.cause = "interrupted", "stopped by the user between two runs"
+                return
+            outcome = _run(planned, runner, secrets, watch)
+            _record(result, planned, outcome, runner.logs())
+            if outcome.status != "done":
+                result.status, result.cause = outcome.status, outcome.cause
+                return
+            results.write(path, result)
+        result.status = "done"
+    finally:
+        if result.status == "running":
+            result.status, result.cause = "interrupted", "stopped at once by the user"
+            result.manifest = _incomplete(result.manifest)
+        result.warnings = warnings_of(result)
+        results.write(path, result)
+
+
+def _run(planned: PlannedRun, runner: Runner, secrets: Mapping[str, str], watch: Watch) -> Outcome:
+    outcome = Outcome(status="failed", cause="the run ended without an outcome", exit_code=1)
+    for event in runner.run(planned.spec, secrets):
+        watch(planned, event)
+        if isinstance(event, Outcome):
+            outcome = event
+    return outcome.model_copy(update={"cause": _without(secrets, outcome.cause)})
+
+
+def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: Mapping[str, str]) -> None:
+    spec = planned.spec
+    metrics = None
+    if spec.kind is Kind.INSERT:
+        metrics = insert_metrics(outcome, spec.after.rows)
+        if outcome.touched:
+            done = outcome.status == "done"
+            result.manifest = Manifest(dataset=spec.after, rows=spec.after.rows, complete=done)
+    result.runs.append(
+        RunRecord(
+            run_id=spec.run_id,
+            workers=len(spec.workers),
+            run=planned.run,
+            level=planned.level,
+            outcome=outcome,
+            metrics=metrics,
+            logs=dict(logs) if outcome.status == "failed" else {},
+        )
+    )
+
+
+def _incomplete(manifest: Manifest | None) -> Manifest | None:
+    return manifest and manifest.model_copy(update={"complete": False})
+
+
+def _without(secrets: Mapping[str, str], text: str) -> str:
+    """Return the text with every credential blotted out, should a driver have repeated one."""
+    for secret in secrets.values():
+        if secret:
+            text = text.replace(secret, "***")
+    return text

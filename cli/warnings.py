@@ -1,0 +1,69 @@
+"""Warnings: what was seen, why it matters, and what to do about it. A closed list."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from cli.metrics import InsertMetrics
+from cli.results import Result
+from simulator.spec import Kind
+
+CLIENT_BOUND = 0.5
+"""From this client share on, a run is within half of what the client alone could do."""
+WIDE_SPREAD = 0.10
+
+
+def spread(rates: list[float]) -> float:
+    """Return (highest - lowest) / mean of the rates; 0 of fewer than two."""
+    return (max(rates) - min(rates)) / (sum(rates) / len(rates)) if len(rates) > 1 else 0.0
+
+
+def warnings_of(result: Result) -> list[str]:
+    """Return the warnings that a sweep calls for."""
+    if result.kind is not Kind.INSERT:
+        return []
+    return list(_insert_warnings(result))
+
+
+def _insert_warnings(result: Result) -> Iterator[str]:
+    by_workers: dict[int, list[InsertMetrics]] = defaultdict(list)
+    for run in result.runs:
+        if run.metrics and run.outcome.status == "done":
+            by_workers[run.workers].append(run.metrics)
+    stores = any(run.outcome.verdict and run.outcome.size_bytes for run in result.runs)
+    rate = float(result.configuration.get("rate", 0))
+    for workers, runs in by_workers.items():
+        at = f"{workers} worker{'s' if workers > 1 else ''}"
+        rates = [run.rows_per_s for run in runs]
+        share = max(run.client_share for run in runs)
+        if stores and share > CLIENT_BOUND:
+            yield (
+                f"{at}: {share:.0%} of the time went to generating and encoding, so the client"
+                " was measured as much as the database; use more workers or larger batches"
+            )
+        if workers > result.machine.cores:
+            yield (
+                f"{at} share {result.machine.cores} cores of this machine and wait for one another;"
+                " use fewer workers, or a machine with more cores"
+            )
+        if not result.configuration.get("steps") and spread(rates) > WIDE_SPREAD:
+            yield (
+                f"{at}: the runs differ by {spread(rates):.0%} of their mean; make the runs longer"
+                " (--num-inserts), quieten the machine, or look at every run in the result file"
+            )
+        if rate and min(rates) < 0.95 * rate:
+            yield (
+                f"{at}: only {min(rates):,.0f} of the {rate:,.0f} rows/s asked for were reached;"
+                " latency therefore holds the time that sends were late"
+            )
+        retried, uncertain = sum(r.retried for r in runs), sum(r.uncertain_rows for r in runs)
+        if retried or uncertain:
+            yield (
+                f"{at}: {retried} sends were repeated and {uncertain} rows have no known outcome;"
+                " the database's log tells why"
+            )
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    if servers and servers[-1].durable is False:
+        yield (
+            "an acknowledged row is not durable (the server line says why); compare only with"
+            " targets that promise as little"
+        )

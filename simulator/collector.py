@@ -1,0 +1,233 @@
+"""The collector process: prepares the tables, starts the workers together, settles, verifies.
+
+Its standard output is the run's event stream; the last event is the Outcome, also of a failed run.
+"""
+
+import asyncio
+import socket
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from signal import SIGTERM
+from typing import Literal
+
+import uvicorn
+
+from simulator.coordinator import Coordinator
+from simulator.endpoints import application
+from simulator.errors import BenchError, Interrupted, RunError, SetupError
+from simulator.modules.base import Database
+from simulator.protocol import Event, Outcome, PhaseEvent, ProgressEvent, event_line
+from simulator.spec import Kind, RunSpec
+from simulator.stages import Stages
+
+_PROGRESS_S = 0.5
+_LAST_REPORTS_S = 3.0
+_LAST_REPLIES_S = 0.05
+_KEPT_ALIVE_S = 3600
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without signal handlers of its own: the collector decides what a signal means."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Collector:
+    """One run, from empty tables to the verdict."""
+
+    def __init__(self, spec: RunSpec, database: Database, token: str) -> None:
+        self._spec = spec
+        self._database = database
+        self._token = token
+        self._run = Coordinator(len(spec.workers))
+        self._events = 0
+        self._phase = ""
+        self._phase_began = 0.0
+        self._phases_s: dict[str, float] = {}
+        self._interrupted = False
+        self._stages = Stages(spec, database, self._enter)
+
+    # --- the run -------------------------------------------------------------------------------
+
+    async def serve(self, listener: socket.socket, *, parent_pipe: bool) -> Outcome:
+        """Serve the workers until the run is over; emit and return its outcome."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(SIGTERM, self._interrupt, "stopped by the user")
+        if parent_pipe:
+            self._listen_to_parent(loop)
+        config = uvicorn.Config(
+            application(self._run, self._token),
+            log_level="warning",
+            lifespan="off",
+            timeout_keep_alive=_KEPT_ALIVE_S,
+        )
+        server = _Server(config)
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        failure: BenchError | None = None
+        try:
+            async with self._background():
+                await self._measure()
+        except BenchError as error:
+            failure = error
+        except Exception as error:  # noqa: BLE001 - a driver's error is told in its own words
+            failure = SetupError(f"{self._phase}: {self._database.explain(error)}")
+        if failure:
+            self._run.stop(str(failure))
+        outcome = self._outcome(failure)
+        self._emit(outcome)
+        await asyncio.sleep(_LAST_REPLIES_S)  # workers that wait are told that the run is over
+        serving.cancel()
+        return outcome
+
+    async def _measure(self) -> None:
+        spec = self._spec
+        self._enter("init")
+        await self._in_thread(self._stages.prepare)
+        self._enter("prefill" if any(w.prefill for w in spec.workers) else "barrier")
+        self._run.tables_ready.set()
+        await self._run.finished()
+        if self._run.stopped.is_set():
+            await self._run.last_reports(_LAST_REPORTS_S)
+            raise self._over()
+        await self._in_thread(self._finish)
+        self._leave()
+
+    async def _in_thread(self, work: Callable[[], None]) -> None:
+        """Run blocking work beside the loop; the end of the run does not wait for it."""
+        task = asyncio.create_task(asyncio.to_thread(work))
+        over = asyncio.create_task(self._run.stopped.wait())
+        await asyncio.wait({task, over}, return_when=asyncio.FIRST_COMPLETED)
+        over.cancel()
+        if not task.done():
+            raise self._over()
+        task.result()
+
+    @asynccontextmanager
+    async def _background(self) -> AsyncIterator[None]:
+        """Watch the workers, the clock and the progress while the run goes on."""
+        tasks = [asyncio.create_task(self._run.watch(time.time()))]
+        tasks.append(asyncio.create_task(self._report_progress()))
+        if self._spec.timeout_s:
+            tasks.append(asyncio.create_task(self._time_out()))
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _time_out(self) -> None:
+        await asyncio.sleep(self._spec.timeout_s)
+        self._run.stop(
+            f"--timeout: the run was not done after {self._spec.timeout_s:g} s; give it more time,"
+            " fewer rows, or 0 for no limit"
+        )
+
+    def _interrupt(self, cause: str) -> None:
+        self._interrupted = True
+        self._run.stop(cause)
+
+    def _listen_to_parent(self, loop: asyncio.AbstractEventLoop) -> None:
+        """End the run for the cause that the parent writes, or because the parent is gone."""
+
+        def listen() -> None:
+            for line in sys.stdin:
+                loop.call_soon_threadsafe(self._run.stop, line.strip())
+            loop.call_soon_threadsafe(self._interrupt, "the command line is gone")
+
+        threading.Thread(target=listen, daemon=True).start()
+
+    def _finish(self) -> None:
+        reports = list(self._run.reports.values())
+        if self._spec.kind is Kind.INSERT:
+            self._stages.finish_insert(reports)
+        else:
+            self._stages.finish_query(reports, self._run.answers)
+
+    def _over(self) -> BenchError:
+        return (Interrupted if self._interrupted else RunError)(self._run.cause)
+
+    # --- events --------------------------------------------------------------------------------
+
+    def _emit(self, event: Event) -> None:
+        self._events += 1
+        print(event_line(self._events, event), flush=True)  # noqa: T201 - the event stream
+
+    def _enter(self, phase: str, detail: str = "") -> None:
+        self._leave()
+        self._phase, self._phase_began = phase, time.time()
+        self._emit(PhaseEvent(phase=phase, detail=detail))
+
+    def _leave(self) -> None:
+        if self._phase:
+            spent = time.time() - self._phase_began
+            self._phases_s[self._phase] = self._phases_s.get(self._phase, 0.0) + spent
+            self._phase = ""
+
+    async def _report_progress(self) -> None:
+        """Tell how far the workers are, and enter the phases that they enter."""
+        plans = self._spec.workers
+        planned = {
+            "prefill": sum(len(rows) for plan in plans for rows in plan.prefill),
+            "insert": sum(len(rows) for plan in plans for rows in plan.timed),
+        }
+        while True:
+            self._follow_workers()
+            if self._phase in planned:
+                self._emit(self._progress(planned[self._phase]))
+            await asyncio.sleep(_PROGRESS_S)
+
+    def _progress(self, planned: int) -> ProgressEvent:
+        rows = sum(beat.rows for beat in self._run.beats.values() if beat.phase == self._phase)
+        rows_per_s = rows / max(time.time() - self._phase_began, 1e-9)
+        left_s = (planned - rows) / rows_per_s if rows else None
+        return ProgressEvent(
+            phase=self._phase, rows=rows, of=planned, rows_per_s=rows_per_s, left_s=left_s
+        )
+
+    def _follow_workers(self) -> None:
+        if self._run.released_s and self._phase in ("prefill", "barrier"):
+            self._enter("insert" if self._spec.kind is Kind.INSERT else "query")
+        elif self._phase == "prefill" and self._run.waiting("insert"):
+            ready = self._run.waiting("insert")
+            self._enter("barrier", f"{ready} of {self._run.workers} workers ready")
+
+    def _outcome(self, failure: BenchError | None) -> Outcome:
+        self._leave()
+        if self._spec.kind is Kind.INSERT:
+            self._exact_phases()
+        reports = self._run.all_reports()
+        written = any(r.rows or r.prefill_rows or r.uncertain for r in reports)
+        inserts = self._spec.kind is Kind.INSERT
+        status: Literal["done", "failed", "interrupted"] = "done"
+        if failure:
+            status = "interrupted" if isinstance(failure, Interrupted) else "failed"
+        return Outcome(
+            status=status,
+            cause=str(failure or ""),
+            exit_code=failure.exit_code if failure else 0,
+            touched=self._stages.touched or written,
+            released_s=min(self._run.released_s.values(), default=None),
+            phases_s=self._phases_s,
+            server=self._stages.server,
+            insert_mode=self._database.insert_mode(self._spec.batch_rows) if inserts else "",
+            workers=reports,
+            verdict=self._stages.verdict,
+            queries=self._stages.queries,
+            size_bytes=self._stages.size_bytes,
+        )
+
+    def _exact_phases(self) -> None:
+        """Put the barrier's own instants in place of the moments at which they were noticed."""
+        first = self._run.first_arrival_s.get("insert")
+        released = self._run.released_s.get("insert")
+        if first is None or released is None:
+            return
+        self._phases_s["barrier"] = released - first
+        ends = [report.ended_s for report in self._run.reports.values() if report.ended_s]
+        if ends:
+            self._phases_s["insert"] = max(ends) - released

@@ -1,0 +1,72 @@
+"""Instants as ISO 8601 text: days and seconds of the day from tables, fractions from digits."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.batch import Array
+from simulator.encode.digits import digits, table
+from simulator.encode.rows import literal, side_by_side
+from simulator.schema import TimeUnit
+
+_DAY_S = 86_400
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+"""0001-01-01 and 9999-12-31: the years that four digits and every database can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Iso:
+    """How an instant in UTC is written, such as 2026-11-21 03:45:00.123+00."""
+
+    quote: bytes = b""
+    middle: bytes = b" "
+    zone: bytes = b"+00"
+    decimals: int = 6
+    """Finer fractions are cut off (towards the past), because databases differ in rounding."""
+
+
+def iso(values: NDArray[np.int64], unit: TimeUnit, style: Iso) -> list[Array]:
+    """Return instants in years 1 to 9999, all of the same length; ValueError if one is outside."""
+    decimals = min(len(str(unit.per_second)) - 1, style.decimals)
+    values = values // (unit.per_second // 10**decimals)
+    seconds = values // 10**decimals
+    days = seconds // _DAY_S
+    arrays = [
+        *([literal(style.quote)] if style.quote else []),
+        _dates(days),
+        literal(style.middle),
+        _times().take(seconds - days * _DAY_S),
+    ]
+    if decimals:
+        fractions = (values - seconds * 10**decimals).view(np.uint64)
+        arrays += [literal(b"."), *digits(fractions, decimals)]
+    return [*arrays, literal(style.zone + style.quote)]
+
+
+def _dates(days: NDArray[np.int64]) -> Array:
+    """Return dates such as 2026-11-21; rows of a block mostly share a few days."""
+    first, last = int(days.min()), int(days.max())
+    if first < _FIRST_DAY or last > _LAST_DAY:
+        raise ValueError(
+            f"instants must lie in years 1 to 9999; found day {first} to day {last} of 1970"
+        )
+    if last - first < len(days):
+        return _rendered(np.arange(first, last + 1)).take(days - first)
+    return _rendered(days)
+
+
+def _rendered(days: NDArray[np.int64]) -> Array:
+    return np.datetime_as_string(days.astype("datetime64[D]")).astype("S10").view("V10")
+
+
+@cache
+def _times() -> Array:
+    """Return every second of a day as hh:mm:ss; 0.7 MB."""
+    colon = literal(b":")
+    second = np.arange(_DAY_S)
+    hours, minutes, seconds = second // 3600, second // 60 % 60, second % 60
+    two = table(2)
+    arrays = [two.take(hours), colon, two.take(minutes), colon, two.take(seconds)]
+    return side_by_side(arrays, _DAY_S)

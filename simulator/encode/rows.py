@@ -1,0 +1,71 @@
+"""Rows as bytes: arrays laid side by side, cut into payloads, squeezed where widths differ.
+
+An array of n items of w bytes is a column's share of n rows; an array of one item is the same in
+every row. Laying them side by side is one strided copy each (about 0.5 ns an item).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.batch import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands before, between and after the elements of a sequence."""
+
+    before: bytes
+    between: bytes
+    after: bytes
+
+
+def literal(content: bytes) -> Array:
+    """Return an array of one item, the content; it must not be empty."""
+    return np.frombuffer(content, f"V{len(content)}")
+
+
+def side_by_side(arrays: Sequence[Array], count: int) -> Array:
+    """Return `count` void items, each made of one item of every array."""
+    dtype = _structure(tuple(array.dtype for array in arrays))
+    rows = np.empty(count, dtype)
+    for place, array in enumerate(arrays):
+        rows[f"f{place}"] = array
+    return rows.view(f"V{dtype.itemsize}")
+
+
+@cache
+def _structure(dtypes: tuple[np.dtype[np.generic], ...]) -> np.dtype[np.void]:
+    return np.dtype([(f"f{place}", dtype) for place, dtype in enumerate(dtypes)])
+
+
+def octets(items: Array) -> NDArray[np.uint8]:
+    """Return contiguous items as a matrix of bytes, a row each."""
+    return items.view(np.uint8).reshape(len(items), items.dtype.itemsize)
+
+
+def cut(
+    rows: Array, keep: NDArray[np.bool_] | None, rows_per_send: int, frame: Frame
+) -> list[bytes]:
+    """Return the rows as payloads of `rows_per_send` rows; every row ends with `frame.between`.
+
+    `keep` has a cell for each byte and is false where it is padding. The block is squeezed once
+    (0.8 ns a byte), then cut, so that small payloads cost a slice each and no NumPy call.
+    """
+    starts = range(0, len(rows), rows_per_send)
+    if keep is None:
+        width = rows.dtype.itemsize
+        content = rows.view(np.uint8).data
+        ends = [min(start + rows_per_send, len(rows)) * width for start in starts]
+    else:
+        content = octets(rows)[keep].data
+        sizes = [np.count_nonzero(keep[start : start + rows_per_send]) for start in starts]
+        ends = np.cumsum(sizes).tolist()
+    before, after, dropped = frame.before, frame.after, len(frame.between)
+    return [
+        b"".join((before, content[start : end - dropped], after))
+        for start, end in zip([0, *ends], ends, strict=False)
+    ]

@@ -1,0 +1,192 @@
+"""Batches as text: CSV, PostgreSQL's tab-separated COPY format, SQL row values, and their like.
+
+One encoder for all of them. NUL, which no text contains, pads what is shorter than its column is
+wide, and goes out in one squeeze; rows in which nothing is shorter are copied as they stand.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.encode.digits import integers
+from simulator.encode.instants import Iso, iso
+from simulator.encode.levels import Rendered
+from simulator.encode.rows import Frame, cut, literal, octets, side_by_side
+from simulator.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a format writes values."""
+
+    null: bytes
+    false: bytes
+    true: bytes
+    instants: Iso | None
+    """None: the integer itself, in the table's unit."""
+    quote: bytes
+    """Stands on both sides of every text."""
+    special: bytes
+    """A text with one of these bytes, or an empty one, is written by `escape`."""
+    escape: Callable[[bytes], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A text format: how it writes values, rows and payloads."""
+
+    style: Style
+    row: Frame
+    payload: Frame
+
+
+def _escape_csv(text: bytes) -> bytes:
+    # PostgreSQL before 18 takes an unquoted \. on a line of its own for the end of the data.
+    if text in (b"", b"\\.") or any(mark in text for mark in b'",\r\n'):
+        return b'"' + text.replace(b'"', b'""') + b'"'
+    return text
+
+
+def _escape_tsv(text: bytes) -> bytes:
+    text = text.replace(b"\\", b"\\\\").replace(b"\t", b"\\t")
+    return text.replace(b"\n", b"\\n").replace(b"\r", b"\\r")
+
+
+def _escape_sql(text: bytes) -> bytes:
+    return text.replace(b"'", b"''")
+
+
+CSV = Format(
+    Style(b"", b"f", b"t", Iso(), quote=b"", special=b'",\r\n\\', escape=_escape_csv),
+    row=Frame(b"", b",", b"\n"),
+    payload=Frame(b"", b"", b""),
+)
+"""RFC 4180 with \\n line ends; NULL is empty and the empty text is \"\"."""
+
+TSV = Format(
+    Style(b"\\N", b"f", b"t", Iso(), quote=b"", special=b"\\\t\n\r", escape=_escape_tsv),
+    row=Frame(b"", b"\t", b"\n"),
+    payload=Frame(b"", b"", b""),
+)
+"""PostgreSQL's COPY text format."""
+
+SQL = Format(
+    Style(b"NULL", b"FALSE", b"TRUE", Iso(b"'"), quote=b"'", special=b"'", escape=_escape_sql),
+    row=Frame(b"(", b",", b")"),
+    payload=Frame(b"", b",", b""),
+)
+"""Rows for INSERT ... VALUES, whose words go into `payload`; strings as in standard SQL, where a
+backslash stands for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A column's place in a row of text; a format that names its columns makes its own slots."""
+
+    column: Column
+    style: Style
+    before: bytes
+    after: bytes
+    null: bytes
+    """Stands for the whole slot where the value is NULL."""
+
+
+def slots(columns: Sequence[Column], text_format: Format) -> list[Slot]:
+    """Return the slots of rows in which only the order tells the columns apart."""
+    row, null = text_format.row, text_format.style.null
+    end = row.after + text_format.payload.between
+    made = []
+    for column in columns:
+        before = row.before if column is columns[0] else b""
+        after = end if column is columns[-1] else row.between
+        made.append(Slot(column, text_format.style, before, after, before + null + after))
+    return made
+
+
+class Text:
+    """Encodes blocks as text, a slot a column.
+
+    Measured on one core (tests/perf/encode.py, four IoT columns): TODO.
+    """
+
+    def __init__(self, row: Sequence[Slot], payload: Frame, time_unit: TimeUnit) -> None:
+        self._payload = payload
+        self._time_unit = time_unit
+        self._row = [(slot, Rendered(partial(self._levels, slot))) for slot in row]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], time_unit: TimeUnit, text_format: Format) -> "Text":
+        """Return the encoder of these columns in a format."""
+        return cls(slots(columns, text_format), text_format.payload, time_unit)
+
+    def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
+        """Return the block as payloads of `rows_per_send` rows each (the last may have fewer)."""
+        if not len(block):
+            return []
+        arrays: list[Array] = []
+        for slot, levels in self._row:
+            arrays += self._slot(slot, levels, block.data[slot.column.name])
+        rows = side_by_side(arrays, len(block))
+        keep = octets(rows) != 0
+        return cut(rows, None if keep.all() else keep, rows_per_send, self._payload)
+
+    def _slot(self, slot: Slot, levels: Rendered[Array], data: ColumnData) -> list[Array]:
+        null = None if data.valid is None or data.valid.all() else ~data.valid
+        if isinstance(data, Coded):
+            arrays = [levels(data.levels).take(data.codes)]
+        else:
+            # What stands in place of a NULL may be anything, also what cannot be written.
+            blank = data.array.dtype.type()
+            values = data.array if null is None else np.where(null, blank, data.array)
+            arrays = self._around(slot, values)
+        if null is None:
+            return arrays
+        width = max(len(slot.null), sum(array.dtype.itemsize for array in arrays))
+        rows = side_by_side(arrays, len(data)).astype(f"V{width}")
+        rows[null] = literal(slot.null.ljust(width, b"\0"))
+        return [rows]
+
+    def _levels(self, slot: Slot, levels: Array) -> Array:
+        return side_by_side(self._around(slot, levels), len(levels))
+
+    def _around(self, slot: Slot, values: Array) -> list[Array]:
+        before = [literal(slot.before)] if slot.before else []
+        after = [literal(slot.after)] if slot.after else []
+        return [*before, *_values(slot.column.type, values, self._time_unit, slot.style), *after]
+
+
+def _values(kind: Type, values: Array, unit: TimeUnit, style: Style) -> list[Array]:
+    if kind is Type.TEXT:
+        return _texts(values, style)
+    if kind in FLOATS:
+        return [_floats(values)]
+    if kind is Type.BOOL:
+        return [np.array([style.false, style.true]).take(values)]
+    if kind in INTEGERS or style.instants is None:
+        return integers(values)
+    return iso(values, unit, style.instants)
+
+
+def _texts(values: Array, style: Style) -> list[Array]:
+    content = values.tobytes()
+    plain = len(content.translate(None, style.special)) == len(content)
+    if not plain or not octets(np.ascontiguousarray(values))[:, 0].all():
+        values = np.array([style.escape(text) for text in values.tolist()])
+    quote = [literal(style.quote)] if style.quote else []
+    return [*quote, values, *quote]
+
+
+def _floats(values: Array) -> Array:
+    """Return the shortest text that reads back as the same number, in single and double precision.
+
+    Trailing zeros make all of them equally long, unless an exponent forbids it. Python's `repr`
+    takes 0.3 us a value: enough for levels, a slow path for value by value.
+    """
+    shown = [repr(value) for value in values.tolist()]
+    padded = np.array(shown, np.bytes_)
+    if any("e" in text or "n" in text for text in shown):
+        return padded
+    return np.strings.ljust(padded, padded.dtype.itemsize, b"0")

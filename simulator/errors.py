@@ -1,0 +1,66 @@
+"""What can go wrong, named by what the reader has to do about it.
+
+BenchError                 exit code 1
+├── ConfigError            2: fix the input; carries every problem found, not only the first
+├── SetupError             1: fix the database or the machine
+├── RunError               1: look at the shown cause and log
+├── MismatchError          3: do not publish, data or answers are wrong
+├── UnverifiableError      4: verification was asked for and is not possible
+└── Interrupted            130: the user stopped it
+
+A message says what was expected, what came, where, and what to try.
+"""
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class BenchError(Exception):
+    """Root of every error that is shown to a user without a traceback."""
+
+    exit_code = 1
+
+
+class ConfigError(BenchError):
+    """The input is wrong; nothing was started."""
+
+    exit_code = 2
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class SetupError(BenchError):
+    """The database or the machine is not as it must be."""
+
+
+class RunError(BenchError):
+    """The run was started and failed."""
+
+
+class MismatchError(BenchError):
+    """Stored data or answers differ from the truth."""
+
+    exit_code = 3
+
+
+class UnverifiableError(BenchError):
+    """Verification was asked for and this target cannot be verified."""
+
+    exit_code = 4
+
+
+class Interrupted(BenchError):
+    """The user, or a signal, stopped it."""
+
+    exit_code = 130
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return a hint that names the known word nearest to `word`, or all of them."""
+    choices = sorted(known)
+    close = difflib.get_close_matches(word, choices, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return "known: " + (", ".join(choices) or "none")

@@ -1,0 +1,79 @@
+"""Measuring sends: a latency histogram and rows by second, folded in bulk.
+
+A send costs three stores into arrays; every 16,384 sends the raw durations are folded into an HDR
+histogram by distinct value. Histograms of parts add up to that of the whole, exactly.
+"""
+
+import numpy as np
+from hdrh.histogram import HdrHistogram
+
+_BUFFER = 1 << 14
+_HIGHEST_US = 3_600_000_000
+_DIGITS = 3
+
+
+def new_histogram() -> HdrHistogram:
+    """Return an empty histogram of microseconds: 1 us to 1 hour, three significant digits."""
+    return HdrHistogram(1, _HIGHEST_US, _DIGITS)
+
+
+def merged_histogram(encoded: list[str]) -> HdrHistogram:
+    """Return the sum of encoded histograms."""
+    total = new_histogram()
+    for one in encoded:
+        if one:
+            total.add(HdrHistogram.decode(one))
+    return total
+
+
+class Meter:
+    """Records the sends of one worker; instants are time.perf_counter_ns()."""
+
+    def __init__(self, start_ns: int) -> None:
+        self.start_ns = start_ns
+        self.last_ns = start_ns
+        self.rows = 0
+        self.sends = 0
+        self._ends = np.empty(_BUFFER, np.int64)
+        self._latencies = np.empty(_BUFFER, np.int64)
+        self._counts = np.empty(_BUFFER, np.int64)
+        self._filled = 0
+        self._histogram = new_histogram()
+        self._by_second = np.zeros(0, np.int64)
+
+    def record(self, due_ns: int, end_ns: int, rows: int) -> None:
+        """Record a send that was due at `due_ns` and acknowledged at `end_ns`."""
+        at = self._filled
+        self._ends[at] = end_ns
+        self._latencies[at] = end_ns - due_ns
+        self._counts[at] = rows
+        self._filled = at + 1
+        self.last_ns = end_ns
+        self.rows += rows
+        self.sends += 1
+        if self._filled == _BUFFER:
+            self._fold()
+
+    def _fold(self) -> None:
+        filled, self._filled = self._filled, 0
+        if not filled:
+            return
+        micros = np.clip(self._latencies[:filled] // 1000, 1, _HIGHEST_US)
+        for value, count in zip(*np.unique(micros, return_counts=True), strict=True):
+            self._histogram.record_value(int(value), int(count))
+        seconds = (self._ends[:filled] - self.start_ns) // 1_000_000_000
+        rows = np.bincount(seconds, weights=self._counts[:filled]).astype(np.int64)
+        if len(rows) > len(self._by_second):
+            self._by_second = np.pad(self._by_second, (0, len(rows) - len(self._by_second)))
+        self._by_second[: len(rows)] += rows
+
+    def latency(self) -> str:
+        """Return the histogram in its own encoded form."""
+        self._fold()
+        encoded: bytes = self._histogram.encode()
+        return encoded.decode()
+
+    def rows_by_second(self) -> tuple[int, ...]:
+        """Return the acknowledged rows of each second since the start."""
+        self._fold()
+        return tuple(self._by_second.tolist())

@@ -1,0 +1,217 @@
+"""The whole contract between the benchmark and one database.
+
+A module is one file with one Database and one Session. The collector uses the Database to prepare,
+settle and measure the tables; each worker opens Sessions from it to write and to ask.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, SecretStr
+
+from simulator.batch import Batch
+from simulator.query import Query, Statement
+from simulator.schema import PrimaryKey, Table
+
+SINGLE = "single"
+"""Insert mode: one row a send, each acknowledged on its own."""
+BATCH = "batch"
+"""Insert mode: the database's best way to take many rows in one send."""
+
+
+class Failure(StrEnum):
+    """What an error of `send` says about the rows that were sent."""
+
+    NOT_APPLIED = "not_applied"
+    """They are certainly not stored; sending them again is right."""
+    UNKNOWN = "unknown"
+    """They may be stored; they count as uncertain. When unsure, this."""
+    FATAL = "fatal"
+    """They are not stored and trying again cannot help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a module can do, as plain data."""
+
+    modes: Mapping[str, str]
+    """Insert mode -> what one send is; SINGLE and BATCH first."""
+    primary_keys: Mapping[PrimaryKey, str]
+    """Supported primary key -> how this database makes it."""
+    acknowledged: str
+    """What an acknowledgement means, in a sentence; `describe` reads what the server does."""
+    multiple_tables: bool = True
+    indices: bool = False
+    """Whether `create_indices` is understood."""
+    stores: bool = True
+    """False if nothing is kept, so that nothing can be verified or queried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What the database says of itself."""
+
+    version: str
+    nodes: int
+    durability: str
+    """What the server's settings make of an acknowledgement, in a sentence."""
+    durable: bool | None
+    """Whether an acknowledged row survives a power cut; None if unknown."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """Rows ready to be sent in one `send`; `data` is the module's own business."""
+
+    rows: int
+    mode: str
+    data: Any
+
+
+class Options(BaseModel):
+    """A target's options: the keys of its entry in config.yaml and of --extra-option.
+
+    Every field has a description; the option tables in the documentation are made of them.
+    Credentials are SecretStr and leave the process only towards the database.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def public(self) -> dict[str, Any]:
+        """Return the options as they may be shown and stored: without credentials."""
+        shown: dict[str, Any] = {}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            shown[name] = "***" if isinstance(value, SecretStr) else value
+        return shown
+
+    def secrets(self) -> dict[str, str]:
+        """Return the credentials in clear, by option name."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {n: v.get_secret_value() for n, v in values.items() if isinstance(v, SecretStr)}
+
+
+class Session(ABC):
+    """One connection; a context manager that closes it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection; never raises, also when it is already broken."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the connection can still be used; if not, the worker opens another."""
+        return True
+
+    @abstractmethod
+    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+        """Return the block cut into payloads of `rows_per_send` rows (the last may be smaller).
+
+        CPU only, no I/O: its time is the client's share. A block is drawn much larger than a small
+        batch, so that encoding is vectorised whatever the batch size.
+        """
+
+    @abstractmethod
+    def send(self, payload: Payload) -> None:
+        """Send one payload; return once it is acknowledged. Raises the driver's own errors."""
+
+    @abstractmethod
+    def classify(self, error: Exception) -> Failure:
+        """Say what an error raised by the last `send` means for its rows."""
+
+    @abstractmethod
+    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        """Run a statement and fetch every row, as the driver gives them."""
+
+    def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
+        """Run a statement and yield its rows in portions of about `rows`, in bounded memory."""
+        result = self.run(statement)
+        for start in range(0, len(result), rows):
+            yield result[start : start + rows]
+
+
+class Unsupported(Exception):
+    """This database cannot express a query; the text says why."""
+
+
+class Database(ABC):
+    """One target's database. Constructing it does no I/O.
+
+    The methods that talk to the server open a session of their own and raise SetupError, with the
+    server's own words and a remedy, or the driver's error.
+    """
+
+    name: ClassVar[str]
+    capabilities: ClassVar[Capabilities]
+    options_model: ClassVar[type[Options]]
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def insert_mode(self, batch_rows: int) -> str:
+        """Return the insert mode that the options and the batch size choose (0: single rows)."""
+        return BATCH if batch_rows else SINGLE
+
+    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+        """Return, a sentence each, what cannot work; before anything is started."""
+        found = []
+        known = self.capabilities.primary_keys
+        if primary_key not in known:
+            can = ", ".join(known)
+            found.append(f"--primary-key: {self.name} has no {primary_key!s} key; it has: {can}")
+        if parts > 1 and not self.capabilities.multiple_tables:
+            found.append(f"--tables: {self.name} cannot write to multiple tables; use single")
+        return found
+
+    @abstractmethod
+    def connect(self) -> Session:
+        """Open a connection; SetupError if that fails."""
+
+    @abstractmethod
+    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
+        """Create the tables; an error if one of them is there already."""
+
+    @abstractmethod
+    def drop(self, tables: Sequence[Table]) -> None:
+        """Drop the tables, and leftovers of an earlier run with more or fewer parts, if there."""
+
+    def create_indices(self, tables: Sequence[Table]) -> None:
+        """Create the secondary indices that are not there yet (`create_indices=true`)."""
+        msg = f"{self.name} has no secondary indices"
+        raise Unsupported(msg)
+
+    @abstractmethod
+    def settle(self, tables: Sequence[Table]) -> None:
+        """Return once acknowledged rows are queryable and the storage is compacted."""
+
+    @abstractmethod
+    def size_bytes(self, tables: Sequence[Table]) -> int | None:
+        """Return what the tables and their indices take on disk; None if it cannot be known."""
+
+    @abstractmethod
+    def describe(self) -> Server:
+        """Return version, nodes and effective durability, read from the server."""
+
+    @abstractmethod
+    def render(self, query: Query) -> Statement:
+        """Return the query in this database's words; Unsupported if it has none."""
+
+    def explain(self, error: Exception) -> str:
+        """Return a driver's error in the server's own words, with a remedy where one is known."""
+        return f"{type(error).__name__}: {error}".strip()

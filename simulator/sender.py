@@ -1,0 +1,151 @@
+"""Writing rows: draw, encode, send, and decide in one place what to do when a send fails."""
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+
+from simulator.batch import Rows
+from simulator.dataset import BLOCK_ROWS, Feed, RowRange
+from simulator.errors import BenchError, RunError
+from simulator.meter import Meter
+from simulator.modules.base import BATCH, Database, Failure, Payload, Session
+from simulator.verdict import RowSlice
+
+MAX_ATTEMPTS = 6
+MAX_UNCERTAIN_SENDS = 100
+RECONNECT_S = 5.0
+_BACKOFF_S = 0.05
+
+
+class Stopped(Exception):
+    """The run is over; what was done so far is to be reported."""
+
+
+class Sender:
+    """Writes ranges of rows through one session, retrying within bounds and counting."""
+
+    def __init__(self, database: Database, feed: Feed, stop: threading.Event) -> None:
+        self._database = database
+        self._feed = feed
+        self._stop = stop
+        self._session: Session = database.connect()
+        self.meter = Meter(time.perf_counter_ns())
+        self.generate_ns = 0
+        self.encode_ns = 0
+        self.send_ns = 0
+        self.idle_ns = 0
+        self.retried = 0
+        self.uncertain: list[RowSlice] = []
+        self.uncertain_rows = 0
+
+    def close(self) -> None:
+        """Close the session."""
+        self._session.close()
+
+    def prefill(self, ranges: Iterable[RowRange], rows_per_send: int) -> int:
+        """Write rows in batches, untimed; return how many were acknowledged."""
+        for rows, payload in self._payloads(ranges, BATCH, rows_per_send):
+            self._deliver(payload, rows, time.perf_counter_ns())
+        return self.meter.rows
+
+    def start(self) -> None:
+        """Start the clock: whatever was measured before does not count."""
+        self.meter = Meter(time.perf_counter_ns())
+        self.generate_ns = self.encode_ns = self.send_ns = self.idle_ns = self.retried = 0
+
+    def insert(
+        self, ranges: Iterable[RowRange], mode: str, rows_per_send: int, rate_rows_per_s: float
+    ) -> None:
+        """Write rows, timed. With a rate, each send has a due time and is measured from it."""
+        start, scheduled = self.meter.start_ns, 0
+        for rows, payload in self._payloads(ranges, mode, rows_per_send):
+            due = time.perf_counter_ns()
+            if rate_rows_per_s:
+                due = start + int(scheduled / rate_rows_per_s * 1e9)
+                scheduled += payload.rows
+                self._wait_until(due)
+            self._deliver(payload, rows, due)
+
+    def _wait_until(self, due_ns: int) -> None:
+        before = time.perf_counter_ns()
+        if due_ns > before:
+            self._stop.wait((due_ns - before) / 1e9)
+            self.idle_ns += time.perf_counter_ns() - before
+
+    def _payloads(
+        self, ranges: Iterable[RowRange], mode: str, rows_per_send: int
+    ) -> Iterator[tuple[Rows, Payload]]:
+        """Yield payloads with the numbers of their rows; physical tables take turns."""
+        block_rows = max(BLOCK_ROWS // rows_per_send, 1) * rows_per_send
+        for item in ranges:
+            blocks = self._feed.blocks(item, block_rows)
+            while True:
+                t0 = time.perf_counter_ns()
+                block = next(blocks, None)
+                t1 = time.perf_counter_ns()
+                self.generate_ns += t1 - t0
+                if block is None:
+                    break
+                encoded = [self._session.encode(batch, mode, rows_per_send) for batch in block]
+                self.encode_ns += time.perf_counter_ns() - t1
+                for turn in range(max(map(len, encoded))):
+                    first = turn * rows_per_send
+                    for batch, payloads in zip(block, encoded, strict=True):
+                        if turn < len(payloads):
+                            payload = payloads[turn]
+                            yield batch.rows[first : first + payload.rows], payload
+
+    def _deliver(self, payload: Payload, rows: Rows, due_ns: int) -> None:
+        """Send until it is acknowledged, uncertain, or has failed for good."""
+        for attempt in range(MAX_ATTEMPTS):
+            if self._stop.is_set():
+                raise Stopped
+            before = time.perf_counter_ns()
+            try:
+                self._session.send(payload)
+            except Exception as error:  # noqa: BLE001 - the module says what it means
+                self.send_ns += time.perf_counter_ns() - before
+                failure = self._session.classify(error)
+                said = self._database.explain(error)
+            else:
+                after = time.perf_counter_ns()
+                self.send_ns += after - before
+                self.meter.record(due_ns, after, payload.rows)
+                return
+            if failure is Failure.FATAL:
+                raise RunError(f"insert failed: {said}")
+            if not self._session.alive:
+                self._reconnect(said)
+            if failure is Failure.UNKNOWN:
+                self._count_uncertain(rows, said)
+                return
+            self.retried += 1
+            self._stop.wait(_BACKOFF_S * 2**attempt)
+        raise RunError(f"insert failed {MAX_ATTEMPTS} times in a row, the last time with: {said}")
+
+    def _count_uncertain(self, rows: Rows, said: str) -> None:
+        step = int(rows[1] - rows[0]) if len(rows) > 1 else 1
+        self.uncertain.append(RowSlice(start=int(rows[0]), stop=int(rows[-1]) + 1, step=step))
+        self.uncertain_rows += len(rows)
+        if len(self.uncertain) > MAX_UNCERTAIN_SENDS:
+            raise RunError(f"more than {MAX_UNCERTAIN_SENDS} sends had no known outcome: {said}")
+
+    def _reconnect(self, said: str) -> None:
+        """Open another session; RunError if that takes longer than RECONNECT_S."""
+        self._session.close()
+        deadline = time.monotonic() + RECONNECT_S
+        pause_s = _BACKOFF_S
+        while True:
+            try:
+                self._session = self._database.connect()
+            except BenchError as error:
+                if time.monotonic() > deadline:
+                    raise RunError(
+                        f"the connection was lost ({said}) and not regained in"
+                        f" {RECONNECT_S:.0f} s: {error}"
+                    ) from error
+            else:
+                return
+            if self._stop.wait(pause_s):
+                raise Stopped
+            pause_s = min(2 * pause_s, 1.0)

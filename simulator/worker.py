@@ -1,0 +1,275 @@
+"""A worker process: registers, prefills, waits at the barrier, writes or asks, reports."""
+
+import hashlib
+import json
+import os
+import resource
+import sys
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from simulator import __version__
+from simulator.dataset import Feed
+from simulator.errors import BenchError, RunError
+from simulator.meter import Meter
+from simulator.modules.base import Database, Session, Unsupported
+from simulator.protocol import (
+    HEARTBEAT_S,
+    TOKEN_HEADER,
+    Arrival,
+    Heartbeat,
+    Message,
+    QueryTimes,
+    Registration,
+    Reply,
+    WorkerReport,
+    dump,
+)
+from simulator.query import Answer, Statement, answer
+from simulator.sender import Sender, Stopped
+from simulator.spec import PREFILL_BATCH_ROWS, Kind, RunSpec
+
+_CONNECT_S = 30.0
+
+
+def boot_id() -> str:
+    """Return what identifies this machine's clock since it booted."""
+    path = Path("/proc/sys/kernel/random/boot_id")
+    return path.read_text().strip() if path.exists() else str(uuid.getnode())
+
+
+class CollectorClient:
+    """The worker's side of the protocol."""
+
+    def __init__(self, url: str, token: str, index: int) -> None:
+        self._url = url
+        self._index = index
+        self._session = requests.Session()
+        self._session.headers[TOKEN_HEADER] = token
+        self._session.trust_env = False  # a proxy has no business between worker and collector
+        self.clock_offset_s = 0.0
+        self._best_round_trip_s = float("inf")
+
+    def post(self, path: str, message: Message, read_s: float | None = 30.0) -> Reply:
+        """Send a message and return the reply; RunError if the collector cannot be reached."""
+        sent = time.time()
+        body = self._post(path, dump(message), read_s)
+        reply = Reply.model_validate(body)
+        self._correct_clock(reply, sent, time.time())
+        return reply
+
+    def known(self, digest: str) -> bool:
+        """Whether the collector has this answer already."""
+        return bool(self._post("/answer/known", {"digest": digest}, 30.0)["known"])
+
+    def answer(self, digest: str, found: Answer) -> None:
+        """Give the collector an answer to compare."""
+        self._post("/answer", {"digest": digest, "names": found.names, "rows": found.rows}, 120.0)
+
+    def _post(self, path: str, body: dict[str, Any], read_s: float | None) -> dict[str, Any]:
+        deadline = time.monotonic() + _CONNECT_S
+        while True:
+            try:
+                response = self._session.post(self._url + path, json=body, timeout=(5.0, read_s))
+            except requests.ConnectionError as error:
+                # On a cluster a worker may be up before the collector's name resolves.
+                if path != "/register" or time.monotonic() > deadline:
+                    raise RunError(f"the collector cannot be reached: {error}") from error
+                time.sleep(HEARTBEAT_S)
+            except requests.RequestException as error:
+                raise RunError(f"the collector does not answer: {error}") from error
+            else:
+                break
+        if response.status_code != requests.codes.ok:
+            raise RunError(f"the collector refused {path}: {response.text}")
+        reply: dict[str, Any] = response.json()
+        return reply
+
+    def _correct_clock(self, reply: Reply, sent_s: float, received_s: float) -> None:
+        """Keep the offset of the fastest round trip; on one machine there is none."""
+        round_trip = received_s - sent_s
+        if reply.boot_id != boot_id() and round_trip < self._best_round_trip_s:
+            self._best_round_trip_s = round_trip
+            self.clock_offset_s = reply.now_s - (sent_s + received_s) / 2
+
+
+class Worker:
+    """One worker of one run."""
+
+    def __init__(
+        self, spec: RunSpec, database: Database, client: CollectorClient, index: int
+    ) -> None:
+        self._spec = spec
+        self._database = database
+        self._client = client
+        self._index = index
+        self._stop = threading.Event()
+        self._phase = "start"
+        self._sender: Sender | None = None
+        self._prefilled = 0
+        self._released: tuple[float, float] | None = None
+        self._ended: float | None = None
+        self._queries: list[QueryTimes] = []
+
+    def run(self) -> bool:
+        """Do the run's work and report it; False if it failed."""
+        registration = Registration(index=self._index, uid=str(uuid.uuid4()), version=__version__)
+        if self._client.post("/register", registration, read_s=None).stop:
+            return False
+        beat = threading.Thread(target=self._beat, daemon=True)
+        beat.start()
+        error = None
+        try:
+            if self._spec.kind is Kind.INSERT:
+                self._insert()
+            else:
+                self._ask()
+        except Stopped:
+            pass
+        except BenchError as failed:
+            error = str(failed)
+        except Exception as failed:  # noqa: BLE001 - a driver's error is told in its own words
+            error = self._database.explain(failed)
+        finally:
+            if self._sender:
+                self._sender.close()
+        self._client.post("/report", self._report(error))
+        return error is None
+
+    def _beat(self) -> None:
+        client = self._client
+        while not self._stop.is_set():
+            try:
+                stop = client.post("/heartbeat", self._heartbeat()).stop
+            except RunError:
+                stop = "the collector is gone"
+            if stop:
+                self._stop.set()
+            self._stop.wait(HEARTBEAT_S)
+
+    def _heartbeat(self) -> Heartbeat:
+        sender = self._sender
+        return Heartbeat(
+            index=self._index,
+            phase=self._phase,
+            rows=sender.meter.rows if sender else 0,
+            uncertain_rows=sender.uncertain_rows if sender else 0,
+            retried=sender.retried if sender else 0,
+        )
+
+    def _wait_for_all(self, barrier: str) -> None:
+        self._phase = f"barrier {barrier}"
+        arrival = Arrival(index=self._index, barrier=barrier)
+        if self._client.post("/barrier", arrival, read_s=None).stop:
+            raise Stopped
+        self._phase = barrier
+
+    def _insert(self) -> None:
+        spec, plan = self._spec, self._spec.workers[self._index]
+        sender = self._sender = Sender(self._database, Feed(spec.dataset), self._stop)
+        if plan.prefill:
+            self._phase = "prefill"
+            rows_per_send = max(spec.batch_rows, PREFILL_BATCH_ROWS)
+            self._prefilled = sender.prefill(plan.prefill, rows_per_send)
+        self._wait_for_all("insert")
+        sender.start()
+        self._start_clock()
+        mode = self._database.insert_mode(spec.batch_rows)
+        rate = spec.rate_rows_per_s / len(spec.workers)
+        try:
+            sender.insert(plan.timed, mode, max(spec.batch_rows, 1), rate)
+        finally:
+            self._stop_clock((sender.meter.last_ns - sender.meter.start_ns) / 1e9)
+
+    def _ask(self) -> None:
+        spec, feed = self._spec, Feed(self._spec.dataset)
+        known = feed.queries()
+        with self._database.connect() as session:
+            for name in spec.queries:
+                try:
+                    statement = spec.statement(self._database, name, known[name])
+                except Unsupported:
+                    continue
+                self._wait_for_all(name)
+                if self._released is None:
+                    self._start_clock()
+                times = self._ask_one(session, name, statement)
+                self._queries.append(times)
+        if self._released:
+            self._stop_clock(time.time() - self._released[0])
+
+    def _ask_one(self, session: Session, name: str, statement: Statement) -> QueryTimes:
+        """Ask one query as often as wanted; every row is fetched inside the timed part."""
+        durations: list[float] = []
+        digests: dict[str, None] = {}
+        for _ in range(self._spec.repeats):
+            if self._stop.is_set():
+                raise Stopped
+            start = time.perf_counter()
+            raw = session.run(statement)
+            durations.append(time.perf_counter() - start)
+            try:
+                found = answer(statement.outputs, raw)
+            except ValueError as error:
+                raise RunError(f"query {name}: its answer is not of the form asked: {error}") from (
+                    error
+                )
+            text = json.dumps(found.rows).encode()
+            digest = hashlib.sha256(text).hexdigest()
+            if digest not in digests:
+                digests[digest] = None
+                if not self._client.known(digest):
+                    self._client.answer(digest, found)
+        return QueryTimes(name=name, durations_s=tuple(durations), answers=tuple(digests))
+
+    def _start_clock(self) -> None:
+        self._released = (time.time(), time.process_time())
+
+    def _stop_clock(self, duration_s: float) -> None:
+        assert self._released
+        self._ended = self._released[0] + duration_s
+        self._released = (self._released[0], time.process_time() - self._released[1])
+
+    def _report(self, error: str | None) -> WorkerReport:
+        offset = self._client.clock_offset_s
+        sender = self._sender
+        timed = sender is not None and self._released is not None
+        meter = sender.meter if sender and timed else Meter(0)
+        started = self._released[0] + offset if self._released else None
+        ended = self._ended + offset if self._ended else None
+        return WorkerReport(
+            index=self._index,
+            error=error,
+            started_s=started,
+            ended_s=ended,
+            duration_s=ended - started if started and ended else 0.0,
+            rows=meter.rows,
+            prefill_rows=self._prefilled,
+            sends=meter.sends,
+            retried=sender.retried if sender else 0,
+            uncertain=tuple(sender.uncertain) if sender else (),
+            generate_s=sender.generate_ns / 1e9 if sender else 0.0,
+            encode_s=sender.encode_ns / 1e9 if sender else 0.0,
+            send_s=sender.send_ns / 1e9 if sender else 0.0,
+            idle_s=sender.idle_ns / 1e9 if sender else 0.0,
+            cpu_s=self._released[1] if self._released else 0.0,
+            memory_peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            latency=meter.latency() if meter.sends else "",
+            rows_by_second=meter.rows_by_second(),
+            queries=tuple(self._queries),
+        )
+
+
+def watch_parent() -> None:
+    """End this process when the one that holds its standard input is gone."""
+
+    def wait() -> None:
+        sys.stdin.buffer.read()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

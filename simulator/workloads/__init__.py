@@ -1,0 +1,14 @@
+"""Workloads: tables, the rows in them, and the questions asked of them."""
+
+from simulator.errors import ConfigError, nearest
+from simulator.workloads.base import Workload
+from simulator.workloads.iot import Iot
+
+WORKLOADS: dict[str, type[Workload]] = {"iot": Iot}
+
+
+def workload_class(name: str) -> type[Workload]:
+    """Return a workload's class; ConfigError if there is none of that name."""
+    if name not in WORKLOADS:
+        raise ConfigError(f"workload {name!r} is not known ({nearest(name, WORKLOADS)})")
+    return WORKLOADS[name]

@@ -1,0 +1,119 @@
+"""What it costs the client to encode: rows/s and MB/s of each encoder on one core, side by side.
+
+    python tests/perf/encode.py
+
+The four columns of the IoT table, blocks of 8,192 rows cut into payloads of 1,000, beside a plain
+Python loop that formats the same rows as CSV. Medians, in one run, so that ratios hold on any
+machine.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from simulator.batch import Batch, Coded, Values
+from simulator.encode.objects import Objects
+from simulator.encode.pgcopy import PgCopy
+from simulator.encode.text import CSV, SQL, TSV, Text
+from simulator.schema import Column, Role, Table, Type
+
+BLOCK_ROWS = 8192
+ROWS_PER_SEND = 1000
+BLOCKS = 20
+REPEATS = 15
+
+TABLE = Table(
+    "sensor",
+    (
+        Column("timestamp", Type.TIMESTAMP, Role.TIME),
+        Column("device_id", Type.TEXT, Role.TAG),
+        Column("sequence_number", Type.INT64, Role.FIELD),
+        Column("temperature", Type.FLOAT32, Role.FIELD),
+    ),
+    key=("timestamp", "device_id"),
+)
+
+
+def blocks(device_count: int) -> list[Batch]:
+    """Draw blocks that follow each other, a row every millisecond."""
+    rng = np.random.default_rng(1)
+    devices = np.array([b"device-%05d" % device for device in range(device_count)])
+    grid = np.arange(-20 * 64, 35 * 64, dtype=np.float32) / np.float32(64)
+    drawn = []
+    for block in range(BLOCKS):
+        rows = np.arange(BLOCK_ROWS) + block * BLOCK_ROWS
+        data = {
+            "timestamp": Values(1_795_232_700_000 + rows),
+            "device_id": Coded(rows % device_count, devices),
+            "sequence_number": Values(rows + 100_000),
+            "temperature": Coded(rng.integers(0, len(grid), BLOCK_ROWS), grid),
+        }
+        drawn.append(Batch(TABLE, 0, rows, data))
+    return drawn
+
+
+def python_csv(block: Batch) -> list[bytes]:
+    """Format the rows one by one, as most load generators do."""
+    columns = [column.values().tolist() for column in block.data.values()]
+    lines = [
+        f"{timestamp},{device.decode()},{number},{temperature}\n"
+        for timestamp, device, number, temperature in zip(*columns, strict=True)
+    ]
+    return [
+        "".join(lines[start : start + ROWS_PER_SEND]).encode()
+        for start in range(0, len(lines), ROWS_PER_SEND)
+    ]
+
+
+def seconds(encode: Callable[[Batch], object], drawn: list[Batch]) -> float:
+    """Return the median time of a pass over the blocks."""
+    taken = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        for block in drawn:
+            encode(block)
+        taken.append(time.perf_counter() - start)
+    return median(taken) / len(drawn) * BLOCKS
+
+
+def show(name: str, pieces: list, rows_per_send: int, taken_s: float, loop_s: float) -> None:
+    mb_per_s = "-"
+    if isinstance(pieces[0], bytes):
+        mb_per_s = f"{sum(map(len, pieces)) * BLOCKS / taken_s / 1e6:.0f}"
+    mrows_per_s = BLOCKS * BLOCK_ROWS / taken_s / 1e6
+    print(
+        f"  {name:<12}{rows_per_send:>10}{mrows_per_s:>10.2f}{mb_per_s:>8}{loop_s / taken_s:>10.1f}"
+    )
+
+
+def main() -> None:
+    of = (TABLE.columns, TABLE.time_unit)
+    encoders = {
+        "PgCopy": PgCopy(*of),
+        "CSV": Text.of(*of, CSV),
+        "TSV": Text.of(*of, TSV),
+        "SQL": Text.of(*of, SQL),
+        "Objects": Objects(*of),
+    }
+    for device_count in (1, 1000):
+        drawn = blocks(device_count)
+        loop_s = seconds(python_csv, drawn[:2])
+        print(f"{device_count} devices")
+        print(f"  {'encoder':<12}{'rows/send':>10}{'Mrows/s':>10}{'MB/s':>8}{'x loop':>10}")
+        show("Python loop", python_csv(drawn[0]), ROWS_PER_SEND, loop_s, loop_s)
+        for rows_per_send in (ROWS_PER_SEND, 1):
+            for name, encoder in encoders.items():
+                encode = partial(encoder.encode, rows_per_send=rows_per_send)
+                taken_s = seconds(encode, drawn)
+                show(name, encode(drawn[0]), rows_per_send, taken_s, loop_s)
+
+
+if __name__ == "__main__":
+    main()
