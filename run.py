@@ -1,10 +1,9 @@
 """The command line: `python run.py --help` shows what it can do."""
 
-import sys
+import signal
 
 if __name__ == "__main__":
-    try:
-        from cli.main import main
-    except KeyboardInterrupt:
-        sys.exit(130)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # as long as nothing is started, Ctrl-C just ends
+    from cli.main import main
+
     main()

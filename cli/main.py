@@ -1,5 +1,6 @@
 """The command line's entry: the commands, and errors as text with an exit code."""
 
+import signal
 import sys
 
 import click
@@ -35,6 +36,7 @@ for _command in (insert, query, show, targets, check):
 
 def main() -> None:
     """Run the command that the arguments name, and leave with its exit code."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         code = commands.main(prog_name="run.py", standalone_mode=False)
     except click.ClickException as error:

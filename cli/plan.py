@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,6 +15,7 @@ from simulator.schema import PrimaryKey
 from simulator.spec import Kind, RunSpec, WorkerPlan
 from simulator.verdict import Level
 from simulator.workloads import workload_class
+from simulator.workloads.base import Params
 
 PARTS = {"single": 1, "multiple": 4}
 DEFAULT_RUNS = 3
@@ -85,21 +87,26 @@ def target_problems(options: InsertOptions, database: Database) -> list[str]:
     return database.problems(options.primary_key, PARTS[options.tables], options.batch)
 
 
-def empty_dataset(options: InsertOptions) -> Dataset:
-    """Return the dataset of an insert, still without rows."""
+def generator_params(options: InsertOptions) -> Params:
+    """Return the parameters of the workload that draws the rows; ConfigError if they are wrong."""
     cls = workload_class(options.workload)
     try:
-        params = cls.params_model.model_validate({"devices": options.devices})
+        return cls.params_model.model_validate({"devices": options.devices})
     except ValidationError as error:
         told = [
             f"--{item['loc'][0]}: {item['msg']}"
             for item in error.errors(include_url=False, include_input=False)
         ]
         raise ConfigError(told) from error
+
+
+def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
+    """Return the dataset of an insert, still without rows."""
+    cls = workload_class(options.workload)
     return Dataset(
         workload=cls.name,
         workload_version=cls.version,
-        params=params.model_dump(),
+        params=params.model_dump(mode="json"),
         seed=options.seed,
         start_ms=options.start_ms,
         primary_key=options.primary_key,
@@ -138,13 +145,17 @@ def insert_runs(
 ) -> Iterator[PlannedRun]:
     """Yield the runs of a sweep in order; each knows what the ones before it leave behind."""
     empty = stored.model_copy(update={"ranges": ()})
+    finite_rows = Feed(empty).rows
     before = stored
     repeats = options.steps or options.runs or DEFAULT_RUNS
     for workers in options.workers:
         for run in range(1, repeats + 1):
             keeps = not options.clean or (options.steps and run > 1)
             before = before if keeps else empty
-            plans = _worker_plans(before, workers, options.prefill, options.num_inserts)
+            if finite_rows is None:
+                plans = _worker_plans(before, workers, options.prefill, options.num_inserts)
+            else:
+                plans = _divided(finite_rows, workers)
             spec = RunSpec(
                 run_id=f"{sweep_id}-{workers}-{run}",
                 kind=Kind.INSERT,
@@ -178,6 +189,13 @@ def _worker_plans(before: Dataset, workers: int, prefill: int, rows: int) -> tup
         timed = (lane_range(lane, start + filled, rows),)
         plans.append(WorkerPlan(prefill=filling, timed=timed))
     return tuple(plans)
+
+
+def _divided(rows: int, workers: int) -> tuple[WorkerPlan, ...]:
+    """Divide the rows of a finite workload, all in lane 0, into one range a worker."""
+    stops = accumulate(share(rows, workers), initial=0)
+    ranges = (lane_range(0, start, stop - start) for start, stop in pairwise(stops))
+    return tuple(WorkerPlan(timed=(each,) if len(each) else ()) for each in ranges)
 
 
 def query_run(  # noqa: PLR0913

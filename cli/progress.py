@@ -86,7 +86,8 @@ class Follower:
         return f"[{self._number}/{self._total_runs}] {workers} worker{plural}"
 
     def _line(self, planned: PlannedRun, text: str) -> None:
-        self._console.print(f"{self._head(planned)}: {text}", markup=False, highlight=False)
+        line = f"{self._head(planned)}: {text}"
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _told(event: ProgressEvent) -> str:

@@ -13,6 +13,8 @@ from cli.warnings import warnings_of
 from simulator.protocol import Event, Outcome
 from simulator.spec import Kind
 
+_SHORTEST_SECRET = 4  # blotting out less would blot out half of the message
+
 Watch = Callable[[PlannedRun, Event], None]
 
 
@@ -84,6 +86,6 @@ def _incomplete(manifest: Manifest | None) -> Manifest | None:
 def _without(secrets: Mapping[str, str], text: str) -> str:
     """Return the text with every credential blotted out, should a driver have repeated one."""
     for secret in secrets.values():
-        if secret:
+        if len(secret) >= _SHORTEST_SECRET:
             text = text.replace(secret, "***")
     return text

@@ -252,10 +252,8 @@ def _done_until_then(result: Result) -> list[str]:
     prefilled = sum(worker.prefill_rows for worker in last.outcome.workers)
     uncertain = last.metrics.uncertain_rows if last.metrics else 0
     done = sum(run.outcome.status == "done" for run in result.runs)
-    return [
-        f"until then: {done} runs done; in the last one {rows:,} rows acknowledged"
-        f" ({uncertain:,} uncertain, {prefilled:,} prefilled)"
-    ]
+    last_one = f"{rows:,} rows acknowledged ({uncertain:,} uncertain, {prefilled:,} prefilled)"
+    return [f"until then: {done} runs done; in the last one {last_one}"]
 
 
 def _configuration(result: Result) -> str:

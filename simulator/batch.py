@@ -39,7 +39,8 @@ class Coded:
 
     `levels` is one long-lived array for as long as its contents are the same (the grid of a field,
     the names of a worker's devices), so that an encoder renders it once and then only gathers:
-    identity of `levels` is equality of contents. Nobody writes into it.
+    identity of `levels` is equality of contents. Nobody writes into it. Codes are always valid
+    indices, also where the value is NULL.
     """
 
     codes: NDArray[np.int64]

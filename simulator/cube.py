@@ -56,6 +56,8 @@ class Cube:
         """Take in a batch's rows."""
         chosen = _where(self._query, batch)
         groups, members = _grouped(self._query, batch, chosen)
+        if not groups:
+            return
         parts = [
             _rows_cells(members, len(groups)),
             *(_column_cells(batch, c, chosen, members, len(groups)) for c in self._columns),

@@ -31,7 +31,8 @@ class RowRange(BaseModel):
 
     @model_validator(mode="after")
     def _in_one_lane(self) -> "RowRange":
-        if not 0 <= self.start <= self.stop or self.stop - 1 - self.start >= LANE_ROWS:
+        lane = self.start >> LANE_BITS
+        if not 0 <= self.start <= self.stop <= (lane + 1) * LANE_ROWS:
             raise ValueError(f"not a range of rows: {self.start}..{self.stop}")
         return self
 
@@ -111,6 +112,11 @@ class Feed:
         self.tables = tuple(
             t.stored(dataset.primary_key, dataset.parts) for t in self._workload.tables
         )
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows the workload has, all in lane 0; None: every lane goes on without end."""
+        return self._workload.rows
 
     def queries(self) -> dict[str, Query]:
         """Return the workload's named queries over the stored tables."""

@@ -70,7 +70,10 @@ def _array(column: Output, cells: Sequence[Any]) -> tuple[Array, NDArray[np.bool
     if column.type is Type.TIMESTAMP:
         return np.array([canonical(column, cell) for cell in cells], np.int64), valid
     found = np.array(cells)
-    typed = found.astype(dtype_of(column.type))
+    try:
+        typed = found.astype(dtype_of(column.type))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{column.name}: expected {column.type}, got {error}") from error
     if column.type not in FLOATS and not np.array_equal(found, typed):
         raise ValueError(f"{column.name}: expected {column.type}, got values outside it")
     return typed, valid

@@ -136,7 +136,7 @@ class Oracle:
     def add(self, batch: Batch) -> None:
         """Take in a batch's rows."""
         for query, fold in self.folds.items():
-            if query.table.name == batch.table.name:
+            if len(batch) and query.table.name == batch.table.name:
                 fold.add(batch)
 
     def merge(self, other: "Oracle") -> None:

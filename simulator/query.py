@@ -168,18 +168,23 @@ def canonical(column: Output, value: Any) -> Any:
     """Return one value in canonical form (see Answer); ValueError if it cannot be one."""
     if value is None:
         return None
+    try:
+        return _converted(column, value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{column.name}: expected {column.type}, got {value!r}") from error
+
+
+def _converted(column: Output, value: Any) -> Any:
     match column.type:
         case Type.INT16 | Type.INT32 | Type.INT64:
-            number = int(value)
-            if number != value:
-                msg = f"{column.name}: expected an integer, got {value!r}"
-                raise ValueError(msg)
-            return number
+            return _whole(value)
         case Type.FLOAT32:
             return float(np.float32(value))
         case Type.FLOAT64:
             return float(value)
         case Type.BOOL:
+            if value not in (0, 1):
+                raise ValueError("neither true nor false")
             return bool(value)
         case Type.TEXT:
             return value.decode() if isinstance(value, bytes) else str(value)
@@ -189,9 +194,16 @@ def canonical(column: Output, value: Any) -> Any:
             assert_never(column.type)
 
 
+def _whole(value: Any) -> int:
+    number = int(value)
+    if number != value:
+        raise ValueError("not a whole number")
+    return number
+
+
 def _instant(value: Any, unit: TimeUnit) -> int:
     if not isinstance(value, datetime):
-        return int(value)
+        return _whole(value)
     aware = value if value.tzinfo else value.replace(tzinfo=UTC)
     microseconds = (aware - _EPOCH) // timedelta(microseconds=1)
     return microseconds * unit.per_second // 10**6

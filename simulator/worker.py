@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import resource
-import sys
 import threading
 import time
 import uuid
@@ -269,7 +268,9 @@ def watch_parent() -> None:
     """End this process when the one that holds its standard input is gone."""
 
     def wait() -> None:
-        sys.stdin.buffer.read()
+        # Not through sys.stdin, whose lock this thread would hold when the process ends.
+        while os.read(0, 1024):
+            pass
         os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()

@@ -66,11 +66,14 @@ class LocalRunner:
             if deadline is None and self._interrupts.requested:
                 deadline = time.monotonic() + _TIDY_S
                 processes.ask_to_stop()
-            if deadline and time.monotonic() > deadline:
-                self._logs = processes.logs()
-                yield Outcome(status="interrupted", cause="stopped by the user", exit_code=130)
-                return
             lost = processes.lost_collector()
+            if deadline and (lost or time.monotonic() > deadline):
+                # It had not begun to listen to signals, or does not get round to it.
+                self._logs = processes.logs()
+                yield Outcome(
+                    status="interrupted", cause="stopped by the user", exit_code=130, touched=True
+                )
+                return
             if lost:
                 self._logs = processes.logs()
                 yield Outcome(status="failed", cause=lost, exit_code=1, touched=True)

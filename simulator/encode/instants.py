@@ -1,4 +1,4 @@
-"""Instants as ISO 8601 text: days and seconds of the day from tables, fractions from digits."""
+"""Instants in microseconds, and as ISO 8601 text built from tables of days, seconds and digits."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +25,13 @@ class Iso:
     zone: bytes = b"+00"
     decimals: int = 6
     """Finer fractions are cut off (towards the past), because databases differ in rounding."""
+
+
+def microseconds(instants: NDArray[np.int64], unit: TimeUnit) -> NDArray[np.int64]:
+    """Return instants in microseconds; nanoseconds are cut off, towards the past."""
+    if unit is TimeUnit.NANOSECOND:
+        return instants // 1000
+    return instants * (10**6 // unit.per_second)
 
 
 def iso(values: NDArray[np.int64], unit: TimeUnit, style: Iso) -> list[Array]:

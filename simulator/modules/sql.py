@@ -76,13 +76,17 @@ class Dialect:
         return self.name(column.name)
 
 
-def create_table(dialect: Dialect, table: Table, name: str, key: Sequence[str]) -> str:
+def create_table(
+    dialect: Dialect, table: Table, name: str, id_column: str | None, constraint: str | None
+) -> str:
     """Return the statement that makes one physical table.
 
-    `key` are the definitions that make the primary key; they stand before the table's own columns.
+    `id_column` is the whole definition of a column that the database fills; `constraint` comes
+    behind the columns.
     """
     columns = [f"{dialect.name(c.name)} {dialect.types[c.type]}" for c in table.columns]
-    return f"CREATE TABLE {dialect.name(name)} ({', '.join([*key, *columns])})"
+    parts = [part for part in (id_column, *columns, constraint) if part]
+    return f"CREATE TABLE {dialect.name(name)} ({', '.join(parts)})"
 
 
 def drop_names(tables: Sequence[Table]) -> list[str]:

@@ -6,7 +6,7 @@ other. The driver is Python's own.
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Literal, assert_never
 
@@ -106,29 +106,40 @@ class Sqlite(Database):
 
     def connect(self) -> "SqliteSession":
         """Open the file, which is made if it is not there."""
-        return SqliteSession(self._open())
+        try:
+            return SqliteSession(self._open())
+        except sqlite3.DatabaseError as error:
+            raise self._setup_error(error) from error
 
     def _open(self) -> sqlite3.Connection:
-        path = Path(self.options.path)
-        try:
-            # isolation_level=None: the driver opens no transactions of its own.
-            connection = sqlite3.connect(
-                path, timeout=self.options.busy_timeout_s, isolation_level=None
-            )
-        except sqlite3.OperationalError as error:
-            raise SetupError(f"sqlite: {path}: {error}; {_remedy(path)}") from error
+        # isolation_level=None: the driver opens no transactions of its own.
+        connection = sqlite3.connect(
+            self.options.path, timeout=self.options.busy_timeout_s, isolation_level=None
+        )
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
-        except sqlite3.DatabaseError as error:
+        except BaseException:
             connection.close()
-            raise SetupError(f"sqlite: {path}: {error}; {_remedy(path)}") from error
+            raise
         return connection
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for something other than a run; closing rolls back what is unfinished."""
+        try:
+            with closing(self._open()) as connection:
+                yield connection
+        except sqlite3.DatabaseError as error:
+            raise self._setup_error(error) from error
+
+    def _setup_error(self, error: sqlite3.DatabaseError) -> SetupError:
+        return SetupError(f"sqlite: {self.options.path}: {self.explain(error)}")
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none."""
         statements = [
-            sql.create_table(_DIALECT, table, name, _key(table))
+            sql.create_table(_DIALECT, table, name, *_key(table))
             for table in tables
             for name in table.names
         ]
@@ -142,7 +153,7 @@ class Sqlite(Database):
             return
         names = sql.drop_names(tables)
         self._change([f"DROP TABLE IF EXISTS {_DIALECT.name(name)}" for name in names])
-        with closing(self._open()) as connection:
+        with self._opened() as connection:
             connection.execute("VACUUM")
 
     def create_indices(self, tables: Sequence[Table]) -> None:
@@ -151,27 +162,25 @@ class Sqlite(Database):
 
     def _change(self, statements: Sequence[str]) -> None:
         """Run statements in one transaction."""
-        with closing(self._open()) as connection:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                for statement in statements:
-                    connection.execute(statement)
-                connection.execute("COMMIT")
-            except sqlite3.OperationalError as error:  # closing rolls back
-                raise SetupError(f"sqlite: {self.options.path}: {self.explain(error)}") from error
+        with self._opened() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in statements:
+                connection.execute(statement)
+            connection.execute("COMMIT")
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Copy the log into the file and empty it, then gather the planner's statistics."""
-        with closing(self._open()) as connection:
+        """Gather the planner's statistics, copy the log into the file and empty it."""
+        with self._opened() as connection:
             for table in tables:
                 for name in table.names:
                     connection.execute(f"ANALYZE {_DIALECT.name(name)}")
             ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            if busy:
-                raise SetupError(
-                    f"sqlite: {self.options.path}: the log cannot be emptied while another "
-                    "process reads or writes; stop it and try again"
-                )
+        if busy:
+            raise SetupError(
+                f"sqlite: {self.options.path}: the log could not be emptied within "
+                f"{self.options.busy_timeout_s:g} s, because another process reads or writes the "
+                "file; stop it, or raise busy_timeout_s"
+            )
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the pages of the tables and their indices, or of the whole file.
@@ -179,15 +188,13 @@ class Sqlite(Database):
         Not every SQLite is built with dbstat, which knows the pages of each.
         """
         names = [name for table in tables for name in table.names]
-        marks = ", ".join("?" * len(names))
-        with closing(self._open()) as connection:
-            try:
-                pages = (
-                    "SELECT sum(pgsize) FROM dbstat WHERE aggregate AND name IN "
-                    f"(SELECT name FROM sqlite_master WHERE tbl_name IN ({marks}))"
-                )
+        owned = f"SELECT name FROM sqlite_master WHERE tbl_name IN ({', '.join('?' * len(names))})"
+        with self._opened() as connection:
+            built_in = {option for (option,) in connection.execute("PRAGMA compile_options")}
+            if "ENABLE_DBSTAT_VTAB" in built_in:
+                pages = f"SELECT sum(pgsize) FROM dbstat WHERE aggregate AND name IN ({owned})"
                 ((size,),) = connection.execute(pages, names)
-            except sqlite3.OperationalError:
+            else:
                 pages = (
                     "SELECT (page_count - freelist_count) * page_size "
                     "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
@@ -196,8 +203,8 @@ class Sqlite(Database):
         return int(size or 0)
 
     def describe(self) -> Server:
-        """Return the library's version and the settings as the file and the connection have them."""
-        with closing(self._open()) as connection:
+        """Return the version and the settings as the file and a connection have them."""
+        with self._opened() as connection:
             ((journal,),) = connection.execute("PRAGMA journal_mode")
             ((level,),) = connection.execute("PRAGMA synchronous")
         synchronous = _SYNCHRONOUS[level]
@@ -216,11 +223,15 @@ class Sqlite(Database):
 
     def explain(self, error: Exception) -> str:
         """Return an error in SQLite's words, with a remedy where one is known."""
-        words = str(error)
+        if not isinstance(error, sqlite3.Error):
+            return super().explain(error)
+        folder = Path(self.options.path).parent
+        if not folder.is_dir():
+            return f"{error}; make the folder: mkdir -p {folder}"
         for symptom, remedy in _REMEDIES.items():
-            if symptom in words:
-                return f"{words}; {remedy}"
-        return words if isinstance(error, sqlite3.Error) else super().explain(error)
+            if symptom in str(error):
+                return f"{error}; {remedy}"
+        return str(error)
 
 
 class SqliteSession(Session):
@@ -291,27 +302,23 @@ _REMEDIES = {
     "already exists": "drop it, or run with --clean",
     "no such table": "run an insert first",
     "is locked": "another process writes to the file; stop it, or raise busy_timeout_s",
-    "disk is full": "make room",
+    "disk is full": "make room, or choose another path",
+    "unable to open": "path must be a file in a folder where this user may write",
+    "readonly": "path must be a file in a folder where this user may write",
+    "not a database": "path names a file of another kind; choose another, nothing was changed",
 }
 
 
-def _remedy(path: Path) -> str:
-    """Return what to try when the file cannot be opened."""
-    if not path.parent.is_dir():
-        return f"make its folder: mkdir -p {path.parent}"
-    return "path must be a file that this user may write, in a folder where it may make files"
-
-
-def _key(table: Table) -> list[str]:
-    """Return what makes the table's primary key."""
+def _key(table: Table) -> tuple[str | None, str | None]:
+    """Return what makes the table's primary key: the definition of a column, a constraint."""
     match table.primary_key:
         case PrimaryKey.DB:
-            return ["id INTEGER PRIMARY KEY AUTOINCREMENT"]
+            return "id INTEGER PRIMARY KEY AUTOINCREMENT", None
         case PrimaryKey.CLIENT:
-            return ["PRIMARY KEY (id)"]
+            return None, "PRIMARY KEY (id)"
         case PrimaryKey.NONE:
-            return []
+            return None, None
         case PrimaryKey.SQL | PrimaryKey.UUID:
-            raise SetupError(f"sqlite: --primary-key {table.primary_key}: SQLite has none")
+            raise SetupError(f"sqlite has no {table.primary_key} key; see --primary-key")
         case _:
             assert_never(table.primary_key)

@@ -2,9 +2,12 @@
 
 from simulator.errors import ConfigError, nearest
 from simulator.workloads.base import Workload
+from simulator.workloads.file import File
 from simulator.workloads.iot import Iot
 
-WORKLOADS: dict[str, type[Workload]] = {"iot": Iot}
+GENERATORS: dict[str, type[Workload]] = {"iot": Iot}
+"""What `--workload` offers."""
+WORKLOADS: dict[str, type[Workload]] = {**GENERATORS, File.name: File}
 
 
 def workload_class(name: str) -> type[Workload]:

@@ -45,6 +45,11 @@ class Workload(ABC):
     def tables(self) -> tuple[Table, ...]:
         """The tables; row r belongs to table r modulo their number."""
 
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, all in lane 0; None: every lane goes on without end."""
+        return None
+
     @abstractmethod
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return the columns of `table` (one of `tables`) for these rows, all of one lane."""

@@ -1,0 +1,63 @@
+"""What the user says of the file, and which other options that rules out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli.data.source import SUFFIXES
+from simulator.schema import PrimaryKey
+
+_TWICE = "every row of the file is written once"
+_NOT_DRAWN = "the rows are the file's"
+NOT_WITH_DATA = {
+    "num_inserts": "the file says how many rows there are",
+    "prefill": _TWICE,
+    "steps": _TWICE,
+    "workload": _NOT_DRAWN,
+    "seed": _NOT_DRAWN,
+    "start_time": _NOT_DRAWN,
+    "devices": _NOT_DRAWN,
+}
+"""Options of `insert` that mean nothing with a file -> why."""
+_ONLY_WITH_DATA = ("time_column", "tags")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A file to insert."""
+
+    file: Path
+    time_column: str | None
+    tags: tuple[str, ...]
+    primary_key: PrimaryKey
+
+    def problems(self) -> list[str]:
+        """Return what can be told without reading the file."""
+        if self.file.suffix.lower() not in SUFFIXES:
+            return [f"--data: {self.file}: expected a file named *{' or *'.join(SUFFIXES)}"]
+        if not self.file.is_file():
+            return [f"--data: {self.file}: there is no such file"]
+        return []
+
+
+def conflicts(given: Mapping[str, Any]) -> list[str]:
+    """Return which of the options that were given (name -> value) do not go together."""
+    if "data" not in given:
+        return [
+            f"{_option(name)}: says something of a --data file, and there is none"
+            for name in _ONLY_WITH_DATA
+            if name in given
+        ]
+    problems = [
+        f"{_option(name)}: {reason}; leave it out with --data"
+        for name, reason in NOT_WITH_DATA.items()
+        if name in given
+    ]
+    if not given.get("clean", True):
+        problems.append(f"--no-clean: {_TWICE}; leave it out with --data")
+    return problems
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

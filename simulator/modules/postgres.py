@@ -1,0 +1,522 @@
+"""PostgreSQL, through psycopg2 and binary COPY.
+
+Relatives that speak its protocol derive from `Postgres` and say what they do differently.
+"""
+
+import os
+import re
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, ClassVar, assert_never
+from urllib.parse import unquote
+
+from pydantic import Field, SecretStr
+
+from simulator.batch import Batch
+from simulator.encode.pgcopy import PgCopy
+from simulator.encode.rows import Frame
+from simulator.encode.text import SQL, Text
+from simulator.errors import SetupError
+from simulator.modules import sql
+from simulator.modules.base import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Database,
+    Failure,
+    Options,
+    Payload,
+    Server,
+    Session,
+)
+from simulator.query import Query, Statement
+from simulator.schema import Column, PrimaryKey, Table, TimeUnit, Type
+
+if TYPE_CHECKING:
+    from psycopg2.extensions import connection as Connection  # noqa: N812  # it is a class
+
+VALUES = "values"
+TRANSACTION = "transaction"
+
+_DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
+_DEFAULT_CACHE_ROWS = 100
+_COPY_CHUNK_BYTES = 1 << 20
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class PostgresOptions(Options):
+    """Options of the module `postgres`."""
+
+    connection_string: SecretStr = Field(
+        description="how to reach the database, as libpq takes it: "
+        "host=... port=... dbname=... user=..., or postgresql://user@host:port/database"
+    )
+    password: SecretStr | None = Field(
+        None, description="the user's password, if it does not stand in connection_string"
+    )
+    use_values_lists: bool = Field(
+        default=False, description="send a batch as one INSERT with a list of rows, not as COPY"
+    )
+    transaction: bool = Field(
+        default=False, description="insert single rows, and commit once a batch"
+    )
+    primary_key_constraint: str = Field(
+        _DEFAULT_CONSTRAINT,
+        description="the constraint that makes the primary key, such as "
+        "PRIMARY KEY (device_id, timestamp, sequence_number)",
+    )
+    install_extensions: bool = Field(
+        default=False,
+        description="create the extension pgcrypto, which servers older than PostgreSQL 13 need "
+        "for --primary-key uuid",
+    )
+    create_indices: bool = Field(
+        default=False, description="make indices on (tags, time, first field) and (first field)"
+    )
+    connect_timeout_s: int = Field(10, ge=2, description="how long to wait for a connection")
+
+    def public(self) -> dict[str, Any]:
+        """Return the options as they may be shown: where to, and as whom, but no password."""
+        reach, _ = _redacted(self.connection_string.get_secret_value())
+        return {**super().public(), "connection_string": reach}
+
+
+class PostgresDialect(sql.Dialect):
+    """PostgreSQL's types, and what makes its aggregates exact."""
+
+    types: ClassVar[dict[Type, str]] = {
+        Type.INT16: "smallint",
+        Type.INT32: "integer",
+        Type.INT64: "bigint",
+        Type.FLOAT32: "real",
+        Type.FLOAT64: "double precision",
+        Type.BOOL: "boolean",
+        Type.TEXT: "varchar",
+        Type.TIMESTAMP: "timestamptz",
+    }
+
+    def instant(self, value: int, unit: TimeUnit) -> str:
+        """Return the literal to compare a timestamp with.
+
+        What is finer than PostgreSQL's microseconds is rounded up: no stored instant lies between.
+        """
+        microseconds = -(-value * 10**6 // unit.per_second)
+        return f"timestamptz '{(_EPOCH + timedelta(microseconds=microseconds)).isoformat(' ')}'"
+
+    def number(self, column: Column, unit: TimeUnit) -> str:
+        """Return a column as a number whose sum is exact."""
+        if column.type is Type.TIMESTAMP:
+            seconds = f"extract(epoch FROM {self.name(column.name)})"
+            return f"CAST({seconds} * {unit.per_second} AS BIGINT)"
+        return super().number(column, unit)
+
+    def ordered(self, column: Column) -> str:
+        """Return a text ordered by its bytes, whatever the language of the database."""
+        return f'{self.name(column.name)} COLLATE "C"'
+
+
+class Postgres(Database):
+    """A PostgreSQL database."""
+
+    name = "postgres"
+    capabilities = Capabilities(
+        modes={
+            SINGLE: "one INSERT, committed on its own",
+            BATCH: "one binary COPY, which is a transaction",
+            VALUES: "one INSERT with a list of rows, which is a transaction",
+            TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
+        },
+        primary_keys={
+            # A serial of 4 bytes would be padded to the 8 of the next column anyway, and overflow
+            # after 2**31 rows, which a long fill-level test reaches.
+            PrimaryKey.DB: "bigserial",
+            PrimaryKey.SQL: "bigint GENERATED ALWAYS AS IDENTITY, its sequence cached as many "
+            f"rows as a batch has, or {_DEFAULT_CACHE_ROWS}",
+            PrimaryKey.CLIENT: "varchar, sent by the client",
+            PrimaryKey.UUID: "uuid DEFAULT gen_random_uuid()",
+            PrimaryKey.NONE: "no key and no id column",
+        },
+        acknowledged="committed; the server's synchronous_commit and fsync say what that is worth",
+        indices=True,
+    )
+    options_model: ClassVar[type[Options]] = PostgresOptions
+    options: PostgresOptions
+    dialect: ClassVar[PostgresDialect] = PostgresDialect()
+
+    def insert_mode(self, batch_rows: int) -> str:
+        """Return the mode that the options ask for, else the one that the batch size does."""
+        if self.options.transaction:
+            return TRANSACTION
+        return VALUES if self.options.use_values_lists else super().insert_mode(batch_rows)
+
+    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+        """Return what cannot work."""
+        found = super().problems(primary_key, parts, batch_rows)
+        options = self.options
+        if options.transaction and options.use_values_lists:
+            found.append("transaction and use_values_lists exclude each other; choose one")
+        for name in ("transaction", "use_values_lists"):
+            if getattr(options, name) and not batch_rows:
+                found.append(f"{name}=true needs to know how many rows; try --batch 1000")
+        constraint = options.primary_key_constraint
+        if primary_key is PrimaryKey.NONE and constraint != _DEFAULT_CONSTRAINT:
+            found.append(
+                f"--primary-key: none leaves no place for primary_key_constraint={constraint!r}; "
+                "leave one of them out"
+            )
+        return found
+
+    def connect(self) -> "PostgresSession":
+        """Open a connection."""
+        import psycopg2  # noqa: PLC0415  # a driver is imported only when its module connects
+
+        try:
+            connection = psycopg2.connect(**self._reach())
+            try:
+                connection.autocommit = True
+                with connection.cursor() as cursor:
+                    # What statements and answers rely on, and a server or role may have changed.
+                    cursor.execute(
+                        "SET TIME ZONE 'UTC'; SET standard_conforming_strings = on; "
+                        "SET extra_float_digits = 3"
+                    )
+            except BaseException:
+                connection.close()
+                raise
+        except psycopg2.Error as error:
+            # Not `from error`: libpq quotes what it cannot read, and that may be a password.
+            raise SetupError(f"{self.name}: {self._scrubbed(self.explain(error))}") from None
+        return PostgresSession(connection, self.dialect)
+
+    def _reach(self) -> dict[str, Any]:
+        """Return what libpq is to be told."""
+        from psycopg2.extensions import parse_dsn  # noqa: PLC0415
+
+        secrets = self.options.secrets()
+        reach: dict[str, Any] = {
+            "connect_timeout": self.options.connect_timeout_s,
+            "fallback_application_name": f"benchmark {socket.gethostname()}:{os.getpid()}",
+            **parse_dsn(secrets["connection_string"]),
+            "client_encoding": "UTF8",
+        }
+        if "password" in secrets:
+            reach["password"] = secrets["password"]
+        return reach
+
+    def _scrubbed(self, words: str) -> str:
+        """Return a message without the password or a piece of it."""
+        secrets = self.options.secrets()
+        _, hidden = _redacted(secrets["connection_string"])
+        hidden += [secrets.get("password", ""), *map(unquote, hidden)]
+        # A password that is not escaped reaches libpq, and its messages, in pieces.
+        hidden += [piece for whole in hidden for piece in re.split(r"[\s@/:'\\]+", whole)]
+        for piece in sorted(filter(None, hidden), key=len, reverse=True):
+            words = re.sub(rf"(?<!\w){re.escape(piece)}(?!\w)", "***", words)
+        return words
+
+    @contextmanager
+    def _cursor(self) -> Iterator[Any]:
+        """Open a connection for something other than a run."""
+        import psycopg2  # noqa: PLC0415
+
+        with self.connect() as session:
+            try:
+                with session.connection.cursor() as cursor:
+                    yield cursor
+            except psycopg2.Error as error:
+                raise SetupError(f"{self.name}: {self.explain(error)}") from error
+
+    def _execute(self, statements: Sequence[str]) -> None:
+        """Run statements in one message, which makes them one transaction."""
+        with self._cursor() as cursor:
+            cursor.execute("; ".join(statements))
+
+    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
+        """Create the tables, all or none."""
+        statements = [
+            sql.create_table(self.dialect, table, name, *self._key(table, batch_rows))
+            for table in tables
+            for name in table.names
+        ]
+        if self.options.install_extensions:
+            statements.insert(0, "CREATE EXTENSION IF NOT EXISTS pgcrypto")
+        if self.options.create_indices:
+            statements += sql.create_indices(self.dialect, tables)
+        self._execute(statements)
+
+    def _key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
+        """Return what makes the table's primary key: the definition of a column, a constraint."""
+        constraint = self.options.primary_key_constraint
+        match table.primary_key:
+            case PrimaryKey.DB:
+                return "id bigserial", constraint
+            case PrimaryKey.SQL:
+                cache = batch_rows or _DEFAULT_CACHE_ROWS
+                return f"id bigint GENERATED ALWAYS AS IDENTITY (CACHE {cache})", constraint
+            case PrimaryKey.UUID:
+                return "id uuid DEFAULT gen_random_uuid()", constraint
+            case PrimaryKey.CLIENT:
+                return None, constraint
+            case PrimaryKey.NONE:
+                return None, None
+            case _:
+                assert_never(table.primary_key)
+
+    def drop(self, tables: Sequence[Table]) -> None:
+        """Drop the tables, all or none."""
+        self._execute([f"DROP TABLE IF EXISTS {self.dialect.names(sql.drop_names(tables))}"])
+
+    def create_indices(self, tables: Sequence[Table]) -> None:
+        """Create the secondary indices that are not there yet."""
+        self._execute(sql.create_indices(self.dialect, tables))
+
+    def settle(self, tables: Sequence[Table]) -> None:
+        """Do what autovacuum would do some time later: hint bits, visibility map, statistics."""
+        with self._cursor() as cursor:
+            for table in tables:
+                for name in table.names:
+                    cursor.execute(f"VACUUM (ANALYZE) {self.dialect.name(name)}")
+
+    def size_bytes(self, tables: Sequence[Table]) -> int | None:
+        """Return the size of the tables with their indices and long values."""
+        names = [self.dialect.name(name) for table in tables for name in table.names]
+        with self._cursor() as cursor:
+            cursor.execute(
+                "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s) AS name",
+                (names,),
+            )
+            ((size,),) = cursor.fetchall()
+        return int(size)
+
+    def describe(self) -> Server:
+        """Return the version, and the settings as they hold for this user and database."""
+        with self._cursor() as cursor:
+            cursor.execute("SELECT version()")
+            ((version,),) = cursor.fetchall()
+            cursor.execute(
+                "SELECT name, current_setting(name) FROM pg_settings WHERE name = ANY(%s)",
+                (list(_SETTINGS),),
+            )
+            settings = dict(cursor.fetchall())
+        durable, durability = _durability(settings)
+        return Server(version.split(" on ")[0], 1, durability, durable, settings)
+
+    def render(self, query: Query) -> Statement:
+        """Return the query as SQL."""
+        return sql.render(self.dialect, query)
+
+    def explain(self, error: Exception) -> str:
+        """Return an error in the server's words, with a remedy where one is known."""
+        import psycopg2  # noqa: PLC0415
+
+        if not isinstance(error, psycopg2.Error):
+            return super().explain(error)
+        told = (error.diag.message_primary, error.diag.message_detail)
+        words = " ".join((": ".join(filter(None, told)) or str(error)).split())
+        for symptom, remedy in _REMEDIES.items():
+            # A server that refuses a connection says why in words alone.
+            if error.pgcode == symptom or re.search(symptom, words):
+                return f"{words}; {remedy}"
+        return words
+
+
+class PostgresSession(Session):
+    """A connection in autocommit mode."""
+
+    def __init__(self, connection: "Connection", dialect: sql.Dialect) -> None:
+        self.connection = connection
+        self._cursor = connection.cursor()
+        self._dialect = dialect
+        self._encoders: dict[tuple[str, str], Callable[[Batch, int], Sequence[Any]]] = {}
+        self._commit_sent = False
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(Exception):
+            self.connection.close()
+
+    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+        """Return the block as what `mode` sends, cut into payloads."""
+        encoder = self._encoders.get((block.name, mode))
+        if encoder is None:
+            encoder = _encoder(self._dialect, block.table, block.name, mode)
+            self._encoders[block.name, mode] = encoder
+        starts = range(0, len(block), rows_per_send)
+        return [
+            Payload(min(rows_per_send, len(block) - start), mode, data)
+            for start, data in zip(starts, encoder(block, rows_per_send), strict=True)
+        ]
+
+    def send(self, payload: Payload) -> None:
+        """Send the rows and return once they are committed."""
+        self._commit_sent = not self.connection.closed and payload.mode != TRANSACTION
+        try:
+            if payload.mode == BATCH:
+                copy, stream = payload.data
+                self._cursor.copy_expert(copy, BytesIO(stream), _COPY_CHUNK_BYTES)
+            elif payload.mode == TRANSACTION:
+                self._cursor.execute("BEGIN")
+                for insert in payload.data:
+                    self._cursor.execute(insert)
+                self._commit_sent = True
+                self._cursor.execute("COMMIT")
+            else:
+                self._cursor.execute(payload.data)
+        except Exception:
+            self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        """Leave a transaction that is open or has failed, if the connection lives."""
+        from psycopg2 import Error, extensions  # noqa: PLC0415
+
+        inside = (extensions.TRANSACTION_STATUS_INTRANS, extensions.TRANSACTION_STATUS_INERROR)
+        if self.connection.get_transaction_status() in inside:
+            with suppress(Error):
+                self._cursor.execute("ROLLBACK")
+
+    def classify(self, error: Exception) -> Failure:
+        """Say what an error of `send` means for its rows.
+
+        An error that the server reports has undone the transaction, so its rows are not stored. A
+        server that ends the connection, or is gone, may have committed before: even an orderly
+        shutdown (57P01) can come between a commit and its acknowledgement, while the commit waits
+        for a standby. Only rows whose commit was never asked for are then certainly not stored.
+        """
+        code: str | None = getattr(error, "pgcode", None)
+        if code in _TRY_AGAIN or (code and code.startswith("40") and code != _COMPLETION_UNKNOWN):
+            return Failure.NOT_APPLIED
+        if (
+            code is None
+            or code in _MAY_HAVE_COMMITTED
+            or code[:2] == "08"
+            or self.connection.closed
+        ):
+            return Failure.UNKNOWN if self._commit_sent else Failure.NOT_APPLIED
+        return Failure.FATAL
+
+    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        """Run a statement and fetch every row."""
+        self._cursor.execute(statement.text, statement.parameters or None)
+        return self._cursor.fetchall()
+
+    def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
+        """Run a statement and yield its rows in portions, which a cursor on the server holds."""
+        declare = f"BEGIN READ ONLY; DECLARE portions NO SCROLL CURSOR FOR {statement.text}"
+        try:
+            self._cursor.execute(declare, statement.parameters or None)
+            while True:
+                self._cursor.execute(f"FETCH {rows} FROM portions")
+                portion = self._cursor.fetchall()
+                if not portion:
+                    break
+                yield portion
+        finally:
+            self._roll_back()
+
+
+def _encoder(
+    dialect: sql.Dialect, table: Table, name: str, mode: str
+) -> Callable[[Batch, int], Sequence[Any]]:
+    """Return what makes a block of one physical table into what `mode` sends."""
+    into = f"{dialect.name(name)} ({dialect.names([c.name for c in table.columns])})"
+    if mode == BATCH:
+        copy = f"COPY {into} FROM STDIN (FORMAT binary)"
+        streams = PgCopy(table.columns, table.time_unit)
+        return lambda block, rows: [(copy, stream) for stream in streams.encode(block, rows)]
+    insert = replace(SQL, payload=Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b""))
+    inserts = Text.of(table.columns, table.time_unit, insert)
+    if mode != TRANSACTION:
+        return inserts.encode
+
+    def transactions(block: Batch, rows: int) -> Sequence[Sequence[bytes]]:
+        singles = inserts.encode(block, 1)
+        return [singles[start : start + rows] for start in range(0, len(singles), rows)]
+
+    return transactions
+
+
+_COMPLETION_UNKNOWN = "40003"
+_MAY_HAVE_COMMITTED = frozenset({_COMPLETION_UNKNOWN, "57P01", "57P02"})  # admin, crash shutdown
+_TRY_AGAIN = frozenset({"53300", "55P03", "57P03"})  # too many connections, locked, starting up
+
+_SETTINGS = (
+    "fsync",
+    "full_page_writes",
+    "max_wal_size",
+    "shared_buffers",
+    "synchronous_commit",
+    "synchronous_standby_names",
+    "wal_level",
+    "wal_sync_method",
+)
+
+
+def _durability(settings: dict[str, str]) -> tuple[bool, str]:
+    """Return whether an acknowledged row survives a power cut, and the reason in a sentence."""
+    told = ", ".join(
+        f"{name}={settings[name]}"
+        for name in ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method")
+        if name in settings
+    )
+    if settings.get("fsync") == "off":
+        return (
+            False,
+            f"an acknowledged row survives a crash of the server, not of the machine ({told})",
+        )
+    if settings.get("synchronous_commit") == "off":
+        return False, f"an acknowledged row may be lost in a crash: it is synced later ({told})"
+    where = "on disk"
+    if settings.get("synchronous_standby_names") and settings["synchronous_commit"] != "local":
+        where += " and on the synchronous standbys"
+    return True, f"an acknowledged row's log is {where} ({told})"
+
+
+_REMEDIES = {
+    "password authentication failed|no password supplied": "check user and password: "
+    "--extra-option password=..., or the target's options",
+    'database ".*" does not exist': "create it (createdb), or name another in dbname",
+    'role ".*" does not exist': "name another user in connection_string",
+    "Connection refused|timeout expired|could not translate|No such file|No route": "check that "
+    "the server runs, and host and port in connection_string",
+    "no pg_hba.conf entry": "let this client in, in the server's pg_hba.conf",
+    "too many clients|connection slots|53300": "use fewer workers, or raise max_connections",
+    "^invalid dsn|^invalid connection option|^invalid integer": "write connection_string as "
+    "host=... port=... dbname=... user=..., or as a URL with %-escapes, and the password apart",
+    "42501": "let the user do this: GRANT CREATE, USAGE ON SCHEMA ... TO ..., or own the tables",
+    "42P07": "drop it, or run with --clean",
+    "42P01": "run an insert first",
+    "42883": "set install_extensions=true, or choose another --primary-key",
+    "23505": "rows like these are stored already; run with --clean, or use another --primary-key",
+    "53100": "make room on the server",
+    "57P03": "wait until the server has started",
+}
+"""A SQLSTATE, or a pattern of the server's or libpq's words -> what to try."""
+
+_QUERY_PASSWORD = re.compile(r"([?&](?:ssl)?password=)([^&]*)", re.IGNORECASE)
+_USER_PASSWORD = re.compile(r"(://[^:@/?]*:)(.*)(?=@)", re.DOTALL)
+_WORD_PASSWORD = re.compile(
+    r"((?:ssl)?password\s*=\s*)('(?:\\.|[^'\\])*'?|.*?(?=\s+\w+\s*=|\s*$))",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _redacted(reach: str) -> tuple[str, list[str]]:
+    """Return a connection string with its passwords hidden, and the passwords.
+
+    It may be one that libpq cannot read, so what could be a password is taken as widely as it goes.
+    """
+    hidden: list[str] = []
+
+    def hide(match: re.Match[str]) -> str:
+        hidden.append(match[2])
+        return f"{match[1]}***"
+
+    is_url = reach.startswith(("postgres://", "postgresql://"))
+    for pattern in (_QUERY_PASSWORD, _USER_PASSWORD) if is_url else (_WORD_PASSWORD,):
+        reach = pattern.sub(hide, reach)
+    return reach, hidden

@@ -1,0 +1,131 @@
+"""The command line, driven from outside as a user drives it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Finished:
+    """What came of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass
+class CommandLine:
+    """Runs `run.py` with results, temporary files and the SQLite file in a folder of its own."""
+
+    folder: Path
+    config: Path = ROOT / "config.yaml"
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def output(self) -> Path:
+        return self.folder / "results"
+
+    @property
+    def temporary(self) -> Path:
+        return self.folder / "tmp"
+
+    def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
+        """Start a command of the main line; insert and query get their own output folder."""
+        own = [f"--config={self.config}"] if command != "show" else []
+        own += [f"--output={self.output}"] if command in ("insert", "query") else []
+        self.temporary.mkdir(exist_ok=True)
+        return subprocess.Popen(
+            [sys.executable, str(ROOT / "run.py"), command, *own, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env={**os.environ, "TMPDIR": str(self.temporary), **self.environment},
+        )
+
+    def finish(self, process: subprocess.Popen[str], within_s: float = 60) -> Finished:
+        out, err = process.communicate(timeout=within_s)
+        assert "Traceback" not in err, err
+        return Finished(process.returncode, out, err)
+
+    def run(self, command: str, *arguments: str, within_s: float = 60) -> Finished:
+        return self.finish(self.start(command, *arguments), within_s)
+
+    def results(self) -> list[Any]:
+        """The result files' contents, oldest first."""
+        return [json.loads(path.read_text()) for path in sorted(self.output.glob("*.json"))]
+
+    def processes(self, role: str = "") -> list[psutil.Process]:
+        """The collectors and workers of this command line that are alive."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                words = process.cmdline()
+                alive = process.status() != psutil.STATUS_ZOMBIE
+            except psutil.Error:
+                continue
+            line = " ".join(words)
+            if (
+                alive
+                and "-m simulator" in line
+                and str(self.temporary) in line
+                and role in ("", *words)
+            ):
+                found.append(process)
+        return found
+
+    def leftovers(self) -> list[str]:
+        """Processes and temporary files that should not be there any more."""
+        files = [str(path) for path in self.temporary.rglob("*")]
+        files += [str(path) for path in self.output.glob(".*")]
+        return [str(process) for process in self.processes()] + files
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Iterator[CommandLine]:
+    line = CommandLine(tmp_path)
+    yield line
+    left = line.processes()
+    for process in left:
+        process.kill()
+    assert not left
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], Any]], Any]:
+    """Wait until something is true, 30 s at most."""
+
+    def wait(condition: Callable[[], Any]) -> Any:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            found = condition()
+            if found:
+                return found
+            time.sleep(0.02)
+        pytest.fail("it did not become true within 30 s")
+
+    return wait
+
+
+@pytest.fixture
+def interrupt() -> Callable[[subprocess.Popen[str]], None]:
+    """Do what Ctrl-C does to the command line."""
+    return lambda process: process.send_signal(signal.SIGINT)

@@ -1,0 +1,256 @@
+"""Whatever goes wrong is named in seconds, the result file is there, and nothing is left."""
+
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
+LONG = (*SQLITE, "--workers=2", "--runs=2", "--batch=100", "--num-inserts=50000000")
+Wait = Callable[[Callable[[], Any]], Any]
+
+
+def in_mid_run(cli: CommandLine, wait: Wait) -> None:
+    """Wait until both workers are writing."""
+    wait(lambda: len(cli.processes("worker")) == 2)
+    wait((cli.folder / "bench.db-wal").exists)
+    time.sleep(1)
+
+
+def test_a_killed_worker_is_named_and_everything_ends(cli: CommandLine, eventually: Wait) -> None:
+    running = cli.start("insert", *LONG)
+    in_mid_run(cli, eventually)
+    (victim,) = cli.processes("--index=1")
+    victim.kill()
+    start = time.monotonic()
+    done = cli.finish(running)
+
+    assert time.monotonic() - start < 10
+    assert done.code == 1
+    assert "worker 1 was killed by SIGKILL" in done.out
+    (result,) = cli.results()
+    assert result["status"] == "failed"
+    assert result["manifest"]["complete"] is False
+    workers = result["runs"][0]["outcome"]["workers"]
+    assert [worker["rows"] > 0 for worker in workers] == [True, True]
+    assert cli.leftovers() == []
+
+
+def test_a_killed_collector_is_named(cli: CommandLine, eventually: Wait) -> None:
+    running = cli.start("insert", *LONG)
+    in_mid_run(cli, eventually)
+    (victim,) = cli.processes("collector")
+    victim.kill()
+    done = cli.finish(running)
+
+    assert done.code == 1
+    assert "the collector was killed by SIGKILL" in done.out
+    assert cli.results()[0]["status"] == "failed"
+    assert cli.leftovers() == []
+
+
+def test_the_timeout_ends_the_run_and_says_what_was_done(cli: CommandLine) -> None:
+    done = cli.run("insert", *LONG, "--timeout=2")
+
+    assert done.code == 1
+    assert "--timeout" in done.out
+    assert "rows acknowledged" in done.out
+    assert cli.results()[0]["runs"][0]["metrics"]["rows"] > 0
+    assert cli.leftovers() == []
+
+
+@pytest.mark.parametrize("after_s", [0.15, 0.3, 0.6, 0.9, 1.5, 3.0])
+def test_ctrl_c_at_any_moment_leaves_nothing(cli: CommandLine, after_s: float) -> None:
+    running = cli.start("insert", *LONG)
+    time.sleep(after_s)
+    running.send_signal(signal.SIGINT)
+    done = cli.finish(running)
+
+    assert done.code in (130, -signal.SIGINT)
+    assert cli.leftovers() == []
+    assert all(result["status"] == "interrupted" for result in cli.results())
+
+
+def test_ctrl_c_in_mid_run_keeps_what_was_measured(cli: CommandLine, eventually: Wait) -> None:
+    running = cli.start("insert", *LONG)
+    in_mid_run(cli, eventually)
+    running.send_signal(signal.SIGINT)
+    done = cli.finish(running)
+
+    assert done.code == 130
+    (result,) = cli.results()
+    assert result["status"] == "interrupted"
+    assert result["runs"][0]["metrics"]["rows"] > 0
+    assert cli.leftovers() == []
+
+
+def test_a_second_ctrl_c_stops_at_once(cli: CommandLine, eventually: Wait) -> None:
+    running = cli.start("insert", *LONG)
+    in_mid_run(cli, eventually)
+    (collector,) = cli.processes("collector")
+    collector.send_signal(signal.SIGSTOP)  # it will not tidy up by itself
+    running.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    done = cli.finish(running)
+
+    assert time.monotonic() - start < 3
+    assert done.code == 130
+    assert cli.results()[0]["status"] == "interrupted"
+    assert cli.leftovers() == []
+
+
+def test_a_killed_command_line_takes_its_processes_with_it(
+    cli: CommandLine, eventually: Wait
+) -> None:
+    running = cli.start("insert", *LONG)
+    in_mid_run(cli, eventually)
+    running.kill()
+    running.communicate()
+
+    eventually(lambda: not cli.processes())
+    names = {path.name for path in cli.temporary.rglob("*") if path.is_file()}
+    assert not names & {"secrets.json", "token"}
+
+
+def test_a_terminated_command_line_tidies_up(cli: CommandLine, eventually: Wait) -> None:
+    running = cli.start("insert", *LONG)
+    in_mid_run(cli, eventually)
+    running.terminate()
+    done = cli.finish(running)
+
+    assert done.code == 130
+    assert cli.leftovers() == []
+
+
+def test_a_table_in_the_way_is_told_in_the_databases_words(cli: CommandLine) -> None:
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
+    for file in cli.output.glob("*.json"):
+        file.unlink()
+    done = cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10", "--no-clean")
+
+    assert done.code == 1
+    assert "already exists" in done.out
+    assert cli.results()[0]["manifest"] is None
+
+
+def test_an_unfinished_insert_is_not_queried(cli: CommandLine) -> None:
+    cli.run("insert", *LONG, "--timeout=1.5")
+    asked = cli.run("query", *SQLITE)
+
+    assert asked.code == 2
+    assert "did not finish" in asked.err
+
+
+BAD_INPUT = {
+    "unknown target": (["--target=sqlit"], ["did you mean 'sqlite'?"]),
+    "unknown option": (
+        ["--target=sqlite", "--extra-option=pth=x"],
+        ["--extra-option pth", "did you mean 'path'?"],
+    ),
+    "worker counts": (["--target=sqlite", "--workers=0"], ["--workers", "at least 1"]),
+    "negative worker counts": (["--target=sqlite", "--workers=2,-1"], ["--workers", "at least 1"]),
+    "worker counts that are no numbers": (
+        ["--target=sqlite", "--workers=many"],
+        ["--workers", "whole numbers"],
+    ),
+    "steps with several counts": (
+        ["--target=sqlite", "--steps=2"],
+        ["--steps", "one worker count"],
+    ),
+    "steps with runs": (
+        ["--target=sqlite", "--steps=2", "--workers=1", "--runs=3"],
+        ["--steps", "--runs 3"],
+    ),
+    "steps with prefill": (
+        ["--target=sqlite", "--steps=2", "--workers=1", "--prefill=10"],
+        ["--steps", "--prefill"],
+    ),
+    "a key that the module has not": (
+        ["--target=sqlite", "--primary-key=uuid"],
+        ["--primary-key", "uuid", "db, client, none"],
+    ),
+    "a wrong value": (
+        ["--target=sqlite", "--extra-option=synchronous=maybe"],
+        ["--extra-option synchronous", "normal"],
+    ),
+    "no equals sign": (["--target=sqlite", "--extra-option=path"], ["KEY=VALUE"]),
+    "no runner": (["--target=postgresql", "--extra-option=password=x"], ["--runner local"]),
+    "an unset variable": (["--target=postgresql", "--runner=local"], ["POSTGRES_PASSWORD"]),
+    "no devices": (["--target=sqlite", "--devices=0"], ["--devices"]),
+    "several problems at once": (
+        ["--target=sqlite", "--workers=0", "--batch=-1", "--primary-key=sql", "--devices=0"],
+        ["--workers", "--batch", "--primary-key", "--devices"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_told_before_anything_starts(cli: CommandLine, case: str) -> None:
+    arguments, told = BAD_INPUT[case]
+    done = cli.run("insert", *arguments)
+
+    assert done.code == 2
+    assert done.out == ""
+    assert [words for words in told if words not in done.err] == []
+    assert not cli.output.exists()
+    assert cli.leftovers() == []
+
+
+BAD_CONFIG = {
+    "missing": (None, "cannot be read"),
+    "empty": ("", "is empty"),
+    "no YAML": ("targets: [", "is not YAML"),
+    "a list": ("- 1", "expected a mapping"),
+    "no targets": ("namespace: x", "targets: expected a mapping"),
+    "a wrong namespace": ("namespace: 3\ntargets: {a: {module: 'null'}}", "namespace: expected"),
+    "an unknown module": ("targets: {a: {module: nul}}", "did you mean 'null'?"),
+    "no module": ("targets: {a: {path: x}}", "targets.a.module"),
+    "an unknown key": ("target: {a: {module: 'null'}}", "did you mean 'targets'?"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CONFIG)
+def test_a_bad_configuration_is_told_with_its_file(cli: CommandLine, case: str) -> None:
+    content, told = BAD_CONFIG[case]
+    cli.config = cli.folder / "own.yaml"
+    if content is not None:
+        cli.config.write_text(content)
+    done = cli.run("insert", "--target=a")
+
+    assert done.code == 2
+    assert told in done.err
+    assert "own.yaml" in done.err
+
+
+def test_an_output_folder_that_cannot_be_written_is_found_before_the_run(cli: CommandLine) -> None:
+    (cli.folder / "results").write_text("a file, not a folder")
+    done = cli.run("insert", *SQLITE, "--workers=1", "--num-inserts=10")
+
+    assert done.code == 2
+    assert "--output" in done.err
+    assert not (cli.folder / "bench.db").exists()
+
+
+def test_a_manifest_of_another_workload_version_is_refused(cli: CommandLine) -> None:
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
+    (file,) = cli.output.glob("*.json")
+    file.write_text(file.read_text().replace('"workload_version": 1', '"workload_version": 7'))
+    done = cli.run("query", *SQLITE)
+
+    assert done.code == 2
+    assert "version 7" in done.err
+
+
+def test_a_query_without_an_insert_says_what_to_do(cli: CommandLine) -> None:
+    done = cli.run("query", *SQLITE)
+    wrong = cli.run("query", *SQLITE, "--dataset=config.yaml")
+
+    assert done.code == 2
+    assert "insert --target sqlite" in done.err
+    assert wrong.code == 2

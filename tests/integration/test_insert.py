@@ -1,0 +1,273 @@
+"""`insert` and `query` on SQLite, from the outside."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
+
+
+def test_a_sweep_measures_every_worker_count_as_often_as_asked(cli: CommandLine) -> None:
+    done = cli.run(
+        "insert", *SQLITE, "--workers=1,2", "--runs=2", "--batch=100", "--num-inserts=1001",
+        "--format=json",
+    )  # fmt: skip
+
+    assert done.code == 0, done.err
+    assert [(row["workers"], row["runs"]) for row in done.json["rows"]] == [(1, 2), (2, 2)]
+    assert {row["verdict"] for row in done.json["rows"]} == {"verified"}
+    (result,) = cli.results()
+    assert result["status"] == "done"
+    assert [run["metrics"]["rows"] for run in result["runs"]] == [1001, 1001, 2002, 2002]
+    assert result["manifest"]["rows"] == 2002
+    assert cli.leftovers() == []
+
+
+def test_the_result_file_holds_what_was_measured(cli: CommandLine) -> None:
+    cli.run("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100", "--num-inserts=1000")
+
+    (result,) = cli.results()
+    (run,) = result["runs"]
+    outcome = run["outcome"]
+    assert result["format_version"] == 1
+    assert result["configuration"]["batch"] == 100
+    assert result["dataset"]["seed"] == 1
+    assert set(outcome["phases_s"]) == {"init", "barrier", "insert", "settle", "verify"}
+    assert outcome["insert_mode"] == "batch"
+    assert outcome["size_bytes"] > 0
+    assert outcome["server"]["version"].startswith("SQLite 3")
+    assert result["machine"]["cores"] > 0
+    for worker in outcome["workers"]:
+        assert worker["started_s"] < worker["ended_s"]
+        assert worker["sends"] == 10
+        assert sum(worker["rows_by_second"]) == 1000
+        assert worker["latency"].startswith("HISTFAAAA")
+    assert run["metrics"]["rows_per_s"] > 0
+    assert run["metrics"]["rows_per_s_reference"] > 0
+
+
+@pytest.mark.parametrize("primary_key", ["db", "client", "none"])
+@pytest.mark.parametrize("tables", ["single", "multiple"])
+@pytest.mark.parametrize("batch", ["0", "7"])
+def test_every_kind_of_insert_is_verified_row_by_row(
+    cli: CommandLine, primary_key: str, tables: str, batch: str
+) -> None:
+    done = cli.run(
+        "insert", *SQLITE, "--workers=2", "--runs=1", f"--batch={batch}", "--num-inserts=501",
+        f"--primary-key={primary_key}", f"--tables={tables}", "--devices=3", "--verify=full",
+        "--format=json",
+    )  # fmt: skip
+
+    assert done.code == 0, done.err
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        names = [
+            n for (n,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
+        ]
+        events = sorted(name for name in names if name.startswith("events"))
+        counts = [connection.execute(f"SELECT count(*) FROM {n}").fetchone()[0] for n in events]
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({events[0]})")]
+        keys = [row[5] for row in connection.execute(f"PRAGMA table_info({events[0]})")]
+    connection.close()
+    assert sum(counts) == 1002
+    assert len(events) == (4 if tables == "multiple" else 1)
+    assert ("id" in columns) == (primary_key != "none")
+    assert any(keys) == (primary_key != "none")
+
+
+def test_prefill_is_exact_and_steps_continue(cli: CommandLine) -> None:
+    prefilled = cli.run(
+        "insert", *SQLITE, "--workers=3", "--runs=1", "--num-inserts=100", "--prefill=1000",
+        "--verify=full", "--format=json",
+    )  # fmt: skip
+    stepped = cli.run(
+        "insert", *SQLITE, "--workers=2", "--steps=3", "--num-inserts=100", "--batch=30",
+        "--verify=full",
+    )  # fmt: skip
+
+    assert prefilled.code == 0, prefilled.err
+    assert stepped.code == 0, stepped.err
+    first, second = cli.results()
+    assert first["manifest"]["rows"] == 1300
+    assert [run["level"] for run in second["runs"]] == [0, 200, 400]
+    assert second["manifest"]["rows"] == 600
+    assert stepped.out.startswith("Stepsize: 200\n")
+    assert "Level" in stepped.out
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        highest, distinct = connection.execute(
+            "SELECT max(sequence_number), count(DISTINCT timestamp || device_id) FROM events"
+        ).fetchone()
+    connection.close()
+    assert (highest, distinct) == (299, 600)
+
+
+def test_no_clean_adds_to_what_the_last_insert_left(cli: CommandLine) -> None:
+    cli.run("insert", *SQLITE, "--workers=2", "--runs=1", "--num-inserts=100", "--batch=10")
+    again = cli.run(
+        "insert", *SQLITE, "--workers=3", "--runs=2", "--num-inserts=50", "--batch=10",
+        "--no-clean", "--verify=full", "--format=json",
+    )  # fmt: skip
+    other_key = cli.run(
+        "insert", *SQLITE, "--workers=1", "--no-clean", "--primary-key=none", "--num-inserts=5"
+    )
+
+    assert again.code == 0, again.err
+    assert cli.results()[-1]["manifest"]["rows"] == 500
+    assert other_key.code == 2
+    assert "primary_key" in other_key.err
+
+
+def test_the_same_seed_and_start_give_the_same_table_whatever_the_batch(cli: CommandLine) -> None:
+    def table(*arguments: str) -> list[tuple[object, ...]]:
+        done = cli.run(
+            "insert", *SQLITE, "--workers=2", "--runs=1", "--num-inserts=300",
+            "--start-time=2026-01-01T00:00:00", "--primary-key=client", *arguments,
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        with sqlite3.connect(cli.folder / "bench.db") as connection:
+            rows = connection.execute("SELECT * FROM events ORDER BY id").fetchall()
+        connection.close()
+        return rows
+
+    single, batched, other = table(), table("--batch=7"), table("--seed=2")
+
+    assert single == batched
+    assert single != other
+
+
+def test_a_rate_is_kept_and_latency_counts_from_the_schedule(cli: CommandLine) -> None:
+    done = cli.run(
+        "insert", *SQLITE, "--workers=2", "--runs=1", "--num-inserts=500", "--rate=1000",
+        "--format=json",
+    )  # fmt: skip
+
+    (row,) = done.json["rows"]
+    assert 900 < row["rows_per_s_avg"] < 1100
+    (result,) = cli.results()
+    assert all(worker["idle_s"] > 0.1 for worker in result["runs"][0]["outcome"]["workers"])
+
+
+def test_queries_are_answered_and_checked(cli: CommandLine) -> None:
+    cli.run(
+        "insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100", "--num-inserts=1000",
+        "--devices=5", "--tables=multiple",
+    )  # fmt: skip
+    done = cli.run("query", *SQLITE, "--workers=2", "--runs=4", "--format=json")
+    some = cli.run("query", *SQLITE, "--queries=newest-per-device", "--format=json")
+
+    assert done.code == 0, done.err
+    assert [row["query"] for row in done.json["rows"]] == [
+        "count-events",
+        "temperature-min-max",
+        "temperature-stats",
+        "temperature-stats-per-device",
+        "newest-per-device",
+    ]
+    assert {row["verdict"] for row in done.json["rows"]} == {"verified"}
+    times = cli.results()[1]["runs"][0]["outcome"]["workers"][1]["queries"][0]
+    assert len(times["durations_s"]) == 4
+    assert [row["query"] for row in some.json["rows"]] == ["newest-per-device"]
+
+
+def test_a_wrong_answer_is_seen_and_is_exit_code_3(cli: CommandLine) -> None:
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--batch=100", "--num-inserts=1000")
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        connection.execute("UPDATE events SET temperature = 99 WHERE sequence_number = 500")
+    connection.close()
+    done = cli.run("query", *SQLITE, "--format=json")
+
+    assert done.code == 3
+    verdicts = {row["query"]: row["verdict"] for row in done.json["rows"]}
+    assert verdicts["count-events"] == "verified"
+    assert verdicts["temperature-stats"] == "mismatch"
+
+
+def test_a_lost_row_is_seen_before_the_queries(cli: CommandLine) -> None:
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--batch=100", "--num-inserts=1000")
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        connection.execute("DELETE FROM events WHERE sequence_number = 500")
+    connection.close()
+    done = cli.run("query", *SQLITE)
+
+    assert done.code == 1
+    assert "999" in done.out
+    assert "1000" in done.out
+
+
+def test_a_tuned_query_is_marked_and_verified(cli: CommandLine) -> None:
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text(
+        "targets:\n  sqlite:\n    module: sqlite\n    runner: local\n    queries:\n"
+        "      count-events: SELECT max(rowid) FROM events\n"
+        "      temperature-min-max: SELECT 1, 2\n"
+    )
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--batch=100", "--num-inserts=1000")
+    done = cli.run("query", *SQLITE, "--format=json")
+
+    verdicts = {row["query"]: row["verdict"] for row in done.json["rows"]}
+    assert done.code == 3
+    assert verdicts["count-events"] == "verified, tuned"
+    assert verdicts["temperature-min-max"] == "mismatch, tuned"
+
+
+def test_show_prints_the_same_table_again(cli: CommandLine) -> None:
+    done = cli.run("insert", *SQLITE, "--workers=1", "--runs=2", "--num-inserts=100")
+    (file,) = cli.output.glob("*.json")
+    shown = cli.run("show", str(file))
+
+    assert shown.out == done.out
+
+
+def test_null_is_not_verified_and_says_so(cli: CommandLine) -> None:
+    done = cli.run(
+        "insert", "--target=null", "--workers=1", "--runs=1", "--batch=1000", "--format=json",
+        "--extra-option=encode=pgcopy",
+    )  # fmt: skip
+    asked = cli.run("insert", "--target=null", "--workers=1", "--verify=full")
+
+    assert done.code == 0
+    assert done.json["rows"][0]["verdict"] == "not verified"
+    assert asked.code == 4
+
+
+def test_targets_and_check_tell_what_there_is(cli: CommandLine) -> None:
+    listed = cli.run("targets", "--format=json")
+    checked = cli.run("check", "--target=sqlite", "--extra-option=path=bench.db")
+
+    assert {row["target"] for row in listed.json} == {"sqlite", "null", "postgresql"}
+    assert checked.code == 0
+    assert "create, insert, read and drop work" in checked.out
+
+
+def test_a_module_of_the_users_own_is_a_dotted_path(cli: CommandLine) -> None:
+    (cli.folder / "mine.py").write_text(
+        "from simulator.modules.null import Null\n\n\nclass Mine(Null):\n    name = 'mine'\n"
+    )
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text("targets:\n  own:\n    module: mine:Mine\n    runner: local\n")
+    cli.environment["PYTHONPATH"] = str(cli.folder)
+    done = cli.run("insert", "--target=own", "--workers=1", "--runs=1", "--format=json")
+
+    assert done.code == 0, done.err
+    assert cli.results()[0]["runs"][0]["outcome"]["server"]["version"] == "null"
+
+
+def test_progress_goes_to_standard_error_and_results_to_standard_output(cli: CommandLine) -> None:
+    done = cli.run(
+        "insert", "--target=sqlite", "--extra-option=path=bench.db", "--workers=1", "--runs=2",
+        "--num-inserts=100", "--format=csv",
+    )  # fmt: skip
+
+    assert "[2/2] 1 worker: " in done.err
+    assert done.out.splitlines()[0].startswith("workers,runs,rows_per_s_min")
+    assert len(done.out.splitlines()) == 2
+
+
+def test_help_teaches_every_command(tmp_path: Path) -> None:
+    line = CommandLine(tmp_path)
+    for command in ("insert", "query", "show", "targets", "check"):
+        shown = line.finish(line.start(command, "--help"))
+        assert shown.code == 0
+        assert "Usage: run.py" in shown.out
