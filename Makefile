@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test lint unit contract integration postgres bench clean
+.PHONY: help venv docs demo test lint unit contract integration postgres bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,9 @@ postgres: .venv/ready-dev ## install a PostgreSQL server for the tests, unless t
 
 unit contract integration: .venv/ready-dev
 	$(BIN)/pytest tests/$@
+
+docs: venv ## renew the generated parts of the README
+	$(BIN)/python -m cli.reference
 
 bench: .venv/ready-dev postgres ## print the performance figures, side by side
 	$(BIN)/python tests/perf/encode.py

@@ -55,7 +55,7 @@ class Config:
         where = f"{self.path}: targets.{name}"
         problems: list[str] = []
         cls = database_class(str(entry["module"]))
-        own = {key: value for key, value in entry.items() if key not in _RESERVED}
+        own = {str(key): value for key, value in entry.items() if key not in _RESERVED}
         merged = {**own, **extra_options}
         expanded = {k: _expanded(f"{where}.{k}", v, problems) for k, v in merged.items()}
         options = _validated(cls, where, expanded, set(extra_options), problems)

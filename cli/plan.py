@@ -69,7 +69,7 @@ def option_problems(options: InsertOptions) -> list[str]:
     problems += [
         f"{name}: must be at least {least}, got {value}"
         for name, value, least in limits
-        if value < least
+        if not value >= least  # a NaN is not, either
     ]
     if options.steps:
         if len(options.workers) != 1:
@@ -210,7 +210,11 @@ def query_run(  # noqa: PLR0913
 ) -> PlannedRun:
     """Return the one run of a query sweep: every worker asks every query `runs` times."""
     limits = (("--workers", workers, 1), ("--runs", runs, 1), ("--timeout", timeout_s, 0))
-    problems = [f"{n}: must be at least {least}, got {v}" for n, v, least in limits if v < least]
+    problems = [
+        f"{name}: must be at least {least}, got {value}"
+        for name, value, least in limits
+        if not value >= least
+    ]
     known = Feed(dataset).queries()
     problems += [
         f"--queries: {name!r} is no query of workload {dataset.workload} ({nearest(name, known)})"

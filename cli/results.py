@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from cli.machine import Machine
 from cli.metrics import InsertMetrics
 from simulator.dataset import Dataset
-from simulator.errors import ConfigError
+from simulator.errors import ConfigError, Interrupted
 from simulator.protocol import Outcome
 from simulator.spec import Kind
 from simulator.verdict import Status
@@ -78,6 +78,8 @@ class Result(BaseModel):
     @property
     def exit_code(self) -> int:
         """The exit code that the sweep stands for; see the README."""
+        if self.status == "interrupted":
+            return Interrupted.exit_code
         if self.status != "done":
             return self.runs[-1].outcome.exit_code or 1 if self.runs else 1
         verdicts = [run.outcome.verdict for run in self.runs]

@@ -114,10 +114,11 @@ class Sender:
                 return
             if failure is Failure.FATAL:
                 raise RunError(f"insert failed: {said}")
+            if failure is Failure.UNKNOWN:
+                self._count_uncertain(rows, said)
             if not self._session.alive:
                 self._reconnect(said)
             if failure is Failure.UNKNOWN:
-                self._count_uncertain(rows, said)
                 return
             self.retried += 1
             self._stop.wait(_BACKOFF_S * 2**attempt)

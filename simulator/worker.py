@@ -174,7 +174,10 @@ class Worker:
         if plan.prefill:
             self._phase = "prefill"
             rows_per_send = max(spec.batch_rows, PREFILL_BATCH_ROWS)
-            self._prefilled = sender.prefill(plan.prefill, rows_per_send)
+            try:
+                sender.prefill(plan.prefill, rows_per_send)
+            finally:
+                self._prefilled = sender.meter.rows
         self._wait_for_all("insert")
         sender.start()
         self._start_clock()

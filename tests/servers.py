@@ -21,6 +21,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import psutil
 import psycopg2
@@ -28,6 +29,12 @@ import psycopg2
 READY_S = 60
 STOP_S = 30
 ADMIN = "bench"
+
+
+_HOW_TO_INSTALL = (
+    "the tests need a PostgreSQL server: run `python tests/servers.py install` as root on Debian, "
+    "or put PostgreSQL's initdb and postgres on the PATH"
+)
 
 
 class NotInstalled(Exception):
@@ -50,7 +57,7 @@ class Postgres:
         self.port = 0
         self.folder = Path()
 
-    def __enter__(self) -> "Postgres":
+    def __enter__(self) -> Self:
         self.folder = Path(tempfile.mkdtemp(prefix="bench-pg-"))
         try:
             self._initialise()
@@ -157,7 +164,9 @@ class Postgres:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
         self._process.wait(STOP_S)
-        psutil.wait_procs(family, timeout=STOP_S)
+        deadline = time.monotonic() + STOP_S
+        while not all(map(_has_ended, family)) and time.monotonic() < deadline:
+            time.sleep(0.01)
         self._process = None
 
     def restart(self) -> None:
@@ -192,6 +201,13 @@ class Postgres:
                 self.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE  # its new parent may take a while
+    except psutil.NoSuchProcess:
+        return True
+
+
 def free_port() -> int:
     """Return a port of the loopback interface that nobody listens on."""
     with socket.socket() as probe:
@@ -223,10 +239,7 @@ def postgres_programs() -> Path:
     on_path = shutil.which("initdb")
     if on_path:
         return Path(on_path).resolve().parent
-    raise NotInstalled(
-        "the tests need a PostgreSQL server; install it with `apt-get install postgresql`, "
-        "or as root with `python tests/servers.py install`"
-    )
+    raise NotInstalled(_HOW_TO_INSTALL)
 
 
 def postgres_version(programs: Path) -> int:
@@ -244,7 +257,7 @@ def install() -> None:
         postgres_programs()
         return
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        postgres_programs()
+        raise NotInstalled(_HOW_TO_INSTALL)
     _apt("update")
     listed = subprocess.run(
         ["apt-cache", "search", "--names-only", r"^postgresql-[0-9]+$"],

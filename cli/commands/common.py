@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from cli import config as configuration
 from cli import results, tables
@@ -146,6 +147,13 @@ def extra_options(given: Sequence[str], problems: list[str]) -> dict[str, Any]:
             problems.append(f"--extra-option: expected KEY=VALUE, got {word!r}")
         options[key] = value
     return options
+
+
+def given_options() -> dict[str, Any]:
+    """Return the options that stand on the command line, by parameter name."""
+    context = click.get_current_context()
+    source = context.get_parameter_source
+    return {n: v for n, v in context.params.items() if source(n) is ParameterSource.COMMANDLINE}
 
 
 def resolve(

@@ -1,6 +1,6 @@
 """`insert`: write the workload's rows with several worker counts and measure."""
 
-from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,20 @@ from cli.commands.common import (
     conclude,
     describe_options,
     extra_options,
+    given_options,
     option,
     resolve,
     start,
 )
+from cli.data.prepare import prepared
+from cli.data.request import Request, conflicts, described
 from simulator.errors import ConfigError
 from simulator.schema import PrimaryKey
 from simulator.spec import Kind
 from simulator.verdict import Level
-from simulator.workloads import WORKLOADS
+from simulator.workloads import GENERATORS
+from simulator.workloads.base import Params
+from simulator.workloads.file import File
 
 _EXAMPLES = """\b
 Examples:
@@ -93,8 +98,26 @@ Examples:
     help="Drop and create the tables before each run, or add to what the last insert left.",
 )
 @option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=None,
+    metavar="FILE",
+    help="Insert the rows of this file (CSV or Parquet) instead of a workload's.",
+)
+@option(
+    "--time-column",
+    default=None,
+    help="Column of --data with the time of a row.  [default: the only timestamp]",
+)
+@option(
+    "--tags",
+    default="",
+    metavar="A,B",
+    help="Text columns of --data that tell which series a row belongs to.  [default: none]",
+)
+@option(
     "--workload",
-    type=click.Choice(list(WORKLOADS)),
+    type=click.Choice(list(GENERATORS)),
     default="iot",
     show_default=True,
     help="What the rows are.",
@@ -140,6 +163,9 @@ def insert(  # noqa: PLR0913
     prefill: int,
     steps: int,
     clean: bool,
+    data: Path | None,
+    time_column: str | None,
+    tags: str,
     workload: str,
     seed: int,
     start_time: datetime | None,
@@ -150,7 +176,8 @@ def insert(  # noqa: PLR0913
     """Write rows into a target and measure how fast they are acknowledged.
 
     Every worker count is tried --runs times on empty tables; what is stored is then compared with
-    what was sent. The rows are the same for the same --seed and --start-time, whatever the target.
+    what was sent. The rows are the same for the same --seed and --start-time, whatever the target;
+    with --data they are those of a file, each written once, divided among the workers.
     """
     begin = start_time.replace(tzinfo=UTC) if start_time else results.now_utc()
     options = plan.InsertOptions(
@@ -164,32 +191,53 @@ def insert(  # noqa: PLR0913
         steps=steps,
         clean=clean,
         timeout_s=timeout,
-        workload=workload,
+        workload=File.name if data else workload,
         seed=seed,
         start_ms=int(begin.timestamp() * 1000),
         devices=devices,
         rate=rate,
         verify=Level(verify) if verify else None,
     )
-    problems: list[str] = []
+    problems: list[str] = conflicts(given_options())
     found = resolve(config, target, extra_options(extra_option, problems), runner, problems)
     problems += plan.option_problems(options)
     if found:
         problems += plan.target_problems(options, found.open())
-    empty = None
+    request = None
+    if data:
+        names = tuple(name for name in tags.split(",") if name)
+        request = Request(data, time_column, names, options.primary_key)
+    rows = None
     try:
-        empty = plan.empty_dataset(options)
+        rows = _rows(options, request, quiet=quiet)
     except ConfigError as error:
         problems += error.problems
-    if problems or not found or not empty:
+    if problems or not found or not rows:
         raise ConfigError(problems)
     results.prepare_folder(output)
     level = plan.verification(options, found.open())
-    stored = empty if clean else _stored(output, target, empty)
-    sweep = start(Kind.INSERT, found, output, stored.model_copy(update={"ranges": ()}))
-    sweep.result.configuration = _configuration(options, level, found.options.public())
-    planned = list(plan.insert_runs(sweep.result.sweep_id, found, options, stored, level))
-    conclude(sweep, planned, form=form, quiet=quiet)
+    with rows as params:
+        empty = plan.empty_dataset(options, params)
+        stored = empty if clean else _stored(output, target, empty)
+        sweep = start(Kind.INSERT, found, output, stored.model_copy(update={"ranges": ()}))
+        sweep.result.configuration = {
+            **described(describe_options(options), params),
+            "runs": options.runs or (1 if steps else plan.DEFAULT_RUNS),
+            "verify": level.value,
+            **found.options.public(),
+        }
+        planned = list(plan.insert_runs(sweep.result.sweep_id, found, options, stored, level))
+        conclude(sweep, planned, form=form, quiet=quiet)
+
+
+def _rows(
+    options: plan.InsertOptions, request: Request | None, *, quiet: bool
+) -> AbstractContextManager[Params]:
+    """Return what makes the rows available for as long as the sweep takes."""
+    if request is None:
+        return nullcontext(plan.generator_params(options))
+    request.check()
+    return prepared(request, quiet=quiet)
 
 
 def _stored(output: Path, target: str, empty: Any) -> Any:
@@ -204,11 +252,3 @@ def _stored(output: Path, target: str, empty: Any) -> Any:
             " hold is not known; use --clean"
         )
     return plan.continued(manifest.dataset, empty)
-
-
-def _configuration(
-    options: plan.InsertOptions, level: Level, target_options: Mapping[str, Any]
-) -> dict[str, Any]:
-    runs = options.runs or (1 if options.steps else plan.DEFAULT_RUNS)
-    shown = describe_options(options)
-    return {**shown, "runs": runs, "verify": level.value, **target_options}

@@ -14,6 +14,7 @@ from cli.commands.common import (
     resolve,
     start,
 )
+from cli.data.prepare import reopened
 from simulator.dataset import Dataset
 from simulator.errors import ConfigError
 from simulator.spec import Kind
@@ -76,28 +77,29 @@ def query(  # noqa: PLR0913
     stored = _stored(output, target, dataset)
     if seed is not None and seed != stored.seed:
         raise ConfigError(f"--seed: the data was inserted with seed {stored.seed}, got {seed}")
-    sweep = start(Kind.QUERY, found, output, stored)
-    names = [name for name in (queries or extra_queries).split(",") if name]
-    planned = plan.query_run(
-        sweep.result.sweep_id,
-        found,
-        stored,
-        workers=workers,
-        runs=runs,
-        timeout_s=timeout,
-        names=names,
-    )
-    sweep.result.configuration = {
-        "workers": workers,
-        "runs": runs,
-        "queries": list(planned.spec.queries),
-        "rows": stored.rows,
-        "workload": stored.workload,
-        "seed": stored.seed,
-        "timeout_s": timeout,
-        **found.options.public(),
-    }
-    conclude(sweep, [planned], form=form, quiet=quiet)
+    with reopened(stored, quiet=quiet) as asked:
+        sweep = start(Kind.QUERY, found, output, asked)
+        names = [name for name in (queries or extra_queries).split(",") if name]
+        planned = plan.query_run(
+            sweep.result.sweep_id,
+            found,
+            asked,
+            workers=workers,
+            runs=runs,
+            timeout_s=timeout,
+            names=names,
+        )
+        sweep.result.configuration = {
+            "workers": workers,
+            "runs": runs,
+            "queries": list(planned.spec.queries),
+            "rows": asked.rows,
+            "workload": asked.workload,
+            "seed": asked.seed,
+            "timeout_s": timeout,
+            **found.options.public(),
+        }
+        conclude(sweep, [planned], form=form, quiet=quiet)
 
 
 def _stored(output: Path, target: str, file: Path | None) -> Dataset:

@@ -16,7 +16,7 @@ from cli.data.keys import with_key
 from cli.data.request import Request
 from cli.data.roles import columns_of, table_name
 from cli.data.source import Source, opened
-from simulator.dataset import Dataset
+from simulator.dataset import Dataset, Feed
 from simulator.errors import ConfigError, Interrupted
 from simulator.schema import Role
 from simulator.workloads.file import File, FileParams
@@ -37,6 +37,7 @@ def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
     if dataset.workload != File.name:
         yield dataset
         return
+    Feed(dataset)  # refuses the dataset of another version, whose parameters may be others
     before = FileParams(**dataset.params)
     request = Request(
         file=Path(before.source),

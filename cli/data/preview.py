@@ -11,7 +11,7 @@ from rich.text import Text
 from simulator.workloads.file import FileParams
 
 SHOWN_ROWS = 3
-_MAX_SHOWN = 24
+_MAX_SHOWN = 26
 _WIDTH = 120
 
 
@@ -26,7 +26,9 @@ def show(params: FileParams, file_types: Sequence[str], first: Sequence[Sequence
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     shown = max(map(len, first), default=0)
     rows = [f"Row {number}" for number in range(1, shown + 1)]
-    for heading in ("Column", "In the file", "Stored as", "Role", *rows):
+    for heading in ("Column", "In the file", "Stored as", "Role"):
+        table.add_column(heading, no_wrap=True)
+    for heading in rows:
         table.add_column(heading)
     for column, file_type, values in zip(params.columns, file_types, first, strict=True):
         stored = f"{column.type}{', has NULLs' if column.nullable else ''}"
@@ -34,11 +36,14 @@ def show(params: FileParams, file_types: Sequence[str], first: Sequence[Sequence
         table.add_row(*map(_text, cells))
     console.print(_text(f"{params.source}: {params.rows:,} rows for table {params.table}"))
     console.print(table)
+    if any(name.startswith("timestamp[") and "tz=" not in name for name in file_types):
+        console.print("time: the file names no zone, so it is taken as UTC", soft_wrap=True)
     console.print(_text(_key_of(params)), soft_wrap=True)
 
 
 def _cell(value: object) -> str:
-    return "NULL" if value is None else str(value)
+    shown = "NULL" if value is None else str(value)
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[: _MAX_SHOWN - 1]}…"
 
 
 def _text(value: str) -> Text:

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from cli.data.source import SUFFIXES
-from simulator.schema import PrimaryKey
+from simulator.errors import ConfigError
+from simulator.schema import PrimaryKey, Role
+from simulator.workloads.base import Params
+from simulator.workloads.file import FileParams
 
 _TWICE = "every row of the file is written once"
 _NOT_DRAWN = "the rows are the file's"
@@ -20,6 +23,7 @@ NOT_WITH_DATA = {
     "devices": _NOT_DRAWN,
 }
 """Options of `insert` that mean nothing with a file -> why."""
+_NOT_SHOWN = {*NOT_WITH_DATA, "clean", "start_ms"}
 _ONLY_WITH_DATA = ("time_column", "tags")
 
 
@@ -32,13 +36,13 @@ class Request:
     tags: tuple[str, ...]
     primary_key: PrimaryKey
 
-    def problems(self) -> list[str]:
-        """Return what can be told without reading the file."""
+    def check(self) -> None:
+        """Raise ConfigError for what can be told without reading the file."""
         if self.file.suffix.lower() not in SUFFIXES:
-            return [f"--data: {self.file}: expected a file named *{' or *'.join(SUFFIXES)}"]
+            expected = " or ".join(f"*{suffix}" for suffix in SUFFIXES)
+            raise ConfigError(f"--data: {self.file}: expected {expected}")
         if not self.file.is_file():
-            return [f"--data: {self.file}: there is no such file"]
-        return []
+            raise ConfigError(f"--data: {self.file}: there is no such file")
 
 
 def conflicts(given: Mapping[str, Any]) -> list[str]:
@@ -57,6 +61,20 @@ def conflicts(given: Mapping[str, Any]) -> list[str]:
     if not given.get("clean", True):
         problems.append(f"--no-clean: {_TWICE}; leave it out with --data")
     return problems
+
+
+def described(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
+    """Return the options of an insert as they are shown: of a file, without those it rules out."""
+    if not isinstance(params, FileParams):
+        return dict(options)
+    of_role = {role: [c.name for c in params.columns if c.role is role] for role in Role}
+    return {
+        "data": params.source,
+        "rows": params.rows,
+        "time_column": of_role[Role.TIME][0],
+        "tags": of_role[Role.TAG],
+        **{name: value for name, value in options.items() if name not in _NOT_SHOWN},
+    }
 
 
 def _option(name: str) -> str:

@@ -78,19 +78,17 @@ def _time(
         return instants[0]
     if wanted is None:
         found = f"several ({', '.join(instants)})" if instants else "none"
-        could = ", ".join(instants or integers) or "no column can"
         problems.append(
             f"--time-column: expected one timestamp column, found {found}; name the column that"
-            f" tells the time: {could}"
+            f" tells the time: {_could(instants or integers, types)}"
             + ("" if instants else " (timestamps are ISO 8601 in a CSV; integers will do)")
         )
     elif wanted not in names:
         problems.append(f"--time-column: no column {wanted!r} ({nearest(wanted, names)})")
     elif wanted in types and wanted not in (*instants, *integers):
-        could = ", ".join((*instants, *integers)) or "no other column can"
         problems.append(
             f"--time-column: {wanted!r} is {types[wanted]}; expected timestamps or integers:"
-            f" {could}"
+            f" {_could((*instants, *integers), types)}"
         )
     return wanted
 
@@ -103,6 +101,12 @@ def _check_tags(
         if tag not in names:
             problems.append(f"--tags: no column {tag!r} ({nearest(tag, names)})")
         elif tag in types and tag not in texts:
-            could = ", ".join(texts) or "the file has none"
+            could = _could(texts, types)
             problems.append(f"--tags: {tag!r} is {types[tag]}; expected text: {could}")
     problems += [f"--tags: {tag!r} is named twice" for tag, n in Counter(tags).items() if n > 1]
+
+
+def _could(names: Sequence[str], types: Mapping[str, Type]) -> str:
+    """Return the columns that would do, or that there is none."""
+    others = ", ".join(f"{name} is {kind}" for name, kind in types.items())
+    return ", ".join(names) or f"the file has none ({others})"

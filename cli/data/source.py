@@ -40,8 +40,11 @@ def opened(path: Path) -> Iterator[Source]:
 
     names: tuple[str, ...] = ()
     try:
-        with path.open("rb") as file:
+        # Arrow's own file: its threads read ahead, and would wait for Python's when that ends.
+        with pa.OSFile(str(path)) as file:
             source = _parquet(file) if path.suffix.lower() == ".parquet" else _csv(file)
+            if all(str(arrow_type) == "null" for arrow_type in source.types):
+                raise ConfigError(f"--data: {path}: has no rows, or only empty ones")
             names = source.names
             yield source
     except pa.ArrowException as error:

@@ -115,9 +115,9 @@ class Session(ABC):
         """Close the connection; never raises, also when it is already broken."""
 
     @property
+    @abstractmethod
     def alive(self) -> bool:
         """Whether the connection can still be used; if not, the worker opens another."""
-        return True
 
     @abstractmethod
     def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:

@@ -99,6 +99,11 @@ class NullSession(Session):
     def close(self) -> None:
         """Do nothing."""
 
+    @property
+    def alive(self) -> bool:
+        """Whether the connection can still be used."""
+        return True
+
     def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block encoded as the options say, cut into payloads."""
         encoder = self._encoders.get(block.name)

@@ -6,20 +6,13 @@ Relatives that speak its protocol derive from `Postgres` and say what they do di
 import os
 import re
 import socket
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from io import BytesIO
-from typing import TYPE_CHECKING, Any, ClassVar, assert_never
-from urllib.parse import unquote
+from typing import Any, ClassVar, assert_never
 
 from pydantic import Field, SecretStr
 
-from simulator.batch import Batch
-from simulator.encode.pgcopy import PgCopy
-from simulator.encode.rows import Frame
-from simulator.encode.text import SQL, Text
 from simulator.errors import SetupError
 from simulator.modules import sql
 from simulator.modules.base import (
@@ -27,24 +20,16 @@ from simulator.modules.base import (
     SINGLE,
     Capabilities,
     Database,
-    Failure,
     Options,
-    Payload,
     Server,
-    Session,
 )
+from simulator.modules.conninfo import redacted, scrubbed
+from simulator.modules.postgres_session import TRANSACTION, VALUES, PostgresSession
 from simulator.query import Query, Statement
 from simulator.schema import Column, PrimaryKey, Table, TimeUnit, Type
 
-if TYPE_CHECKING:
-    from psycopg2.extensions import connection as Connection  # noqa: N812  # it is a class
-
-VALUES = "values"
-TRANSACTION = "transaction"
-
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
-_COPY_CHUNK_BYTES = 1 << 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -81,7 +66,7 @@ class PostgresOptions(Options):
 
     def public(self) -> dict[str, Any]:
         """Return the options as they may be shown: where to, and as whom, but no password."""
-        reach, _ = _redacted(self.connection_string.get_secret_value())
+        reach, _ = redacted(self.connection_string.get_secret_value())
         return {**super().public(), "connection_string": reach}
 
 
@@ -170,7 +155,7 @@ class Postgres(Database):
             )
         return found
 
-    def connect(self) -> "PostgresSession":
+    def connect(self) -> PostgresSession:
         """Open a connection."""
         import psycopg2  # noqa: PLC0415  # a driver is imported only when its module connects
 
@@ -189,7 +174,10 @@ class Postgres(Database):
                 raise
         except psycopg2.Error as error:
             # Not `from error`: libpq quotes what it cannot read, and that may be a password.
-            raise SetupError(f"{self.name}: {self._scrubbed(self.explain(error))}") from None
+            secrets = self.options.secrets()
+            _, passwords = redacted(secrets["connection_string"])
+            told = scrubbed(self.explain(error), [*passwords, secrets.get("password", "")])
+            raise SetupError(f"{self.name}: {told}") from None
         return PostgresSession(connection, self.dialect)
 
     def _reach(self) -> dict[str, Any]:
@@ -206,17 +194,6 @@ class Postgres(Database):
         if "password" in secrets:
             reach["password"] = secrets["password"]
         return reach
-
-    def _scrubbed(self, words: str) -> str:
-        """Return a message without the password or a piece of it."""
-        secrets = self.options.secrets()
-        _, hidden = _redacted(secrets["connection_string"])
-        hidden += [secrets.get("password", ""), *map(unquote, hidden)]
-        # A password that is not escaped reaches libpq, and its messages, in pieces.
-        hidden += [piece for whole in hidden for piece in re.split(r"[\s@/:'\\]+", whole)]
-        for piece in sorted(filter(None, hidden), key=len, reverse=True):
-            words = re.sub(rf"(?<!\w){re.escape(piece)}(?!\w)", "***", words)
-        return words
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:
@@ -317,132 +294,11 @@ class Postgres(Database):
             return super().explain(error)
         told = (error.diag.message_primary, error.diag.message_detail)
         words = " ".join((": ".join(filter(None, told)) or str(error)).split())
-        for symptom, remedy in _REMEDIES.items():
-            # A server that refuses a connection says why in words alone.
-            if error.pgcode == symptom or re.search(symptom, words):
-                return f"{words}; {remedy}"
-        return words
+        remedy = _REMEDIES.get(error.pgcode or "")
+        if not error.pgcode:  # a server that refuses a connection says why in words alone
+            remedy = next((r for cause, r in _REFUSALS.items() if re.search(cause, words)), None)
+        return f"{words}; {remedy}" if remedy else words
 
-
-class PostgresSession(Session):
-    """A connection in autocommit mode."""
-
-    def __init__(self, connection: "Connection", dialect: sql.Dialect) -> None:
-        self.connection = connection
-        self._cursor = connection.cursor()
-        self._dialect = dialect
-        self._encoders: dict[tuple[str, str], Callable[[Batch, int], Sequence[Any]]] = {}
-        self._commit_sent = False
-
-    def close(self) -> None:
-        """Close the connection."""
-        with suppress(Exception):
-            self.connection.close()
-
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as what `mode` sends, cut into payloads."""
-        encoder = self._encoders.get((block.name, mode))
-        if encoder is None:
-            encoder = _encoder(self._dialect, block.table, block.name, mode)
-            self._encoders[block.name, mode] = encoder
-        starts = range(0, len(block), rows_per_send)
-        return [
-            Payload(min(rows_per_send, len(block) - start), mode, data)
-            for start, data in zip(starts, encoder(block, rows_per_send), strict=True)
-        ]
-
-    def send(self, payload: Payload) -> None:
-        """Send the rows and return once they are committed."""
-        self._commit_sent = not self.connection.closed and payload.mode != TRANSACTION
-        try:
-            if payload.mode == BATCH:
-                copy, stream = payload.data
-                self._cursor.copy_expert(copy, BytesIO(stream), _COPY_CHUNK_BYTES)
-            elif payload.mode == TRANSACTION:
-                self._cursor.execute("BEGIN")
-                for insert in payload.data:
-                    self._cursor.execute(insert)
-                self._commit_sent = True
-                self._cursor.execute("COMMIT")
-            else:
-                self._cursor.execute(payload.data)
-        except Exception:
-            self._roll_back()
-            raise
-
-    def _roll_back(self) -> None:
-        """Leave a transaction that is open or has failed, if the connection lives."""
-        from psycopg2 import Error, extensions  # noqa: PLC0415
-
-        inside = (extensions.TRANSACTION_STATUS_INTRANS, extensions.TRANSACTION_STATUS_INERROR)
-        if self.connection.get_transaction_status() in inside:
-            with suppress(Error):
-                self._cursor.execute("ROLLBACK")
-
-    def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
-
-        An error that the server reports has undone the transaction, so its rows are not stored. A
-        server that ends the connection, or is gone, may have committed before: even an orderly
-        shutdown (57P01) can come between a commit and its acknowledgement, while the commit waits
-        for a standby. Only rows whose commit was never asked for are then certainly not stored.
-        """
-        code: str | None = getattr(error, "pgcode", None)
-        if code in _TRY_AGAIN or (code and code.startswith("40") and code != _COMPLETION_UNKNOWN):
-            return Failure.NOT_APPLIED
-        if (
-            code is None
-            or code in _MAY_HAVE_COMMITTED
-            or code[:2] == "08"
-            or self.connection.closed
-        ):
-            return Failure.UNKNOWN if self._commit_sent else Failure.NOT_APPLIED
-        return Failure.FATAL
-
-    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row."""
-        self._cursor.execute(statement.text, statement.parameters or None)
-        return self._cursor.fetchall()
-
-    def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, which a cursor on the server holds."""
-        declare = f"BEGIN READ ONLY; DECLARE portions NO SCROLL CURSOR FOR {statement.text}"
-        try:
-            self._cursor.execute(declare, statement.parameters or None)
-            while True:
-                self._cursor.execute(f"FETCH {rows} FROM portions")
-                portion = self._cursor.fetchall()
-                if not portion:
-                    break
-                yield portion
-        finally:
-            self._roll_back()
-
-
-def _encoder(
-    dialect: sql.Dialect, table: Table, name: str, mode: str
-) -> Callable[[Batch, int], Sequence[Any]]:
-    """Return what makes a block of one physical table into what `mode` sends."""
-    into = f"{dialect.name(name)} ({dialect.names([c.name for c in table.columns])})"
-    if mode == BATCH:
-        copy = f"COPY {into} FROM STDIN (FORMAT binary)"
-        streams = PgCopy(table.columns, table.time_unit)
-        return lambda block, rows: [(copy, stream) for stream in streams.encode(block, rows)]
-    insert = replace(SQL, payload=Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b""))
-    inserts = Text.of(table.columns, table.time_unit, insert)
-    if mode != TRANSACTION:
-        return inserts.encode
-
-    def transactions(block: Batch, rows: int) -> Sequence[Sequence[bytes]]:
-        singles = inserts.encode(block, 1)
-        return [singles[start : start + rows] for start in range(0, len(singles), rows)]
-
-    return transactions
-
-
-_COMPLETION_UNKNOWN = "40003"
-_MAY_HAVE_COMMITTED = frozenset({_COMPLETION_UNKNOWN, "57P01", "57P02"})  # admin, crash shutdown
-_TRY_AGAIN = frozenset({"53300", "55P03", "57P03"})  # too many connections, locked, starting up
 
 _SETTINGS = (
     "fsync",
@@ -458,25 +314,20 @@ _SETTINGS = (
 
 def _durability(settings: dict[str, str]) -> tuple[bool, str]:
     """Return whether an acknowledged row survives a power cut, and the reason in a sentence."""
-    told = ", ".join(
-        f"{name}={settings[name]}"
-        for name in ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method")
-        if name in settings
-    )
+    shown = ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method")
+    told = ", ".join(f"{name}={settings[name]}" for name in shown if name in settings)
+    commit = settings.get("synchronous_commit")
     if settings.get("fsync") == "off":
-        return (
-            False,
-            f"an acknowledged row survives a crash of the server, not of the machine ({told})",
-        )
-    if settings.get("synchronous_commit") == "off":
+        meaning = "survives a crash of the server, but not of the machine: nothing is synced"
+        return False, f"an acknowledged row {meaning} ({told})"
+    if commit == "off":
         return False, f"an acknowledged row may be lost in a crash: it is synced later ({told})"
-    where = "on disk"
-    if settings.get("synchronous_standby_names") and settings["synchronous_commit"] != "local":
-        where += " and on the synchronous standbys"
-    return True, f"an acknowledged row's log is {where} ({told})"
+    with_standbys = settings.get("synchronous_standby_names") and commit != "local"
+    where = "on disk here and with the synchronous standbys" if with_standbys else "on disk"
+    return True, f"an acknowledged row is in the write-ahead log {where} ({told})"
 
 
-_REMEDIES = {
+_REFUSALS = {
     "password authentication failed|no password supplied": "check user and password: "
     "--extra-option password=..., or the target's options",
     'database ".*" does not exist': "create it (createdb), or name another in dbname",
@@ -484,39 +335,19 @@ _REMEDIES = {
     "Connection refused|timeout expired|could not translate|No such file|No route": "check that "
     "the server runs, and host and port in connection_string",
     "no pg_hba.conf entry": "let this client in, in the server's pg_hba.conf",
-    "too many clients|connection slots|53300": "use fewer workers, or raise max_connections",
-    "^invalid dsn|^invalid connection option|^invalid integer": "write connection_string as "
-    "host=... port=... dbname=... user=..., or as a URL with %-escapes, and the password apart",
-    "42501": "let the user do this: GRANT CREATE, USAGE ON SCHEMA ... TO ..., or own the tables",
-    "42P07": "drop it, or run with --clean",
-    "42P01": "run an insert first",
-    "42883": "set install_extensions=true, or choose another --primary-key",
-    "23505": "rows like these are stored already; run with --clean, or use another --primary-key",
-    "53100": "make room on the server",
-    "57P03": "wait until the server has started",
+    "too many clients|connection slots": "use fewer workers, or raise max_connections",
+    "starting up": "wait until the server has started",
+    "^invalid": "write connection_string as host=... port=... dbname=... user=..., or as a URL "
+    "with %-escapes, and the password apart",
 }
-"""A SQLSTATE, or a pattern of the server's or libpq's words -> what to try."""
+"""A pattern of the server's or libpq's words -> what to try."""
 
-_QUERY_PASSWORD = re.compile(r"([?&](?:ssl)?password=)([^&]*)", re.IGNORECASE)
-_USER_PASSWORD = re.compile(r"(://[^:@/?]*:)(.*)(?=@)", re.DOTALL)
-_WORD_PASSWORD = re.compile(
-    r"((?:ssl)?password\s*=\s*)('(?:\\.|[^'\\])*'?|.*?(?=\s+\w+\s*=|\s*$))",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
-def _redacted(reach: str) -> tuple[str, list[str]]:
-    """Return a connection string with its passwords hidden, and the passwords.
-
-    It may be one that libpq cannot read, so what could be a password is taken as widely as it goes.
-    """
-    hidden: list[str] = []
-
-    def hide(match: re.Match[str]) -> str:
-        hidden.append(match[2])
-        return f"{match[1]}***"
-
-    is_url = reach.startswith(("postgres://", "postgresql://"))
-    for pattern in (_QUERY_PASSWORD, _USER_PASSWORD) if is_url else (_WORD_PASSWORD,):
-        reach = pattern.sub(hide, reach)
-    return reach, hidden
+_REMEDIES = {
+    "23505": "rows like these are stored already; run with --clean, or use another --primary-key",
+    "42501": "let the user do this: GRANT CREATE, USAGE ON SCHEMA ... TO ..., or own the tables",
+    "42883": "set install_extensions=true, or choose another --primary-key",
+    "42P01": "run an insert first",
+    "42P07": "drop it, or run with --clean",
+    "53100": "make room on the server",
+}
+"""A SQLSTATE -> what to try."""

@@ -192,7 +192,7 @@ class Sqlite(Database):
         with self._opened() as connection:
             built_in = {option for (option,) in connection.execute("PRAGMA compile_options")}
             if "ENABLE_DBSTAT_VTAB" in built_in:
-                pages = f"SELECT sum(pgsize) FROM dbstat WHERE aggregate AND name IN ({owned})"
+                pages = f"SELECT sum(pgsize) FROM dbstat WHERE aggregate = 1 AND name IN ({owned})"
                 ((size,),) = connection.execute(pages, names)
             else:
                 pages = (
@@ -244,6 +244,11 @@ class SqliteSession(Session):
     def close(self) -> None:
         """Close the connection; the last one to close also removes the log."""
         self._connection.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the connection can still be used."""
+        return True
 
     def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as Python rows beside the statement that takes one."""

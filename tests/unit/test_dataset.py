@@ -86,8 +86,8 @@ def pieces(rows, cuts):
     primary_key=st.sampled_from([PrimaryKey.NONE, PrimaryKey.CLIENT]),
 )
 @settings(max_examples=60, deadline=None)
-def test_the_data_is_the_same_whatever_the_blocks_the_ranges_and_the_parts(  # noqa: PLR0917
-    lane, start, block_rows, cuts, parts, primary_key
+def test_the_data_is_the_same_whatever_the_blocks_the_ranges_and_the_parts(
+    *, lane, start, block_rows, cuts, parts, primary_key
 ):
     whole = lane_range(lane, start, 300)
     plain = dataset(primary_key=primary_key)
@@ -203,9 +203,7 @@ def test_a_whole_lane_is_a_range():
 
 
 def test_the_next_sequence_number_is_after_all_rows_of_the_lane():
-    held = dataset().with_ranges(
-        [lane_range(0, 0, 10), lane_range(0, 50, 10), lane_range(2, 0, 1)]
-    )
+    held = dataset().with_ranges([lane_range(0, 0, 10), lane_range(0, 50, 10), lane_range(2, 0, 1)])
 
     assert [held.next_sequence(lane) for lane in range(4)] == [60, 0, 1, 0]
     assert held.rows == 21
@@ -218,10 +216,10 @@ def test_a_dataset_survives_json():
 
 
 def test_a_dataset_of_another_workload_version_is_refused():
-    with pytest.raises(ConfigError, match=f"version 99 .* version {Iot.version}.*insert again"):
+    with pytest.raises(ConfigError, match=rf"version 99 .* version {Iot.version}.*insert again"):
         Feed(dataset(workload_version=99))
 
 
 def test_an_unknown_workload_names_the_nearest():
-    with pytest.raises(ConfigError, match="'iott' is not known .*did you mean 'iot'"):
+    with pytest.raises(ConfigError, match=r"'iott' is not known .*did you mean 'iot'"):
         Feed(dataset(workload="iott", params={}))

@@ -136,9 +136,7 @@ def test_an_answer_without_rows_keeps_its_names():
 
 def test_outputs_of_aggregates_are_tags_bucket_and_aggregates():
     every = [Aggregate(f, c) for c in ("b", "i", "f", "at") for f in Function]
-    query = AggregateQuery(
-        TABLE, (Aggregate(Function.COUNT), *every), by=("tag",), bucket=60_000
-    )
+    query = AggregateQuery(TABLE, (Aggregate(Function.COUNT), *every), by=("tag",), bucket=60_000)
     kinds = {out.name: out.type for out in outputs(query)}
 
     assert kinds == {

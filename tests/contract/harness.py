@@ -1,0 +1,59 @@
+"""The wide dataset as batches, and how to write and ask it."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from simulator.batch import Batch
+from simulator.dataset import Dataset, Feed, RowRange
+from simulator.modules.base import BATCH, Database, Session
+from simulator.query import Answer, Query, Statement, answer
+from simulator.schema import PrimaryKey
+from tests.contract import reference
+from tests.contract.wide import ROWS, Wide
+
+
+class Wideset:
+    """The wide dataset with one kind of primary key and number of parts."""
+
+    def __init__(self, primary_key: PrimaryKey = PrimaryKey.NONE, parts: int = 1) -> None:
+        self.dataset = Dataset(
+            workload=Wide.name,
+            workload_version=Wide.version,
+            params={},
+            seed=1,
+            start_ms=0,
+            primary_key=primary_key,
+            parts=parts,
+            ranges=(RowRange(start=0, stop=ROWS),),
+        )
+        self.feed = Feed(self.dataset)
+        self.tables = self.feed.tables
+
+    @cached_property
+    def batches(self) -> Sequence[Batch]:
+        (rows,) = self.dataset.ranges
+        return [batch for block in self.feed.blocks(rows) for batch in block]
+
+    def answer(self, query: Query) -> Answer:
+        mine = [batch for batch in self.batches if batch.table.name == query.table.name]
+        return reference.answer_of(query, reference.rows_of(mine))
+
+    def fill(self, database: Database) -> None:
+        database.drop(self.tables)
+        database.create(self.tables, 100)
+        with database.connect() as session:
+            for batch in self.batches:
+                send(session, batch, BATCH, 100)
+        database.settle(self.tables)
+
+
+def send(session: Session, batch: Batch, mode: str, rows_per_send: int) -> None:
+    payloads = session.encode(batch, mode, rows_per_send)
+    assert sum(payload.rows for payload in payloads) == len(batch)
+    for payload in payloads:
+        assert payload.rows <= rows_per_send
+        session.send(payload)
+
+
+def ask(session: Session, statement: Statement) -> Answer:
+    return answer(statement.outputs, session.run(statement))

@@ -1,0 +1,480 @@
+"""What is PostgreSQL's own: its options, its errors and what they mean, and its secrets."""
+
+import threading
+import time
+
+import psycopg2
+import pytest
+
+from simulator.errors import SetupError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.postgres import Postgres, PostgresOptions
+from simulator.modules.postgres_session import TRANSACTION, VALUES
+from simulator.modules.sqlite import SqliteDialect
+from simulator.query import Aggregate, AggregateQuery, Function
+from simulator.schema import PrimaryKey
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import Wideset
+from tests.contract.wide import READINGS
+from tests.servers import free_port
+
+COUNT = (Aggregate(Function.COUNT),)
+MODES = [SINGLE, BATCH, VALUES, TRANSACTION]
+
+
+@pytest.fixture
+def open_postgres(postgres_server, postgres_database):
+    def make(**options):
+        reach = {
+            "connection_string": postgres_server.connection_string(postgres_database),
+            "password": postgres_server.password,
+        }
+        return Postgres(PostgresOptions(**{**reach, **options}))
+
+    return make
+
+
+@pytest.fixture
+def postgres(open_postgres):
+    return open_postgres()
+
+
+@pytest.fixture
+def execute(postgres_server, postgres_database):
+    return lambda *statements: postgres_server.execute(*statements, database=postgres_database)
+
+
+def columns_of(database, table):
+    with database.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT column_name, data_type FROM information_schema.columns "
+            "WHERE table_name = %s ORDER BY ordinal_position",
+            (table,),
+        )
+        return cursor.fetchall()
+
+
+def primary_key_of(database, table):
+    with database.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_get_constraintdef(oid) FROM pg_constraint "
+            "WHERE contype = 'p' AND conrelid = %s::regclass",
+            (table,),
+        )
+        return [definition for (definition,) in cursor.fetchall()]
+
+
+M62 = [
+    ("timestamp", "bigint"),
+    ("device_id", "character varying"),
+    ("sequence_number", "bigint"),
+    ("temperature", "real"),
+]
+
+
+@pytest.mark.parametrize(
+    ("primary_key", "id_type"),
+    [
+        (PrimaryKey.DB, "bigint"),
+        (PrimaryKey.SQL, "bigint"),
+        (PrimaryKey.CLIENT, "character varying"),
+        (PrimaryKey.UUID, "uuid"),
+        (PrimaryKey.NONE, None),
+    ],
+)
+def test_the_events_table_is_that_of_the_reference_document(postgres, primary_key, id_type):
+    postgres.create([EVENTS.stored(primary_key, 1)], 1000)
+    expected = [("id", id_type), *M62] if id_type else M62
+    assert columns_of(postgres, "events") == expected
+    assert primary_key_of(postgres, "events") == (["PRIMARY KEY (id)"] if id_type else [])
+
+
+@pytest.mark.parametrize(("batch_rows", "cache"), [(0, 100), (1000, 1000)])
+def test_an_identity_caches_as_many_numbers_as_a_batch_has_rows(postgres, batch_rows, cache):
+    postgres.create([EVENTS.stored(PrimaryKey.SQL, 1)], batch_rows)
+    with postgres.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute("SELECT cache_size FROM pg_sequences WHERE sequencename = 'events_id_seq'")
+        assert cursor.fetchall() == [(cache,)]
+
+
+def test_the_primary_key_constraint_may_be_another(open_postgres):
+    constraint = "PRIMARY KEY (device_id, timestamp, sequence_number)"
+    database = open_postgres(primary_key_constraint=constraint)
+    database.create([EVENTS.stored(PrimaryKey.DB, 1)], 1000)
+    found = ['PRIMARY KEY (device_id, "timestamp", sequence_number)']
+    assert primary_key_of(database, "events") == found
+    (problem,) = database.problems(PrimaryKey.NONE, 1, 1)
+    assert "primary_key_constraint" in problem
+
+
+def test_extensions_are_installed_on_request(open_postgres):
+    database = open_postgres(install_extensions=True)
+    database.create([EVENTS], 1)
+    with database.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute("SELECT extname FROM pg_extension WHERE extname = 'pgcrypto'")
+        assert cursor.fetchall() == [("pgcrypto",)]
+
+
+def test_indices_are_those_of_the_reference_document(open_postgres):
+    database = open_postgres(create_indices=True)
+    database.create([EVENTS], 1)
+    with database.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute("SELECT indexdef FROM pg_indexes WHERE tablename = 'events' ORDER BY 1")
+        definitions = [definition.split(" USING ")[1] for (definition,) in cursor.fetchall()]
+    assert definitions == [
+        "btree (temperature)",
+        'btree (device_id, "timestamp", temperature)',
+    ]
+
+
+def test_the_published_queries_read_as_published(postgres):
+    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+    texts = {name: postgres.render(query).text for name, query in queries.items()}
+    assert texts == {
+        "count-events": "SELECT count(*) FROM events",
+        "temperature-min-max": "SELECT max(temperature), min(temperature) FROM events",
+        "temperature-stats": "SELECT max(temperature), avg(temperature), min(temperature) "
+        "FROM events",
+        "temperature-stats-per-device": "SELECT device_id, max(temperature), avg(temperature), "
+        "min(temperature) FROM events GROUP BY device_id",
+        "newest-per-device": "SELECT device_id, temperature FROM (SELECT *, max(timestamp) OVER "
+        "(PARTITION BY device_id) AS newest_time FROM events) AS newest "
+        "WHERE timestamp = newest_time",
+    }
+
+
+def test_an_index_serves_the_published_minimum(open_postgres):
+    database = open_postgres(create_indices=True)
+    database.create([EVENTS], 1)
+    query = Iot(Iot.params_model(), 1, 0).queries([EVENTS])["temperature-min-max"]
+    with database.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute("SET enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {database.render(query).text}")
+        assert "Index Only Scan" in str(cursor.fetchall())
+
+
+def test_every_reserved_word_is_quoted(postgres):
+    with postgres.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute("SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T')")
+        reserved = {word for (word,) in cursor.fetchall()}
+    assert [word for word in reserved if SqliteDialect().name(word) == word] == []
+
+
+def test_a_mode_is_chosen_by_options_and_batch_size(open_postgres):
+    values, transaction = open_postgres(use_values_lists=True), open_postgres(transaction=True)
+    assert values.insert_mode(10) == VALUES
+    assert transaction.insert_mode(10) == TRANSACTION
+    for database in (values, transaction):
+        assert database.problems(PrimaryKey.DB, 1, 10) == []
+        (problem,) = database.problems(PrimaryKey.DB, 1, 0)
+        assert "--batch" in problem
+    both = open_postgres(use_values_lists=True, transaction=True)
+    (problem,) = both.problems(PrimaryKey.DB, 1, 10)
+    assert "exclude each other" in problem
+
+
+# --- what an error means for the rows ------------------------------------------------------------
+
+
+def encoded(session, batch, mode, rows):
+    (payload,) = session.encode(batch.slice(0, rows), mode, rows)
+    return payload
+
+
+def wait_until_waiting(cursor, backend):
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = %s", (backend,))
+        if cursor.fetchall() == [(1,)]:
+            return
+        time.sleep(0.01)
+    pytest.fail("the backend did not come to wait for a lock")
+
+
+def send_and_terminate(database, session, payload):
+    """Send into a locked table, terminate the waiting backend, and return the error."""
+    caught = []
+
+    def sending():
+        try:
+            session.send(payload)
+        except psycopg2.Error as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=sending)
+    with database.connect() as blocker, blocker.connection.cursor() as cursor:
+        cursor.execute("BEGIN; LOCK TABLE readings")
+        backend = session.connection.info.backend_pid
+        thread.start()
+        try:
+            wait_until_waiting(cursor, backend)
+            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", (backend,))
+        finally:
+            cursor.execute("ROLLBACK")
+            thread.join()
+    (error,) = caught
+    return error
+
+
+@pytest.mark.parametrize(
+    ("mode", "meaning"),
+    [
+        (SINGLE, Failure.UNKNOWN),
+        (BATCH, Failure.UNKNOWN),
+        (VALUES, Failure.UNKNOWN),
+        (TRANSACTION, Failure.NOT_APPLIED),  # COMMIT was not sent
+    ],
+)
+def test_a_backend_that_is_terminated(postgres, mode, meaning):
+    wide = Wideset()
+    postgres.create(wide.tables, 10)
+    with postgres.connect() as session:
+        rows = 1 if mode == SINGLE else 10
+        payload = encoded(session, wide.batches[0], mode, rows)
+        error = send_and_terminate(postgres, session, payload)
+        assert session.classify(error) is meaning
+        assert not session.alive
+
+        with pytest.raises(psycopg2.Error) as again:
+            session.send(payload)
+        assert session.classify(again.value) is Failure.NOT_APPLIED  # it was never sent
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_server_that_crashes(postgres_server, postgres, mode):
+    wide = Wideset()
+    postgres.create(wide.tables, 10)
+    with postgres.connect() as session:
+        payload = encoded(session, wide.batches[0], mode, 1)
+        session.send(payload)
+        postgres_server.kill()
+        try:
+            with pytest.raises(psycopg2.Error) as caught:
+                session.send(payload)
+            known = mode == TRANSACTION
+            assert session.classify(caught.value) is (
+                Failure.NOT_APPLIED if known else Failure.UNKNOWN
+            )
+            assert not session.alive
+        finally:
+            postgres_server.start()
+    with postgres.connect() as session:
+        assert session.run(postgres.render(AggregateQuery(READINGS, COUNT))) == [(1,)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_lock_that_is_not_granted_in_time_means_not_applied(postgres, mode):
+    wide = Wideset()
+    postgres.create(wide.tables, 10)
+    with postgres.connect() as session, postgres.connect() as blocker:
+        payload = encoded(session, wide.batches[0], mode, 1)
+        with session.connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = 10")
+        with blocker.connection.cursor() as cursor:
+            cursor.execute("BEGIN; LOCK TABLE readings IN ACCESS EXCLUSIVE MODE")
+            with pytest.raises(psycopg2.Error) as caught:
+                session.send(payload)
+            cursor.execute("ROLLBACK")
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        session.send(payload)
+        assert session.run(postgres.render(AggregateQuery(READINGS, COUNT))) == [(1,)]
+
+
+def test_a_deadlock_means_not_applied(postgres):
+    wide = Wideset()
+    postgres.create(wide.tables, 10)
+    with postgres.connect() as session, postgres.connect() as blocker, postgres.connect() as third:
+        payload = encoded(session, wide.batches[0], BATCH, 10)
+        mine, others = session.connection.cursor(), blocker.connection.cursor()
+        mine.execute("SET deadlock_timeout = '50ms'; SELECT pg_advisory_lock(1)")
+        others.execute("SET deadlock_timeout = '1min'; BEGIN; LOCK TABLE readings")
+        waiter = threading.Thread(target=others.execute, args=("SELECT pg_advisory_lock(1)",))
+        waiter.start()
+        wait_until_waiting(third.connection.cursor(), blocker.connection.info.backend_pid)
+        with pytest.raises(psycopg2.Error) as caught:
+            session.send(payload)
+        mine.execute("SELECT pg_advisory_unlock(1)")
+        waiter.join()
+        others.execute("ROLLBACK")
+
+        assert caught.value.pgcode == "40P01"
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        session.send(payload)
+
+
+def test_a_serialization_failure_means_not_applied(postgres, execute):
+    wide = Wideset()
+    postgres.create(wide.tables, 10)
+    # A trigger of the user's own can make inserts depend on each other; here it always does.
+    execute(
+        "CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'could not serialize access' USING ERRCODE = '40001'; END $$",
+        "CREATE TRIGGER conflict BEFORE INSERT ON readings FOR EACH STATEMENT "
+        "EXECUTE FUNCTION conflict()",
+    )
+    with postgres.connect() as session:
+        for mode in MODES:
+            with pytest.raises(psycopg2.Error) as caught:
+                session.send(encoded(session, wide.batches[0], mode, 1))
+            assert session.classify(caught.value) is Failure.NOT_APPLIED
+            assert session.alive
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [
+        ("40001", Failure.NOT_APPLIED),
+        ("40003", Failure.UNKNOWN),
+        ("53300", Failure.NOT_APPLIED),
+        ("57P02", Failure.UNKNOWN),
+        ("57P03", Failure.NOT_APPLIED),
+        ("08006", Failure.UNKNOWN),
+        ("22003", Failure.FATAL),
+        ("53100", Failure.FATAL),
+        (None, Failure.UNKNOWN),
+    ],
+)
+def test_what_an_sqlstate_means_once_a_commit_was_asked_for(postgres, code, meaning):
+    class Reported(psycopg2.Error):
+        pgcode = code
+
+    wide = Wideset()
+    postgres.create(wide.tables, 1)
+    with postgres.connect() as session:
+        session.send(encoded(session, wide.batches[0], SINGLE, 1))
+        assert session.classify(Reported()) is meaning
+
+
+# --- being refused -------------------------------------------------------------------------------
+
+
+def refusal(database):
+    """Return what is told, and that it is told by every way in, in seconds."""
+    start = time.monotonic()
+    told = []
+    for attempt in (
+        database.connect,
+        database.describe,
+        lambda: database.create([EVENTS], 1),
+        lambda: database.drop([EVENTS]),
+    ):
+        with pytest.raises(SetupError) as caught:
+            attempt()
+        told.append(str(caught.value))
+    assert time.monotonic() - start < 10
+    return told
+
+
+def test_a_wrong_password(open_postgres):
+    for told in refusal(open_postgres(password="swordfish")):
+        assert 'password authentication failed for user "bench"; check user and password' in told
+        assert "swordfish" not in told
+
+
+def test_an_unknown_database(postgres_server, open_postgres):
+    reach = postgres_server.connection_string("nowhere")
+    for told in refusal(open_postgres(connection_string=reach)):
+        assert 'database "nowhere" does not exist; create it' in told
+
+
+def test_a_server_that_is_not_there(open_postgres):
+    reach = f"postgresql://ann:swordfish@127.0.0.1:{free_port()}/db"
+    for told in refusal(open_postgres(connection_string=reach, password=None)):
+        assert "Connection refused" in told
+        assert "; check that the server runs" in told
+        assert "swordfish" not in told
+
+
+def test_missing_rights(postgres_server, postgres_database, open_postgres, execute):
+    execute("CREATE ROLE guest LOGIN PASSWORD 'guest-password'")
+    try:
+        reach = postgres_server.connection_string(postgres_database, "guest")
+        guest = open_postgres(connection_string=reach, password="guest-password")
+        with pytest.raises(SetupError, match=r"permission denied for schema public; .*GRANT"):
+            guest.create([EVENTS], 1)
+        open_postgres().create([EVENTS], 1)
+        with pytest.raises(SetupError, match=r"must be owner of table events; .*own the tables"):
+            guest.drop([EVENTS])
+    finally:
+        execute("DROP ROLE guest")
+
+
+SECRET = "s3cret"
+UNREADABLE = [
+    f"host=127.0.0.1 password={SECRET} with spaces dbname=x",
+    f"host=127.0.0.1 password='{SECRET} unterminated",
+    f"hots=127.0.0.1 password={SECRET}",
+    f"postgresql://ann:pa/{SECRET}/ss@127.0.0.1/x",
+    f"postgresql://ann:p@{SECRET}@127.0.0.1/x",
+    f"postgresql://ann:%zz{SECRET}@127.0.0.1/x",
+    f"postgresql://ann@127.0.0.1:1/x?password={SECRET}",
+    f"postgres://ann:{SECRET}@127.0.0.1:1/x?connect_timeout=2",
+    f"host=127.0.0.1 port=1 PASSWORD = 'it\\'s {SECRET}' dbname=x",
+    f"host=127.0.0.1 port=1 sslpassword={SECRET}",
+]
+
+
+@pytest.mark.parametrize("reach", UNREADABLE)
+def test_no_password_is_ever_shown(open_postgres, reach):
+    database = open_postgres(connection_string=reach, password=SECRET)
+    told = [*refusal(database), str(database.options.public()), repr(database.options)]
+    assert [words for words in told if SECRET in words] == []
+
+
+@pytest.mark.parametrize(
+    ("reach", "shown"),
+    [
+        ("host=h password=a dbname=d", "host=h password=*** dbname=d"),
+        ("host=h password = 'it\\'s' user=u", "host=h password = *** user=u"),
+        ("host=h user=u password=x", "host=h user=u password=***"),
+        ("postgresql://u:p@h:1/d?sslmode=require", "postgresql://u:***@h:1/d?sslmode=require"),
+        ("postgresql://u@h/d?password=p&sslmode=x", "postgresql://u@h/d?password=***&sslmode=x"),
+        ("postgresql://u@h:5432/d", "postgresql://u@h:5432/d"),
+    ],
+)
+def test_a_connection_string_is_shown_without_its_password(reach, shown):
+    options = PostgresOptions(connection_string=reach)
+    assert options.public()["connection_string"] == shown
+
+
+# --- what the server is asked --------------------------------------------------------------------
+
+
+def test_durability_is_what_the_servers_settings_make_of_it(postgres, postgres_database, execute):
+    server = postgres.describe()
+    assert server.version.startswith("PostgreSQL ")
+    assert server.durable
+    assert server.settings["synchronous_commit"] == "on"
+
+    execute(f"ALTER DATABASE {postgres_database} SET synchronous_commit = off")
+    server = postgres.describe()
+    assert server.durable is False
+    assert "synchronous_commit=off" in server.durability
+
+
+def test_settling_leaves_statistics_and_a_visibility_map(postgres):
+    wide = Wideset(parts=4)
+    wide.fill(postgres)
+    with postgres.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT reltuples, relallvisible > 0 FROM pg_class WHERE relname='readings2'"
+        )
+        assert cursor.fetchall() == [(75, True)]
+
+
+def test_a_session_tells_who_it_is(postgres):
+    with postgres.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('application_name'), current_setting('TimeZone')")
+        ((application, zone),) = cursor.fetchall()
+    assert application.startswith("benchmark ")
+    assert zone == "UTC"
+
+
+def test_a_query_that_reads_an_instant_is_served_by_an_index(postgres):
+    wide = Wideset()
+    wide.fill(postgres)
+    query = AggregateQuery(READINGS, COUNT, since=0, until=1_000_000)
+    with postgres.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute("CREATE INDEX ON readings (time); SET enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {postgres.render(query).text}")
+        assert "Index Cond" in str(cursor.fetchall())

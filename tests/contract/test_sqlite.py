@@ -1,0 +1,113 @@
+"""What is SQLite's own: one file, writers that take turns, and paths that lead nowhere."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from simulator.errors import SetupError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.query import Aggregate, AggregateQuery, Function
+from simulator.schema import PrimaryKey
+from tests.contract.harness import Wideset
+
+
+@pytest.fixture
+def sqlite(tmp_path):
+    return Sqlite(SqliteOptions(path=str(tmp_path / "test.db"), busy_timeout_s=0))
+
+
+@pytest.mark.parametrize("mode", [SINGLE, BATCH])
+def test_a_locked_file_means_not_applied_and_the_same_payload_goes_through_later(sqlite, mode):
+    wide = Wideset()
+    sqlite.create(wide.tables, 10)
+    count = sqlite.render(AggregateQuery(wide.tables[0], (Aggregate(Function.COUNT),)))
+    with sqlite.connect() as session:
+        (payload,) = session.encode(wide.batches[0].slice(0, 1), mode, 1)
+        other = sqlite3.connect(sqlite.options.path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="database is locked") as caught:
+            session.send(payload)
+        other.close()
+
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        assert "busy_timeout_s" in sqlite.explain(caught.value)
+        assert session.run(count) == [(0,)]
+        session.send(payload)
+        assert session.run(count) == [(1,)]
+
+
+def test_a_batch_is_stored_as_a_whole_or_not_at_all(sqlite):
+    wide = Wideset(PrimaryKey.CLIENT)
+    sqlite.create(wide.tables, 10)
+    first = wide.batches[0]
+    with sqlite.connect() as session:
+        (one,) = session.encode(first.slice(5, 6), BATCH, 1)
+        (ten,) = session.encode(first.slice(0, 10), BATCH, 10)
+        session.send(one)
+        with pytest.raises(sqlite3.IntegrityError):
+            session.send(ten)
+        count = sqlite.render(AggregateQuery(wide.tables[0], (Aggregate(Function.COUNT),)))
+        assert session.run(count) == [(1,)]
+
+
+@pytest.mark.parametrize("synchronous", ["off", "normal", "full", "extra"])
+def test_durability_is_read_back_from_the_connection(tmp_path, synchronous):
+    options = SqliteOptions(path=str(tmp_path / "test.db"), synchronous=synchronous)
+    server = Sqlite(options).describe()
+    assert server.durable == (synchronous in ("full", "extra"))
+    assert server.settings == {"journal_mode": "wal", "synchronous": synchronous}
+
+
+def test_the_log_does_not_outlive_the_sessions(sqlite):
+    wide = Wideset()
+    wide.fill(sqlite)
+    sqlite.drop(wide.tables)
+    folder = Path(sqlite.options.path).parent
+    assert [path.name for path in folder.iterdir()] == ["test.db"]
+
+
+def test_drop_gives_the_space_back_and_makes_no_file(sqlite):
+    wide, path = Wideset(), Path(sqlite.options.path)
+    sqlite.drop(wide.tables)
+    assert not path.exists()
+    wide.fill(sqlite)
+    filled = path.stat().st_size
+    sqlite.drop(wide.tables)
+    assert path.stat().st_size < filled / 4
+
+
+def test_a_log_that_cannot_be_emptied_is_told(sqlite):
+    wide = Wideset()
+    wide.fill(sqlite)
+    with sqlite.connect() as reader, sqlite.connect() as writer:
+        statement = sqlite.render(AggregateQuery(wide.tables[0], (Aggregate(Function.COUNT),)))
+        reader.run(statement)
+        reader.run(type(statement)("BEGIN", ()))
+        reader.run(statement)
+        (payload,) = writer.encode(wide.batches[0].slice(0, 1), BATCH, 1)
+        writer.send(payload)
+        with pytest.raises(SetupError, match="another process"):
+            sqlite.settle(wide.tables)
+
+
+@pytest.mark.parametrize(
+    ("path", "remedy"),
+    [
+        ("no/such/folder/x.db", "mkdir -p .*no/such/folder"),
+        ("", "path must be a file"),
+        ("note.txt", "is not a database.*nothing was changed"),
+    ],
+)
+def test_a_path_that_cannot_be_is_told_with_a_remedy(tmp_path, path, remedy):
+    (tmp_path / "note.txt").write_text("this is a note, and no database at all\n" * 30)
+    database = Sqlite(SqliteOptions(path=str(tmp_path / path)))
+    for attempt in (database.connect, database.describe, lambda: database.create([], 1)):
+        with pytest.raises(SetupError, match=remedy):
+            attempt()
+
+
+def test_memory_is_refused_before_anything_starts():
+    (problem,) = Sqlite(SqliteOptions(path=":memory:")).problems(PrimaryKey.DB, 1, 1)
+    assert "must be a file" in problem

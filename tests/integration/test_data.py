@@ -1,0 +1,207 @@
+"""`insert --data` and the queries after it, from the outside."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests import ohlcv
+from tests.integration.conftest import CommandLine
+from tests.servers import Postgres
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
+POSTGRES = (
+    "--target=postgresql",
+    "--runner=local",
+    "--extra-option=connection_string=${BENCH_POSTGRES}",
+)
+WHOLE = ("--runs=1", "--batch=1000", "--verify=full", "--format=json")
+ROWS = 12_345
+SENSORS = '''at,sensor,"State, in %: ""it""",reading,ok,note
+2024-05-01T00:00:00.25Z,s1,on,1.5,true,"a ""quoted"", one"
+2024-05-01T00:00:00.25Z,s2,on,,false,
+2024-05-01T00:00:01.25Z,s1,off,-2.25,,two
+2024-05-01T00:00:02.25Z,s1,on,0.1,true,"a line
+break"
+2024-05-01T00:00:02.25Z,s2,off,1e9,true,50%?
+'''
+
+
+@pytest.fixture(params=["csv", "parquet"])
+def bars(request: pytest.FixtureRequest, cli: CommandLine) -> Path:
+    path = cli.folder / f"Dow Jones.{request.param}"
+    ohlcv.write(path, rows=ROWS)
+    return path
+
+
+@pytest.fixture
+def sensors(cli: CommandLine) -> Path:
+    path = cli.folder / "sensors.csv"
+    path.write_text(SENSORS)
+    return path
+
+
+def test_a_file_is_inserted_verified_and_asked(cli: CommandLine, bars: Path) -> None:
+    done = cli.run("insert", *SQLITE, f"--data={bars.name}", "--workers=1,2", *WHOLE)
+
+    assert done.code == 0, done.err
+    assert [(row["workers"], row["verdict"]) for row in done.json["rows"]] == [
+        (1, "verified"),
+        (2, "verified"),
+    ]
+    assert f"{ROWS:,} rows for table dow_jones" in done.err
+    assert "key: no two rows have the same (timestamp)" in done.err
+    (result,) = cli.results()
+    configuration = result["configuration"]
+    assert configuration["data"] == str(bars)
+    assert (configuration["rows"], configuration["time_column"]) == (ROWS, "timestamp")
+    assert not {"num_inserts", "seed", "devices", "workload"} & set(configuration)
+    assert [run["metrics"]["rows"] for run in result["runs"]] == [ROWS, ROWS]
+    shares = [worker["rows"] for worker in result["runs"][1]["outcome"]["workers"]]
+    assert shares == [ROWS - ROWS // 2, ROWS // 2]
+    assert result["manifest"]["rows"] == ROWS
+
+    asked = cli.run("query", *SQLITE, "--runs=1", "--quiet", "--format=json")
+    assert asked.code == 0, asked.err
+    assert asked.err == ""
+    assert {row["query"]: row["verdict"] for row in asked.json["rows"]} == dict.fromkeys(
+        ("count-dow_jones", "open-min-max", "open-stats", "high-min-max", "high-stats"), "verified"
+    )
+    assert cli.leftovers() == []
+
+
+@pytest.mark.parametrize("primary_key", ["db", "client", "none"])
+@pytest.mark.parametrize("tables", ["single", "multiple"])
+def test_tags_nulls_and_odd_texts_arrive(
+    cli: CommandLine, sensors: Path, primary_key: str, tables: str
+) -> None:
+    done = cli.run(
+        "insert", *SQLITE, f"--data={sensors}", "--tags=sensor", "--workers=2", *WHOLE,
+        f"--primary-key={primary_key}", f"--tables={tables}",
+    )  # fmt: skip
+
+    assert done.code == 0, done.out
+    asked = cli.run("query", *SQLITE, "--runs=1", "--format=json")
+    assert asked.code == 0, asked.out
+    assert {row["query"] for row in asked.json["rows"]} == {
+        *("count-sensors", "reading-min-max", "reading-stats"),
+        *("reading-stats-per-sensor", "newest-per-sensor"),
+    }
+    if tables == "single":
+        stored = sqlite3.connect(cli.folder / "bench.db")
+        statement = 'SELECT at, "State, in %: ""it""", reading, ok, note FROM sensors ORDER BY note'
+        assert (1714521600250000, "on", None, 0, "") in stored.execute(statement).fetchall()
+        stored.close()
+
+
+def test_postgresql_takes_the_same_file(
+    cli: CommandLine, sensors: Path, postgres_server: Postgres, postgres_database: str
+) -> None:
+    reach = f"{postgres_server.connection_string(postgres_database)}"
+    cli.environment["BENCH_POSTGRES"] = f"{reach} password={postgres_server.password}"
+    bars = cli.folder / "bars.parquet"
+    ohlcv.write(bars, rows=ROWS)
+    for arguments in ([f"--data={sensors}", "--tags=sensor"], [f"--data={bars}"]):
+        done = cli.run("insert", *POSTGRES, *arguments, "--workers=1,2", *WHOLE, within_s=120)
+        assert done.code == 0, done.out + done.err
+        asked = cli.run("query", *POSTGRES, "--runs=1", "--format=json")
+        assert asked.code == 0, asked.out + asked.err
+        assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
+    assert cli.leftovers() == []
+
+
+def test_a_file_with_fewer_rows_than_workers_is_still_inserted_once(
+    cli: CommandLine, sensors: Path
+) -> None:
+    done = cli.run("insert", *SQLITE, f"--data={sensors}", "--workers=8", *WHOLE)
+
+    assert done.code == 0, done.out
+    assert cli.results()[0]["manifest"]["rows"] == 5
+
+
+def test_the_preview_is_on_standard_error_and_not_with_quiet(
+    cli: CommandLine, sensors: Path
+) -> None:
+    insert = ("insert", *SQLITE, f"--data={sensors}", "--tags=sensor", "--workers=1", *WHOLE)
+    loud, quiet = cli.run(*insert), cli.run(*insert, "--quiet")
+
+    for shown in (
+        'State, in %: "it"',
+        "timestamp[ns, tz=UTC]",
+        "float64, has NULLs",
+        "tag",
+        "5 rows",
+    ):
+        assert shown in loud.err
+    assert loud.json["rows"]
+    assert quiet.err == ""
+    assert quiet.json["rows"]
+
+
+BAD = {
+    "a wrong time column": (["--time-column=att"], ["--time-column", "did you mean 'at'"]),
+    "a text as time": (["--time-column=note"], ["'note' is text", "at"]),
+    "a number as tag": (["--tags=reading,sensr"], ["'reading' is float64", "'sensor'"]),
+    "options of a generator": (
+        ["--num-inserts=5", "--prefill=1", "--devices=2", "--seed=1", "--no-clean"],
+        ["--num-inserts", "--prefill", "--devices", "--seed", "--no-clean"],
+    ),
+    "steps": (["--steps=2", "--workers=1"], ["--steps: every row of the file is written once"]),
+    "no key for the client": (["--primary-key=client"], ["(at)", "another primary key"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_told_before_anything_starts(
+    cli: CommandLine, sensors: Path, case: str
+) -> None:
+    arguments, told = BAD[case]
+    done = cli.run("insert", *SQLITE, f"--data={sensors}", *arguments)
+
+    assert done.code == 2
+    assert done.out == ""
+    assert [word for word in told if word not in done.err] == []
+    assert cli.results() == []
+    assert cli.leftovers() == []
+    assert not (cli.folder / "bench.db").exists()
+
+
+def test_a_mistake_in_the_middle_is_told_with_its_row(cli: CommandLine) -> None:
+    path = cli.folder / "long.csv"
+    bar = "2024-01-02 09:30:00,1.25\n"
+    path.write_text("at,price\n" + 300_000 * bar + "2024-01-02 09:31:00,cheap\n" + 9 * bar)
+    done = cli.run("insert", *SQLITE, f"--data={path}", "--quiet")
+
+    assert done.code == 2
+    assert "row 300002 (the heading is row 1), column 'price'" in done.err
+    assert "'cheap'" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert cli.leftovers() == []
+
+
+def test_a_query_needs_the_file_as_it_was_inserted(cli: CommandLine, sensors: Path) -> None:
+    cli.run("insert", *SQLITE, f"--data={sensors}", "--workers=1", *WHOLE)
+    sensors.write_text(SENSORS.replace("1.5", "1.6"))
+    changed = cli.run("query", *SQLITE, "--quiet")
+    sensors.unlink()
+    gone = cli.run("query", *SQLITE, "--quiet")
+
+    assert (changed.code, gone.code) == (2, 2)
+    assert "has changed since it was inserted" in changed.err
+    assert "is gone" in gone.err
+    assert cli.leftovers() == []
+
+
+@pytest.mark.parametrize("stop", ["terminate", "interrupt"])
+def test_a_file_being_read_can_be_interrupted(
+    cli: CommandLine, eventually, interrupt, stop
+) -> None:
+    path = cli.folder / "bars.csv"
+    ohlcv.write(path, size_bytes=60 << 20)
+    running = cli.start("insert", *SQLITE, f"--data={path}", "--quiet")
+    eventually(lambda: list(cli.temporary.rglob("*.values")))
+    interrupt(running) if stop == "interrupt" else running.terminate()
+    done = cli.finish(running)
+
+    assert done.code == 130
+    assert cli.leftovers() == []

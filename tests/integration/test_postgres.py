@@ -1,0 +1,201 @@
+"""`insert` and `query` on a real PostgreSQL, from the outside, also when it goes away."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psycopg2
+import pytest
+
+from tests.integration.conftest import CommandLine
+from tests.servers import Postgres
+
+TARGET = (
+    "--target=postgresql",
+    "--runner=local",
+    "--extra-option=connection_string=${BENCH_POSTGRES}",
+)
+LONG = (*TARGET, "--workers=2", "--runs=1", "--batch=1000", "--num-inserts=100000000", "--quiet")
+Wait = Callable[[Callable[[], Any]], Any]
+
+
+@pytest.fixture
+def pg(cli: CommandLine, postgres_server: Postgres, postgres_database: str) -> CommandLine:
+    """The command line, with a database of its own on the tests' server."""
+    return reaching(cli, postgres_server, postgres_database)
+
+
+def reaching(cli: CommandLine, server: Postgres, database: str) -> CommandLine:
+    reach = f"{server.connection_string(database)} password={server.password}"
+    cli.environment["BENCH_POSTGRES"] = reach
+    return cli
+
+
+def rows(server: Postgres, database: str, statement: str) -> list[tuple[Any, ...]]:
+    connection = psycopg2.connect(server.connection_string(database), password=server.password)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("mode", ["", "use_values_lists=true", "transaction=true"])
+@pytest.mark.parametrize("primary_key", ["db", "sql", "client", "uuid", "none"])
+def test_every_mode_and_key_is_verified_row_by_row(
+    pg: CommandLine, mode: str, primary_key: str
+) -> None:
+    done = pg.run(
+        "insert", *TARGET, "--workers=2", "--runs=1", "--batch=100", "--num-inserts=1003",
+        f"--primary-key={primary_key}", "--verify=full", "--tables=multiple", "--prefill=55",
+        "--format=json", *([f"--extra-option={mode}"] if mode else []),
+    )  # fmt: skip
+
+    assert done.code == 0, done.err
+    outcome = pg.results()[0]["runs"][0]["outcome"]
+    expected = {"": "batch", "use_values_lists=true": "values", "transaction=true": "transaction"}
+    assert outcome["insert_mode"] == expected[mode]
+    assert "fsync=on" in outcome["server"]["durability"]
+
+
+def test_a_sweep_steps_and_queries(pg: CommandLine) -> None:
+    swept = pg.run(
+        "insert", *TARGET, "--workers=1,2", "--runs=2", "--batch=1000", "--num-inserts=20000",
+        "--primary-key=sql", "--devices=7", "--format=json",
+    )  # fmt: skip
+    stepped = pg.run(
+        "insert", *TARGET, "--workers=2", "--steps=2", "--batch=1000", "--num-inserts=10000",
+        "--format=json",
+    )  # fmt: skip
+    asked = pg.run(
+        "query", *TARGET, "--workers=2", "--runs=2", "--extra-option=create_indices=true",
+        "--format=json",
+    )  # fmt: skip
+
+    assert (swept.code, stepped.code, asked.code) == (0, 0, 0), swept.err + stepped.err + asked.err
+    assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
+    assert len(asked.json["rows"]) == 5
+    assert "index" in pg.results()[-1]["runs"][0]["outcome"]["phases_s"]
+
+
+def test_single_rows_are_committed_one_by_one(pg: CommandLine) -> None:
+    done = pg.run("insert", *TARGET, "--workers=1", "--runs=1", "--num-inserts=50", "--quiet")
+
+    (worker,) = pg.results()[0]["runs"][0]["outcome"]["workers"]
+    assert done.code == 0
+    assert worker["sends"] == 50
+
+
+def test_the_password_is_nowhere(pg: CommandLine, postgres_server: Postgres) -> None:
+    done = pg.run("insert", *TARGET, "--workers=1", "--runs=1", "--num-inserts=50")
+    checked = pg.run("check", *TARGET)
+    written = "".join(path.read_text() for path in pg.output.glob("*.json"))
+
+    assert checked.code == 0, checked.err
+    assert "create, insert, read and drop work" in checked.out
+    for text in (done.out, done.err, checked.out, checked.err, written):
+        assert postgres_server.password not in text
+    assert "password=***" in written
+
+
+def test_no_server_a_wrong_password_and_missing_rights_are_named_in_seconds(
+    pg: CommandLine, postgres_server: Postgres, postgres_database: str
+) -> None:
+    def refused(reach: str) -> str:
+        pg.environment["BENCH_POSTGRES"] = reach
+        start = time.monotonic()
+        done = pg.run("insert", *TARGET, "--workers=2", "--quiet")
+        assert done.code == 1
+        assert time.monotonic() - start < 10
+        return done.out
+
+    here = postgres_server.connection_string(postgres_database)
+    postgres_server.execute(
+        "DROP ROLE IF EXISTS reader", "CREATE ROLE reader LOGIN PASSWORD 'readerpassword'"
+    )
+    reader = postgres_server.connection_string(postgres_database, "reader")
+
+    assert "Connection refused" in refused("host=127.0.0.1 port=1 dbname=x user=x")
+    assert "password authentication failed" in refused(f"{here} password=wrongpassword")
+    assert "permission denied" in refused(f"{reader} password=readerpassword")
+    assert all(result["manifest"] is None or result["status"] for result in pg.results())
+    assert pg.leftovers() == []
+
+
+def test_a_lost_connection_is_survived_and_counted(
+    pg: CommandLine, postgres_server: Postgres, postgres_database: str, eventually: Wait
+) -> None:
+    running = pg.start(
+        "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--num-inserts=3000000",
+        "--verify=full", "--quiet",
+    )  # fmt: skip
+    writing = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE query LIKE 'COPY%' AND state = 'active' LIMIT 1"
+    )
+    eventually(lambda: rows(postgres_server, postgres_database, writing))
+    done = pg.finish(running, 120)
+
+    assert done.code == 0, done.out + done.err
+    (result,) = pg.results()
+    metrics = result["runs"][0]["metrics"]
+    assert metrics["uncertain_rows"] == 1000
+    assert metrics["rows"] == 6_000_000 - 1000
+    assert result["runs"][0]["outcome"]["verdict"]["status"] == "verified"
+    assert any("no known outcome" in warning for warning in result["warnings"])
+
+
+def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
+    cli: CommandLine, eventually: Wait
+) -> None:
+    with Postgres() as server, server.database() as database:
+        reaching(cli, server, database)
+        running = cli.start("insert", *LONG)
+        eventually(lambda: len(cli.processes("worker")) == 2)
+        eventually(
+            lambda: rows(
+                server, database, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'COPY%'"
+            )
+        )
+        time.sleep(1)
+        server.kill()
+        start = time.monotonic()
+        done = cli.finish(running)
+
+        assert time.monotonic() - start < 20
+    assert done.code == 1
+    assert "connection was lost" in done.out
+    assert "Connection refused" in done.out
+    (result,) = cli.results()
+    assert result["status"] == "failed"
+    assert result["runs"][0]["metrics"]["rows"] > 0
+    assert cli.leftovers() == []
+
+
+def test_a_killed_worker_leaves_no_connection_behind(
+    pg: CommandLine, postgres_server: Postgres, postgres_database: str, eventually: Wait
+) -> None:
+    running = pg.start("insert", *LONG)
+    eventually(lambda: len(pg.processes("worker")) == 2)
+    time.sleep(2)
+    (victim,) = pg.processes("--index=0")
+    victim.kill()
+    done = pg.finish(running)
+
+    assert done.code == 1
+    assert "worker 0 was killed by SIGKILL" in done.out
+    others = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'benchmark%'"
+    eventually(lambda: not rows(postgres_server, postgres_database, others))
+    assert pg.leftovers() == []
+
+
+def test_a_table_in_the_way_is_told_in_the_servers_words(
+    pg: CommandLine, postgres_server: Postgres, postgres_database: str
+) -> None:
+    postgres_server.execute("CREATE TABLE events (x int)", database=postgres_database)
+    done = pg.run("insert", *TARGET, "--workers=1", "--no-clean", "--quiet")
+
+    assert done.code == 1
+    assert 'relation "events" already exists' in done.out
+    assert "--clean" in done.out

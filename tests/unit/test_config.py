@@ -1,0 +1,256 @@
+"""config.yaml: everything that is wrong is told at once, with what was probably meant."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from cli.config import load
+from simulator.errors import ConfigError
+from simulator.modules.null import Encoding, Null
+from simulator.modules.sqlite import SqliteOptions
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(text):
+        (tmp_path / "c.yaml").write_text(textwrap.dedent(text))
+        return read()
+
+    return write
+
+
+def read(name="c.yaml"):
+    return load(Path(name))
+
+
+def problems_of(call, *args):
+    with pytest.raises(ConfigError) as error:
+        call(*args)
+    return list(error.value.problems)
+
+
+SOUND = """
+    targets:
+      lite:
+        module: sqlite
+        runner: local
+        path: x.db
+        queries:
+          count-events: SELECT 1
+"""
+
+
+def test_a_sound_file_resolves(write):
+    config = write(SOUND)
+    target = config.resolve("lite", {})
+
+    assert config.namespace == "default"
+    assert (target.name, target.module, target.runner) == ("lite", "sqlite", "local")
+    assert target.options == SqliteOptions(path="x.db")
+    assert target.tuned == {"count-events": "SELECT 1"}
+    assert target.open().options is target.options
+
+
+@pytest.mark.usefixtures("write")
+def test_a_missing_file_is_named():
+    (problem,) = problems_of(read, "nowhere.yaml")
+
+    assert problem == (
+        "nowhere.yaml: cannot be read: No such file or directory; --config names the file"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "# nothing but a comment\n"])
+def test_an_empty_file_is_told(write, text):
+    assert problems_of(write, text) == ["c.yaml: is empty; it must have `targets:`"]
+
+
+def test_what_is_not_yaml_is_told_with_the_place(write):
+    (problem,) = problems_of(write, "targets: [\n")
+
+    assert problem.startswith("c.yaml: is not YAML: ")
+    assert "line 2" in problem
+
+
+@pytest.mark.usefixtures("write")
+def test_what_is_not_text_is_told(tmp_path):
+    (tmp_path / "c.yaml").write_bytes(b"\xff\xfe\x00targets")
+    (problem,) = problems_of(read)
+
+    assert problem.startswith("c.yaml: is not YAML: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("- a", "c.yaml: expected a mapping with `targets:`, got list ['a']"),
+        ("namespace: x", "c.yaml: targets: expected a mapping of targets, got nothing"),
+        ("targets: {}", "c.yaml: targets: expected a mapping of targets, got dict {}"),
+        ("targets: 3", "c.yaml: targets: expected a mapping of targets, got int 3"),
+        (
+            "targets: {a: x}",
+            "c.yaml: targets.a: expected a mapping with `module:`, got str 'x'",
+        ),
+        (
+            "targets: {a: {path: x}}",
+            "c.yaml: targets.a.module: expected a module's name, got nothing",
+        ),
+        (
+            "targets: {a: {module: sqlit}}",
+            "c.yaml: targets.a.module: 'sqlit' is not known (did you mean 'sqlite'?)",
+        ),
+        (
+            "targets: {a: {module: sqlite, runner: remote}}",
+            "c.yaml: targets.a.runner: expected local or kubernetes, got 'remote'",
+        ),
+        (
+            "targets: {a: {module: sqlite, queries: [x]}}",
+            "c.yaml: targets.a.queries: expected query names with their text",
+        ),
+    ],
+)
+def test_a_wrong_type_is_told_with_what_was_expected(write, text, problem):
+    assert problems_of(write, text) == [problem]
+
+
+def test_all_problems_of_a_file_are_told_together(write):
+    text = """
+        namespaces: x
+        namespace: 3
+        targets:
+          a: {module: sqlit}
+          b: {runner: remote, module: [], queries: 1}
+    """
+
+    assert problems_of(write, text) == [
+        "c.yaml: namespaces: is not known (did you mean 'namespace'?)",
+        "c.yaml: namespace: expected text, got int 3",
+        "c.yaml: targets.a.module: 'sqlit' is not known (did you mean 'sqlite'?)",
+        "c.yaml: targets.b.module: expected a module's name, got list []",
+        "c.yaml: targets.b.runner: expected local or kubernetes, got 'remote'",
+        "c.yaml: targets.b.queries: expected query names with their text",
+    ]
+
+
+def test_an_unknown_target_names_the_nearest(write):
+    assert problems_of(write(SOUND).resolve, "life", {}) == [
+        "--target: 'life' is not in c.yaml (did you mean 'lite'?)"
+    ]
+
+
+def test_a_target_without_a_near_one_names_all(write):
+    assert problems_of(write(SOUND).resolve, "postgres", {}) == [
+        "--target: 'postgres' is not in c.yaml (known: lite)"
+    ]
+
+
+def test_all_problems_of_a_target_are_told_together(write, monkeypatch):
+    monkeypatch.delenv("NOT_SET", raising=False)
+    config = write("""
+        targets:
+          lite: {module: sqlite, pth: "${NOT_SET}", busy_timeout_s: soon, on: 1}
+    """)
+    told = problems_of(config.resolve, "lite", {"synchronos": "off"})
+
+    assert told[0] == ("c.yaml: targets.lite.pth: the environment variable NOT_SET is not set")
+    assert sorted(told[1:-1]) == [
+        "--extra-option synchronos: module sqlite has no such option (did you mean 'synchronous'?)",
+        (
+            "c.yaml: targets.lite.True: module sqlite has no such option"
+            " (known: busy_timeout_s, create_indices, path, synchronous)"
+        ),
+        (
+            "c.yaml: targets.lite.busy_timeout_s: Input should be a valid number, unable to parse"
+            " string as a number"
+        ),
+        "c.yaml: targets.lite.pth: module sqlite has no such option (did you mean 'path'?)",
+    ]
+    assert told[-1].startswith("c.yaml: targets.lite: it has no `runner: local`")
+
+
+def test_environment_variables_are_put_in(write, monkeypatch):
+    monkeypatch.setenv("FOLDER", "/data")
+    monkeypatch.setenv("NAME", "x")
+    config = write("""
+        targets:
+          lite: {module: sqlite, runner: local, path: "${FOLDER}/${NAME}.db$HOME"}
+    """)
+
+    assert config.resolve("lite", {}).options.path == "/data/x.db$HOME"
+
+
+def test_a_variable_that_is_not_set_is_no_problem_where_its_option_is_overridden(
+    write, monkeypatch
+):
+    monkeypatch.delenv("NOT_SET", raising=False)
+    config = write("""
+        targets:
+          lite: {module: sqlite, runner: local, path: "${NOT_SET}"}
+    """)
+
+    assert config.resolve("lite", {"path": "y.db"}).options.path == "y.db"
+
+
+def test_an_unused_target_may_have_variables_that_are_not_set(write, monkeypatch):
+    monkeypatch.delenv("NOT_SET", raising=False)
+    config = write("""
+        targets:
+          lite: {module: sqlite, runner: local}
+          other: {module: sqlite, runner: local, path: "${NOT_SET}"}
+    """)
+
+    assert config.resolve("lite", {}).options == SqliteOptions()
+
+
+def test_extra_options_override_the_files(write):
+    options = write(SOUND).resolve("lite", {"path": "y.db", "busy_timeout_s": "1.5"}).options
+
+    assert options == SqliteOptions(path="y.db", busy_timeout_s=1.5)
+
+
+def test_a_wrong_extra_option_is_told_as_such(write):
+    (problem,) = problems_of(write(SOUND).resolve, "lite", {"synchronous": "maybe"})
+
+    assert problem.startswith("--extra-option synchronous: Input should be 'off'")
+
+
+def test_a_runner_may_be_chosen_over_the_files(write):
+    config = write("targets: {lite: {module: sqlite, runner: kubernetes}}")
+
+    assert config.resolve("lite", {}, "local").runner == "local"
+
+
+@pytest.mark.parametrize("runner", ["", ", runner: kubernetes"])
+def test_a_target_that_is_not_local_says_how_it_could_be(write, runner):
+    config = write(f"targets: {{lite: {{module: sqlite{runner}}}}}")
+    (problem,) = problems_of(config.resolve, "lite", {})
+
+    assert "add --runner local" in problem
+
+
+def test_a_module_of_ones_own_is_a_dotted_path(write):
+    target = write("""
+        targets:
+          mine: {module: "simulator.modules.null:Null", runner: local, encode: csv}
+    """).resolve("mine", {})
+
+    assert isinstance(target.open(), Null)
+    assert target.options.encode is Encoding.CSV
+
+
+@pytest.mark.parametrize(
+    ("module", "told"),
+    [
+        ("no.such:Thing", "cannot be imported: No module named 'no'"),
+        ("simulator.modules.null:Nil", "cannot be imported: .*has no attribute 'Nil'"),
+        ("simulator.modules.null:Encoding", "Encoding is not a simulator.modules.base.Database"),
+    ],
+)
+def test_a_module_that_cannot_be_had_is_told(write, module, told):
+    config = write(f"targets: {{mine: {{module: '{module}', runner: local}}}}")
+
+    with pytest.raises(ConfigError, match=told):
+        config.resolve("mine", {})

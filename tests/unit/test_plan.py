@@ -1,0 +1,361 @@
+"""Plans: every problem at once, and ranges of rows that continue exactly."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from cli import plan
+from cli.config import Target
+from cli.plan import InsertOptions, continued, generator_params, insert_runs, query_run
+from simulator.dataset import lane_range
+from simulator.errors import ConfigError, UnverifiableError
+from simulator.modules.base import Options
+from simulator.modules.null import Null, NullOptions
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.schema import PrimaryKey
+from simulator.spec import Kind
+from simulator.verdict import Level
+from simulator.workloads import WORKLOADS
+from simulator.workloads.base import LANE_ROWS
+from simulator.workloads.iot import Iot
+
+SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
+NULL = Target("nil", "null", "local", NullOptions(), {})
+DEFAULTS = InsertOptions(
+    workers=(1,),
+    runs=None,
+    primary_key=PrimaryKey.DB,
+    tables="single",
+    num_inserts=100,
+    batch=0,
+    prefill=0,
+    steps=0,
+    clean=True,
+    timeout_s=0.0,
+    workload="iot",
+    seed=1,
+    start_ms=1000,
+    devices=1,
+    rate=0.0,
+    verify=None,
+)
+
+
+def dataset_of(options):
+    return plan.empty_dataset(options, generator_params(options))
+
+
+def runs_of(options, stored=None, target=SQLITE):
+    dataset = stored or dataset_of(options)
+    return list(insert_runs("sweep", target, options, dataset, Level.COUNTS))
+
+
+def rows_of(spec):
+    """Return what each worker writes as (prefill, timed), both as (first, rows) of its lane."""
+    written = []
+    for lane, worker in enumerate(spec.workers):
+        prefill, timed = (
+            [(r.start - lane * LANE_ROWS, len(r)) for r in ranges]
+            for ranges in (worker.prefill, worker.timed)
+        )
+        written.append((prefill, timed))
+    return written
+
+
+def test_good_options_have_no_problems():
+    assert plan.option_problems(DEFAULTS) == []
+    assert plan.target_problems(DEFAULTS, SQLITE.open()) == []
+
+
+def test_every_problem_is_told_at_once():
+    options = replace(
+        DEFAULTS,
+        workers=(0, -1),
+        runs=0,
+        num_inserts=0,
+        batch=-1,
+        prefill=-1,
+        steps=-1,
+        timeout_s=-1.0,
+        rate=float("nan"),
+    )
+    told = plan.option_problems(options)
+    named = [problem.partition(":")[0] for problem in told]
+
+    assert sorted(set(named)) == sorted(
+        [
+            "--workers",
+            "--num-inserts",
+            "--batch",
+            "--prefill",
+            "--steps",
+            "--timeout",
+            "--rate",
+            "--runs",
+        ]
+    )
+    assert "--num-inserts: must be at least 1, got 0" in told
+
+
+def test_no_workers_are_a_problem():
+    assert plan.option_problems(replace(DEFAULTS, workers=())) == [
+        "--workers: expected counts of at least 1, got ()"
+    ]
+
+
+def test_steps_want_one_worker_count_one_run_and_no_prefill():
+    options = replace(DEFAULTS, steps=3, workers=(1, 2), runs=2, prefill=5)
+
+    assert plan.option_problems(options) == [
+        "--steps: needs exactly one worker count, got --workers 1,2",
+        "--steps: takes one run, got --runs 2; leave it out",
+        "--steps: fills the tables by itself; leave --prefill out",
+    ]
+
+
+@pytest.mark.parametrize("runs", [None, 1])
+def test_steps_take_one_run(runs):
+    assert plan.option_problems(replace(DEFAULTS, steps=3, runs=runs)) == []
+
+
+def test_a_primary_key_that_the_module_has_not_is_named_with_those_it_has():
+    (problem,) = plan.target_problems(replace(DEFAULTS, primary_key=PrimaryKey.UUID), SQLITE.open())
+
+    assert problem == "--primary-key: sqlite has no uuid key; it has: db, client, none"
+
+
+@pytest.mark.parametrize(("runs", "expected"), [(None, plan.DEFAULT_RUNS), (1, 1), (4, 4)])
+def test_every_worker_count_is_run_so_often(runs, expected):
+    found = runs_of(replace(DEFAULTS, workers=(2, 1), runs=runs))
+
+    assert [(len(run.spec.workers), run.run) for run in found] == [
+        (workers, run) for workers in (2, 1) for run in range(1, expected + 1)
+    ]
+    assert len({run.spec.run_id for run in found}) == len(found)
+
+
+def test_runs_with_cleaning_write_the_same_rows_into_empty_tables():
+    found = runs_of(replace(DEFAULTS, workers=(2,)))
+
+    assert [rows_of(run.spec) for run in found] == [[([], [(0, 100)]), ([], [(0, 100)])]] * 3
+    assert [(run.spec.dataset.rows, run.spec.clean, run.level) for run in found] == [
+        (0, True, 0)
+    ] * 3
+
+
+def test_steps_go_on_where_the_last_one_ended():
+    found = runs_of(replace(DEFAULTS, workers=(2,), steps=3))
+
+    assert [rows_of(run.spec) for run in found] == [
+        [([], [(start, 100)])] * 2 for start in (0, 100, 200)
+    ]
+    assert [(run.level, run.spec.clean) for run in found] == [
+        (0, True),
+        (200, False),
+        (400, False),
+    ]
+    assert found[-1].spec.after.ranges == (lane_range(0, 0, 300), lane_range(1, 0, 300))
+
+
+def test_without_cleaning_every_run_goes_on_where_the_tables_end():
+    stored = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 50), lane_range(5, 0, 7)])
+    found = runs_of(replace(DEFAULTS, workers=(1, 2), runs=2, clean=False), stored)
+
+    assert [rows_of(run.spec) for run in found] == [
+        [([], [(50, 100)])],
+        [([], [(150, 100)])],
+        [([], [(250, 100)]), ([], [(0, 100)])],
+        [([], [(350, 100)]), ([], [(100, 100)])],
+    ]
+    assert [run.level for run in found] == [57, 157, 257, 457]
+    assert not any(run.spec.clean for run in found)
+    assert found[-1].spec.after.rows == 657
+
+
+@given(
+    workers=st.lists(st.integers(1, 40), min_size=1, max_size=4),
+    prefill=st.integers(0, 10_000),
+    rows=st.integers(1, 1000),
+    clean=st.booleans(),
+)
+@settings(max_examples=40, deadline=None)
+def test_no_row_is_lost_or_written_twice(workers, prefill, rows, clean):
+    options = replace(
+        DEFAULTS, workers=tuple(workers), runs=2, prefill=prefill, num_inserts=rows, clean=clean
+    )
+    held = 0
+    for run in runs_of(options):
+        spec = run.spec
+        if clean:
+            held = 0
+        prefilled = sum(len(r) for worker in spec.workers for r in worker.prefill)
+        assert prefilled == prefill
+        assert {len(r) for worker in spec.workers for r in worker.timed} == {rows}
+        assert run.level == held + prefill
+        held += prefill + rows * len(spec.workers)
+        assert spec.after.rows == held
+
+
+def test_prefilled_rows_come_before_the_timed_ones():
+    (run, *_) = runs_of(replace(DEFAULTS, workers=(3,), prefill=10))
+
+    assert rows_of(run.spec) == [
+        ([(0, 4)], [(4, 100)]),
+        ([(0, 3)], [(3, 100)]),
+        ([(0, 3)], [(3, 100)]),
+    ]
+
+
+def test_the_dataset_says_what_was_asked_for():
+    options = replace(DEFAULTS, seed=7, devices=3, tables="multiple", primary_key=PrimaryKey.CLIENT)
+    found = dataset_of(options)
+
+    assert (found.seed, found.params, found.parts, found.primary_key, found.start_ms) == (
+        7,
+        {"devices": 3},
+        4,
+        PrimaryKey.CLIENT,
+        1000,
+    )
+    assert found.rows == 0
+
+
+@pytest.mark.parametrize("devices", [0, -1, 62**4 + 1])
+def test_a_number_of_devices_that_cannot_be_is_told_as_the_option(devices):
+    with pytest.raises(ConfigError, match=r"--devices: Input should be"):
+        dataset_of(replace(DEFAULTS, devices=devices))
+
+
+def test_the_specification_has_no_credentials():
+    class Secretive(Options):
+        user: str = "app"
+        password: SecretStr = SecretStr("hunter2")
+
+    target = replace(SQLITE, options=Secretive())
+    (run, *_) = runs_of(DEFAULTS, target=target)
+
+    assert run.spec.options == {"user": "app"}
+    assert "hunter2" not in run.spec.model_dump_json()
+
+
+def test_a_dataset_is_continued_from_its_own_start():
+    found = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 5)])
+    wanted = dataset_of(replace(DEFAULTS, start_ms=999_999))
+
+    assert continued(found, wanted) == found
+
+
+def test_what_differs_from_the_stored_dataset_is_named():
+    found = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 5)])
+    wanted = dataset_of(replace(DEFAULTS, seed=2, tables="multiple", devices=4))
+    with pytest.raises(ConfigError) as error:
+        continued(found, wanted)
+
+    assert error.value.problems == tuple(
+        f"--no-clean: the tables were made with {before}, and now it is {now};"
+        " use the same, or --clean"
+        for before, now in (
+            ("params = {'devices': 1}", "{'devices': 4}"),
+            ("seed = 1", "2"),
+            ("parts = 1", "4"),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("database", "asked", "level"),
+    [
+        (Sqlite(SqliteOptions()), None, Level.COUNTS),
+        (Sqlite(SqliteOptions()), Level.FULL, Level.FULL),
+        (Sqlite(SqliteOptions()), Level.NONE, Level.NONE),
+        (Null(NullOptions()), None, Level.NONE),
+        (Null(NullOptions()), Level.NONE, Level.NONE),
+    ],
+)
+def test_the_level_of_verification_defaults_to_what_is_possible(database, asked, level):
+    assert plan.verification(replace(DEFAULTS, verify=asked), database) is level
+
+
+@pytest.mark.parametrize("asked", [Level.COUNTS, Level.FULL])
+def test_what_stores_nothing_cannot_be_verified(asked):
+    with pytest.raises(UnverifiableError, match=f"--verify {asked}: null stores nothing"):
+        plan.verification(replace(DEFAULTS, verify=asked), Null(NullOptions()))
+
+
+class Finite(Iot):
+    """A workload that has an end."""
+
+    name = "finite"
+    rows = 10
+
+
+def test_the_rows_of_a_finite_workload_are_divided_among_the_workers(monkeypatch):
+    monkeypatch.setitem(WORKLOADS, "finite", Finite)
+    found = runs_of(replace(DEFAULTS, workload="finite", workers=(3, 12), runs=1))
+    divided = [
+        [[(r.start, len(r)) for r in worker.timed] for worker in run.spec.workers] for run in found
+    ]
+
+    assert divided == [
+        [[(0, 4)], [(4, 3)], [(7, 3)]],
+        [*([(row, 1)] for row in range(10)), [], []],
+    ]
+    assert {run.spec.after.ranges for run in found} == {(lane_range(0, 0, 10),)}
+
+
+STORED = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 50)])
+
+
+def asked(target=SQLITE, *, workers=2, runs=3, timeout_s=0.0, names=()):
+    return query_run(
+        "sweep", target, STORED, workers=workers, runs=runs, timeout_s=timeout_s, names=names
+    )
+
+
+def test_a_query_run_asks_all_queries_and_cleans_nothing():
+    run = asked()
+
+    assert list(run.spec.queries) == [
+        "count-events",
+        "temperature-min-max",
+        "temperature-stats",
+        "temperature-stats-per-device",
+        "newest-per-device",
+    ]
+    assert (run.spec.kind, run.spec.clean, run.spec.repeats, len(run.spec.workers)) == (
+        Kind.QUERY,
+        False,
+        3,
+        2,
+    )
+    assert run.spec.after == STORED
+    assert run.level == 50
+
+
+def test_a_query_run_asks_only_the_named_queries_with_the_targets_own_text():
+    tuned = replace(SQLITE, tuned={"count-events": "SELECT 50"})
+    run = asked(tuned, names=["temperature-stats", "count-events"])
+
+    assert run.spec.queries == {"temperature-stats": "", "count-events": "SELECT 50"}
+
+
+def test_every_problem_of_a_query_run_is_told_at_once():
+    target = replace(NULL, tuned={"newest": "SELECT 1"})
+    with pytest.raises(ConfigError) as error:
+        asked(target, workers=0, runs=-1, timeout_s=float("nan"), names=["count-event"])
+
+    assert error.value.problems == (
+        "--workers: must be at least 1, got 0",
+        "--runs: must be at least 1, got -1",
+        "--timeout: must be at least 0, got nan",
+        "--queries: 'count-event' is no query of workload iot (did you mean 'count-events'?)",
+        (
+            "targets.nil.queries: 'newest' is no query of workload iot (known: count-events,"
+            " newest-per-device, temperature-min-max, temperature-stats,"
+            " temperature-stats-per-device)"
+        ),
+        "--target: nil stores nothing that could be asked about",
+    )
