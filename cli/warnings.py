@@ -29,13 +29,14 @@ def _insert_warnings(result: Result) -> Iterator[str]:
     for run in result.runs:
         if run.metrics and run.outcome.status == "done":
             by_workers[run.workers].append(run.metrics)
-    stores = any(run.outcome.verdict and run.outcome.size_bytes for run in result.runs)
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    keeps_rows = any(server.nodes for server in servers)
     rate = float(result.configuration.get("rate", 0))
     for workers, runs in by_workers.items():
         at = f"{workers} worker{'s' if workers > 1 else ''}"
         rates = [run.rows_per_s for run in runs]
         share = max(run.client_share for run in runs)
-        if stores and share > CLIENT_BOUND:
+        if keeps_rows and share > CLIENT_BOUND:
             yield (
                 f"{at}: {share:.0%} of the time went to generating and encoding, so the client"
                 " was measured as much as the database; use more workers or larger batches"
@@ -48,7 +49,7 @@ def _insert_warnings(result: Result) -> Iterator[str]:
         if not result.configuration.get("steps") and spread(rates) > WIDE_SPREAD:
             yield (
                 f"{at}: the runs differ by {spread(rates):.0%} of their mean; make the runs longer"
-                " (--num-inserts), quieten the machine, or look at every run in the result file"
+                " (more rows), quieten the machine, or look at every run in the result file"
             )
         if rate and min(rates) < 0.95 * rate:
             yield (
@@ -61,8 +62,7 @@ def _insert_warnings(result: Result) -> Iterator[str]:
                 f"{at}: {retried} sends were repeated and {uncertain} rows have no known outcome;"
                 " the database's log tells why"
             )
-    servers = [run.outcome.server for run in result.runs if run.outcome.server]
-    if servers and servers[-1].durable is False:
+    if keeps_rows and servers[-1].durable is False:
         yield (
             "an acknowledged row is not durable (the server line says why); compare only with"
             " targets that promise as little"

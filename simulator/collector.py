@@ -182,7 +182,9 @@ class Collector:
             await asyncio.sleep(_PROGRESS_S)
 
     def _progress(self, planned: int) -> ProgressEvent:
-        rows = sum(beat.rows for beat in self._run.beats.values() if beat.phase == self._phase)
+        beats = self._run.beats.values()
+        prefills = self._phase == "prefill"
+        rows = sum(beat.prefill_rows if prefills else beat.rows for beat in beats)
         rows_per_s = rows / max(time.time() - self._phase_began, 1e-9)
         left_s = (planned - rows) / rows_per_s if rows else None
         return ProgressEvent(
@@ -192,6 +194,7 @@ class Collector:
     def _follow_workers(self) -> None:
         if self._run.released_s and self._phase in ("prefill", "barrier"):
             self._enter("insert" if self._spec.kind is Kind.INSERT else "query")
+            self._phase_began = min(self._run.released_s.values())  # not when it was noticed
         elif self._phase == "prefill" and self._run.waiting("insert"):
             ready = self._run.waiting("insert")
             self._enter("barrier", f"{ready} of {self._run.workers} workers ready")

@@ -62,8 +62,13 @@ class Coordinator:
         await self._either(self.tables_ready)
         self.heard_s[message.index] = self._clock()
 
+    def _expect(self, index: int) -> None:
+        if index not in self.uids:
+            raise Refused(f"worker {index} has not registered")
+
     async def arrive(self, message: Arrival) -> None:
         """Hold a worker at a barrier until all are there; then all go on together."""
+        self._expect(message.index)
         name = message.barrier
         gate = self._gates.setdefault(name, asyncio.Event())
         arrived = self._arrived.setdefault(name, set())
@@ -89,11 +94,13 @@ class Coordinator:
 
     def beat(self, message: Heartbeat) -> None:
         """Note how far a worker is."""
+        self._expect(message.index)
         self.beats[message.index] = message
         self.heard_s[message.index] = self._clock()
 
     def report(self, report: WorkerReport) -> None:
         """Take a worker's result; an error in it ends the run."""
+        self._expect(report.index)
         self.reports[report.index] = report
         if report.error:
             self.stop(f"worker {report.index}: {report.error}")
@@ -106,8 +113,8 @@ class Coordinator:
             index: WorkerReport(
                 index=index,
                 error=f"no report; last heard of in {beat.phase}",
-                rows=beat.rows if beat.phase == "insert" else 0,
-                prefill_rows=beat.rows if beat.phase == "prefill" else 0,
+                rows=beat.rows,
+                prefill_rows=beat.prefill_rows,
                 retried=beat.retried,
             )
             for index, beat in self.beats.items()

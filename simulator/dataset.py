@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from simulator.batch import Batch, Values
 from simulator.errors import ConfigError
@@ -106,7 +106,10 @@ class Feed:
                 f"workload {cls.name}: the dataset was made by version {dataset.workload_version}"
                 f" and this is version {cls.version}, whose rows differ; run insert again"
             )
-        params = cls.params_model(**dataset.params)
+        try:
+            params = cls.params_model(**dataset.params)
+        except ValidationError as error:
+            raise ConfigError(f"workload {cls.name}: its parameters are wrong: {error}") from error
         self._workload = cls(params, dataset.seed, dataset.start_ms)
         self._parts = dataset.parts
         self.tables = tuple(

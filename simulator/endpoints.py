@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from simulator import __version__
+from simulator.clock import boot_id
 from simulator.coordinator import Coordinator, Refused
 from simulator.protocol import (
     TOKEN_HEADER,
@@ -24,7 +25,6 @@ from simulator.protocol import (
     dump,
 )
 from simulator.query import Answer
-from simulator.worker import boot_id
 
 _Body: TypeAlias = dict[str, Any]
 _Handler: TypeAlias = Callable[[_Body], Awaitable[_Body]]

@@ -43,7 +43,9 @@ class Heartbeat(Message):
 
     index: int
     phase: str
-    rows: int
+    rows: int = 0
+    """Acknowledged in the timed part."""
+    prefill_rows: int = 0
     uncertain_rows: int = 0
     retried: int = 0
 

@@ -120,8 +120,9 @@ class Sender:
                 self._reconnect(said)
             if failure is Failure.UNKNOWN:
                 return
-            self.retried += 1
-            self._stop.wait(_BACKOFF_S * 2**attempt)
+            if attempt + 1 < MAX_ATTEMPTS:
+                self.retried += 1
+                self._stop.wait(_BACKOFF_S * 2**attempt)
         raise RunError(f"insert failed {MAX_ATTEMPTS} times in a row, the last time with: {said}")
 
     def _count_uncertain(self, rows: Rows, said: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import requests
 
 from simulator import __version__
+from simulator.clock import boot_id
 from simulator.dataset import Feed
 from simulator.errors import BenchError, RunError
 from simulator.meter import Meter
@@ -34,12 +35,6 @@ from simulator.sender import Sender, Stopped
 from simulator.spec import PREFILL_BATCH_ROWS, Kind, RunSpec
 
 _CONNECT_S = 30.0
-
-
-def boot_id() -> str:
-    """Return what identifies this machine's clock since it booted."""
-    path = Path("/proc/sys/kernel/random/boot_id")
-    return path.read_text().strip() if path.exists() else str(uuid.getnode())
 
 
 class CollectorClient:
@@ -152,11 +147,13 @@ class Worker:
             self._stop.wait(HEARTBEAT_S)
 
     def _heartbeat(self) -> Heartbeat:
-        sender = self._sender
+        sender, written = self._sender, self._sender.meter.rows if self._sender else 0
+        timed = self._released is not None
         return Heartbeat(
             index=self._index,
             phase=self._phase,
-            rows=sender.meter.rows if sender else 0,
+            rows=written if timed else 0,
+            prefill_rows=self._prefilled if timed else written,
             uncertain_rows=sender.uncertain_rows if sender else 0,
             retried=sender.retried if sender else 0,
         )
@@ -260,11 +257,21 @@ class Worker:
             send_s=sender.send_ns / 1e9 if sender else 0.0,
             idle_s=sender.idle_ns / 1e9 if sender else 0.0,
             cpu_s=self._released[1] if self._released else 0.0,
-            memory_peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            memory_peak_bytes=_memory_peak_bytes(),
             latency=meter.latency() if meter.sends else "",
             rows_by_second=meter.rows_by_second(),
             queries=tuple(self._queries),
         )
+
+
+def _memory_peak_bytes() -> int:
+    """Return this process's peak memory; getrusage would count the parent's before the exec."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def watch_parent() -> None:

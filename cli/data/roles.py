@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cli.data.columns import refusal, type_of
 from cli.data.request import Request
+from cli.data.types import refusal, type_of
 from simulator.errors import ConfigError, nearest
 from simulator.schema import ID, INTEGERS, Column, PrimaryKey, Role, Type
 

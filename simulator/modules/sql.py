@@ -129,10 +129,13 @@ def _select(dialect: Dialect, query: Query) -> str:
             return _aggregates(dialect, query)
         case NewestQuery(table=table):
             time, tag = dialect.name(table.time.name), dialect.name(query.tag)
-            newest = f"max({time}) OVER (PARTITION BY {tag}) AS newest_time"
+            alias = "newest_time"
+            while alias in {column.name for column in query.table.columns}:
+                alias += "_"  # a column of a user's own file may have any name
+            newest = f"max({time}) OVER (PARTITION BY {tag}) AS {alias}"
             return (
                 f"SELECT {dialect.names((query.tag, *query.columns))} "
-                f"FROM (SELECT *, {newest} FROM {rows}) AS newest WHERE {time} = newest_time"
+                f"FROM (SELECT *, {newest} FROM {rows}) AS newest WHERE {time} = {alias}"
             )
         case DistinctQuery():
             combinations = f"SELECT DISTINCT {dialect.names(query.columns)} FROM {rows}"

@@ -32,6 +32,13 @@ def registration(index, uid=None, version="1"):
     return Registration(index=index, uid=uid or f"uid-{index}", version=version)
 
 
+def registered(workers, clock):
+    """A run whose workers are all there."""
+    run = Coordinator(workers, clock)
+    run.uids.update({index: f"uid-{index}" for index in range(workers)})
+    return run
+
+
 async def turns(count=20):
     """Let everything that can go on do so."""
     for _ in range(count):
@@ -51,7 +58,7 @@ def within_a_moment(scenario):
 def test_the_barrier_opens_only_when_all_are_there():
     async def scenario():
         clock = Clock()
-        run = Coordinator(3, clock)
+        run = registered(3, clock)
         waits = []
         opened = []
         for index in range(3):
@@ -72,7 +79,7 @@ def test_the_barrier_opens_only_when_all_are_there():
 
 def test_a_worker_that_arrives_twice_does_not_count_twice():
     async def scenario():
-        run = Coordinator(2, Clock())
+        run = registered(2, Clock())
         arrival = Arrival(index=0, barrier="insert")
         waits = [asyncio.create_task(run.arrive(arrival)) for _ in range(2)]
         await turns()
@@ -86,7 +93,7 @@ def test_a_worker_that_arrives_twice_does_not_count_twice():
 
 def test_barriers_are_apart():
     async def scenario():
-        run = Coordinator(2, Clock())
+        run = registered(2, Clock())
         waits = [
             asyncio.create_task(run.arrive(Arrival(index=index, barrier=name)))
             for index, name in enumerate(("one", "two"))
@@ -150,7 +157,7 @@ def test_a_worker_of_another_version_ends_the_run():
 
 def test_the_end_releases_all_that_wait():
     async def scenario():
-        run = Coordinator(3, Clock())
+        run = registered(3, Clock())
         waits = [
             asyncio.create_task(run.register(registration(0), "1")),
             asyncio.create_task(run.arrive(Arrival(index=1, barrier="insert"))),
@@ -213,7 +220,7 @@ def test_a_worker_that_beats_or_has_reported_is_not_silent():
 
 def test_a_run_is_finished_when_all_have_reported():
     async def scenario():
-        run = Coordinator(2, Clock())
+        run = registered(2, Clock())
         wait = asyncio.create_task(run.finished())
         run.report(WorkerReport(index=0))
         await turns()
@@ -226,16 +233,16 @@ def test_a_run_is_finished_when_all_have_reported():
 
 
 def test_a_reported_error_ends_the_run():
-    run = Coordinator(2, Clock())
+    run = registered(2, Clock())
     run.report(WorkerReport(index=1, error="disk is full"))
 
     assert run.cause == "worker 1: disk is full"
 
 
 def test_a_lost_worker_is_told_of_by_its_last_words():
-    run = Coordinator(4, Clock())
-    run.beat(Heartbeat(index=2, phase="insert", rows=70, retried=1))
-    run.beat(Heartbeat(index=1, phase="prefill", rows=30))
+    run = registered(4, Clock())
+    run.beat(Heartbeat(index=2, phase="insert", rows=70, prefill_rows=9, retried=1))
+    run.beat(Heartbeat(index=1, phase="prefill", prefill_rows=30))
     run.beat(Heartbeat(index=0, phase="insert", rows=5))
     whole = WorkerReport(index=0, rows=100)
     run.report(whole)
@@ -243,14 +250,16 @@ def test_a_lost_worker_is_told_of_by_its_last_words():
     assert run.all_reports() == (
         whole,
         WorkerReport(index=1, error="no report; last heard of in prefill", prefill_rows=30),
-        WorkerReport(index=2, error="no report; last heard of in insert", rows=70, retried=1),
+        WorkerReport(
+            index=2, error="no report; last heard of in insert", rows=70, prefill_rows=9, retried=1
+        ),
     )
 
 
 def test_last_reports_are_waited_for_only_from_workers_still_there():
     async def scenario():
         clock = Clock()
-        run = Coordinator(2, clock)
+        run = registered(2, clock)
         run.beat(Heartbeat(index=0, phase="insert", rows=1))
         clock.now += 10
         run.beat(Heartbeat(index=1, phase="insert", rows=1))
@@ -273,3 +282,17 @@ def test_last_reports_are_not_waited_for_longer_than_the_grace():
         return clock.now
 
     assert within_a_moment(scenario()) < 1000 + 3.0 + 2
+
+
+@pytest.mark.parametrize("index", [-1, 1, 7])
+def test_a_worker_that_has_not_registered_counts_nowhere(index):
+    run = Coordinator(3, Clock())
+    run.uids[0] = "uid-0"
+
+    with pytest.raises(Refused, match=f"worker {index} has not registered"):
+        asyncio.run(run.arrive(Arrival(index=index, barrier="insert")))
+    with pytest.raises(Refused, match="not registered"):
+        run.beat(Heartbeat(index=index, phase="insert"))
+    with pytest.raises(Refused, match="not registered"):
+        run.report(WorkerReport(index=index))
+    assert (run.waiting("insert"), run.reports, run.beats) == (0, {}, {})

@@ -5,7 +5,6 @@ import io
 import json
 import math
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,14 @@ MS = 10**6
 SERVER = ServerFacts(version="SQLite 3", nodes=1, durability="synced", durable=True, settings={})
 
 
-@cache
 def histogram(*milliseconds):
     meter = Meter(0)
     for latency in milliseconds:
         meter.record(0, int(latency * MS), 1)
     return meter.latency()
+
+
+SENDS = histogram(*[0.1] * 99, 0.9)
 
 
 def worker(index, rows=100, started=10.0, ended=12.0, **changes):
@@ -41,7 +42,6 @@ def worker(index, rows=100, started=10.0, ended=12.0, **changes):
         "started_s": started,
         "ended_s": ended,
         "duration_s": ended - started,
-        "latency": histogram(*[0.1] * 99, 0.9),
     }
     return WorkerReport(**(fields | changes))
 
@@ -199,7 +199,8 @@ def test_a_client_that_took_more_than_half_of_the_time_is_warned_of(client_s, wa
 
 
 def test_a_client_that_is_all_there_is_needs_no_warning():
-    nothing_stored = outcome(worker(0, generate_s=2.0), size_bytes=None)
+    nothing = SERVER.model_copy(update={"nodes": 0})
+    nothing_stored = outcome(worker(0, generate_s=2.0), size_bytes=None, server=nothing)
 
     assert warnings_of(result([run(nothing_stored)])) == []
 
@@ -211,8 +212,8 @@ def test_more_workers_than_cores_are_warned_of(cores, warned):
     assert [text.partition(" of this")[0] for text in told] == ["2 workers share 1 cores"] * warned
 
 
-def timed(seconds, rows=1000):
-    return run(outcome(worker(0, rows=rows, ended=10.0 + seconds)))
+def timed(seconds, rows=1000, **changes):
+    return run(outcome(worker(0, rows=rows, ended=10.0 + seconds, **changes)))
 
 
 @pytest.mark.parametrize(("seconds", "warned"), [(1.1, False), (1.12, True)])
@@ -280,7 +281,12 @@ def test_spread_is_the_range_over_the_mean(rates, expected):
 
 
 def test_a_row_of_insert_sums_up_the_runs_of_a_worker_count():
-    runs = [timed(1.0), timed(2.0), run(outcome(worker(0), worker(1)))]
+    fast, slow = histogram(*[0.1] * 99), histogram(0.9)
+    runs = [
+        timed(1.0, latency=fast),
+        timed(2.0, latency=slow),
+        run(outcome(worker(0), worker(1))),
+    ]
     one, two = rows_of(result(runs))
 
     assert [row["workers"] for row in (one, two)] == [1, 2]
@@ -317,7 +323,8 @@ def lines_of(text):
 
 
 def test_the_table_of_an_insert_reads_as_it_should():
-    shown = result([timed(1.0), run(outcome(worker(0), worker(1)))], warnings=["slow"])
+    two = outcome(worker(0, latency=SENDS), worker(1, latency=SENDS))
+    shown = result([timed(1.0, latency=SENDS), run(two)], warnings=["slow"])
 
     assert lines_of(printed(shown, Path("results/r.json"), "table")) == [
         (
