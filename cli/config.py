@@ -17,6 +17,7 @@ from simulator.modules.base import Database, Options
 RUNNERS = ("local",)
 _RESERVED = ("module", "runner", "queries")
 _TOP_LEVEL = ("namespace", "targets")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -98,6 +99,11 @@ def load(path: Path) -> Config:
         problems.append(f"{path}: targets: expected a mapping of targets, got {_kind(targets)}")
         targets = {}
     for name, entry in targets.items():
+        if not _NAME.fullmatch(str(name)):
+            problems.append(
+                f"{path}: targets.{name}: a name is made of letters, digits, '-', '_' and '.',"
+                " since result files are named after it"
+            )
         problems += _entry_problems(f"{path}: targets.{name}", entry)
     if problems:
         raise ConfigError(problems)

@@ -76,9 +76,9 @@ class Follower:
             self._bar.update(
                 self._task, description=description, completed=done or 0, total=of, told=told
             )
-        elif done is not None and time.monotonic() - self._said_s > _LINE_EVERY_S:
+        elif time.monotonic() - self._said_s > _LINE_EVERY_S:
             self._said_s = time.monotonic()
-            self._line(planned, f"{phase}: {told}")
+            self._line(planned, f"{phase}: {told}" if told else phase)
 
     def _head(self, planned: PlannedRun) -> str:
         workers = len(planned.spec.workers)

@@ -50,6 +50,7 @@ class Collector:
         self._phase_began = 0.0
         self._phases_s: dict[str, float] = {}
         self._interrupted = False
+        self._asking = ""
         self._stages = Stages(spec, database, self._enter)
 
     # --- the run -------------------------------------------------------------------------------
@@ -192,12 +193,21 @@ class Collector:
         )
 
     def _follow_workers(self) -> None:
-        if self._run.released_s and self._phase in ("prefill", "barrier"):
-            self._enter("insert" if self._spec.kind is Kind.INSERT else "query")
-            self._phase_began = min(self._run.released_s.values())  # not when it was noticed
-        elif self._phase == "prefill" and self._run.waiting("insert"):
+        released = self._run.released_s
+        if not released:
             ready = self._run.waiting("insert")
-            self._enter("barrier", f"{ready} of {self._run.workers} workers ready")
+            if self._phase == "prefill" and ready:
+                self._enter("barrier", f"{ready} of {self._run.workers} workers ready")
+            return
+        if self._phase in ("prefill", "barrier"):
+            self._enter(self._spec.kind.value)
+            self._phase_began = min(released.values())  # not when it was noticed
+        asking = list(released)[-1]
+        if self._phase == Kind.QUERY and asking != self._asking:
+            self._asking = asking
+            place = list(self._spec.queries).index(asking) + 1
+            detail = f"{asking}, {place} of {len(self._spec.queries)}"
+            self._emit(PhaseEvent(phase=self._phase, detail=detail))
 
     def _outcome(self, failure: BenchError | None) -> Outcome:
         self._leave()

@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from simulator.batch import Array, ColumnData, Rows
+from simulator.encode.joined import joined
 from simulator.query import Query
-from simulator.schema import Table, Type
+from simulator.schema import Table
 
 LANE_BITS = 40
 LANE_ROWS = 1 << LANE_BITS
@@ -61,9 +61,4 @@ class Workload(ABC):
 
 def client_key(table: Table, data: Mapping[str, ColumnData]) -> Array:
     """Return the concatenation of the natural key's columns, as `--primary-key client` has it."""
-    key: Array = np.zeros(len(next(iter(data.values()))), "S1")
-    for name in table.key:
-        values = data[name].values()
-        text = values if table.column(name).type is Type.TEXT else values.astype("S20")
-        key = np.strings.add(key, text)
-    return key
+    return joined([data[name].values() for name in table.key])

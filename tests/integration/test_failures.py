@@ -211,6 +211,7 @@ BAD_CONFIG = {
     "a wrong namespace": ("namespace: 3\ntargets: {a: {module: 'null'}}", "namespace: expected"),
     "an unknown module": ("targets: {a: {module: nul}}", "did you mean 'null'?"),
     "no module": ("targets: {a: {path: x}}", "targets.a.module"),
+    "a name that cannot be a file's": ("targets: {'a/b': {module: 'null'}}", "letters, digits"),
     "an unknown key": ("target: {a: {module: 'null'}}", "did you mean 'targets'?"),
 }
 

@@ -1,6 +1,6 @@
 """The tool on PostgreSQL beside COPY of rows that were encoded beforehand.
 
-    python tests/perf/postgres.py [--rows 1000000] [--repeats 5]
+    python tests/perf/postgres.py [--rows 3000000] [--repeats 5]
 
 Both write the same rows into the same table with as many connections and as many rows in each
 transaction; they take turns, so that the ratio holds although the machine's speed drifts.
@@ -122,7 +122,7 @@ def compare(folder: Path, reach: str, workers: int, total: int, repeats: int) ->
 def main() -> None:
     """Compare with 2 and 4 connections."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of each run")
+    parser.add_argument("--rows", type=int, default=3_000_000, help="rows of each run")
     parser.add_argument("--repeats", type=int, default=5, help="pairs that count")
     arguments = parser.parse_args()
     with (
