@@ -119,7 +119,8 @@ def test_no_server_a_wrong_password_and_missing_rights_are_named_in_seconds(
     assert "Connection refused" in refused("host=127.0.0.1 port=1 dbname=x user=x")
     assert "password authentication failed" in refused(f"{here} password=wrongpassword")
     assert "permission denied" in refused(f"{reader} password=readerpassword")
-    assert all(result["manifest"] is None or result["status"] for result in pg.results())
+    untouched = [result["manifest"] is None for result in pg.results()]
+    assert untouched == [True, True, False]  # the reader could drop what was not there
     assert pg.leftovers() == []
 
 
@@ -127,7 +128,7 @@ def test_a_lost_connection_is_survived_and_counted(
     pg: CommandLine, postgres_server: Postgres, postgres_database: str, eventually: Wait
 ) -> None:
     running = pg.start(
-        "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--num-inserts=3000000",
+        "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--num-inserts=1000000",
         "--verify=full", "--quiet",
     )  # fmt: skip
     writing = (
@@ -141,7 +142,7 @@ def test_a_lost_connection_is_survived_and_counted(
     (result,) = pg.results()
     metrics = result["runs"][0]["metrics"]
     assert metrics["uncertain_rows"] == 1000
-    assert metrics["rows"] == 6_000_000 - 1000
+    assert metrics["rows"] == 2_000_000 - 1000
     assert result["runs"][0]["outcome"]["verdict"]["status"] == "verified"
     assert any("no known outcome" in warning for warning in result["warnings"])
 
