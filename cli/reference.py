@@ -16,12 +16,6 @@ from simulator.modules import MODULES, database_class
 from simulator.schema import PrimaryKey
 
 README = Path(__file__).resolve().parents[1] / "README.md"
-VERIFIED_AGAINST = {
-    "null": "nothing to verify",
-    "sqlite": "SQLite 3.40 (every test run)",
-    "postgres": "PostgreSQL 15 (every test run)",
-}
-"""Module -> the real servers that the contract tests run against."""
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -61,7 +55,7 @@ def _support() -> str:
                 ", ".join(key for key in PrimaryKey if key in can.primary_keys),
                 "single, multiple" if can.multiple_tables else "single",
                 "counts, full" if can.stores else "-",
-                VERIFIED_AGAINST[module],
+                can.verified_against,
             )
         )
     headings = ("Module", "Insert modes", "Primary keys", "Tables", "Verify", "Verified against")

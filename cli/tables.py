@@ -104,7 +104,7 @@ def _workers_row(runs: Sequence[RunRecord]) -> Row:
         "rows_per_s_max": max(rates),
         "rows_per_s_avg": sum(rates) / len(rates),
         "rows_per_s_reference_avg": sum(reference) / len(reference),
-        "spread": spread(rates),
+        "spread": spread(rates) if len(rates) > 1 else None,
         **_sends(runs),
     }
 
@@ -211,7 +211,8 @@ def _table(result: Result, path: Path | None) -> str:
     for heading in headings:
         table.add_column(heading.title, justify="right" if heading.right else "left")
     for row in rows_of(result):
-        table.add_row(*(h.write(row[h.key]) if h.key in row else "-" for h in headings))
+        values = ((heading, row.get(heading.key)) for heading in headings)
+        table.add_row(*("-" if value is None else h.write(value) for h, value in values))
     console.print(table)
     for line in _notes(result, path):
         console.print(line, soft_wrap=True)

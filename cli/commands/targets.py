@@ -13,7 +13,7 @@ from rich.table import Table
 from cli import config as configuration
 from simulator.modules import database_class
 
-_PIPE_WIDTH = 140
+_PIPE_WIDTH = 160
 
 
 @click.command()
@@ -41,11 +41,22 @@ def targets(config: Path, form: str) -> None:
         click.echo(json.dumps(rows, indent=1))
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("Target", "Module", "Runner", "Insert modes", "Primary keys", "Options"):
+    for title in (
+        "Target",
+        "Module",
+        "Runner",
+        "Insert modes",
+        "Primary keys",
+        "Verified against",
+        "Options",
+    ):
         table.add_column(title, overflow="fold")
     for row in rows:
-        lists = (", ".join(row[key]) for key in ("insert_modes", "primary_keys", "options"))
-        table.add_row(row["target"], row["module"], row["runner"], *lists)
+        modes, keys, options = (
+            ", ".join(row[key]) for key in ("insert_modes", "primary_keys", "options")
+        )
+        first = (row["target"], row["module"], row["runner"])
+        table.add_row(*first, modes, keys, row["verified_against"], options)
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
     Console(highlight=False, width=width).print(table)
 
@@ -62,6 +73,7 @@ def _row(name: str, entry: Any) -> dict[str, Any]:
         "create_indices": cls.capabilities.indices,
         "verifiable": cls.capabilities.stores,
         "acknowledged": cls.capabilities.acknowledged,
+        "verified_against": cls.capabilities.verified_against,
         "options": {
             key: field.description or "" for key, field in cls.options_model.model_fields.items()
         },

@@ -23,6 +23,9 @@ BATCH = "batch"
 """Insert mode: the database's best way to take many rows in one send."""
 
 
+NOT_VERIFIED = "not yet run against the real server"
+
+
 class Failure(StrEnum):
     """What an error of `send` says about the rows that were sent."""
 
@@ -44,6 +47,8 @@ class Capabilities:
     """Supported primary key -> how this database makes it."""
     acknowledged: str
     """What an acknowledgement means, in a sentence; `describe` reads what the server does."""
+    verified_against: str = NOT_VERIFIED
+    """The real server and version that the contract tests have passed on."""
     multiple_tables: bool = True
     indices: bool = False
     """Whether `create_indices` is understood."""

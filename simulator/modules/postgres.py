@@ -126,6 +126,7 @@ class Postgres(Database):
             PrimaryKey.NONE: "no key and no id column",
         },
         acknowledged="committed; the server's synchronous_commit and fsync say what that is worth",
+        verified_against="PostgreSQL 15.18",
         indices=True,
     )
     options_model: ClassVar[type[Options]] = PostgresOptions

@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 
 from simulator.errors import BenchError
-from simulator.modules.base import BATCH, SINGLE, Database, Unsupported
+from simulator.modules.base import BATCH, NOT_VERIFIED, SINGLE, Database, Unsupported
 from simulator.query import Aggregate, AggregateQuery, DistinctQuery, Function, RowsQuery
 from simulator.schema import PrimaryKey
 from simulator.verdict import Level, RowSlice, Status
@@ -242,6 +242,7 @@ def test_capabilities_and_options_are_complete(request, target):
     assert database.insert_mode(0) == SINGLE
     assert database.insert_mode(10) == BATCH
     assert capabilities.acknowledged
+    assert capabilities.verified_against != NOT_VERIFIED  # it is, right here
     for name, field in database.options_model.model_fields.items():
         assert field.description, name
 
