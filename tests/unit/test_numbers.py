@@ -333,7 +333,7 @@ def test_the_table_of_an_insert_reads_as_it_should():
         ),
         "─" * 92,
         "1   1,000   1,000        1,000        -    0.100    0.100    0.900     0.0%   verified",
-        "2     100     100          100     0.0%    0.100    0.100    0.900     0.0%   verified",
+        "2     100     100          100        -    0.100    0.100    0.900     0.0%   verified",
         "warning: slow",
         (
             "configuration: insert target=lite module=sqlite runner=local workers=1 num_inserts=100"
