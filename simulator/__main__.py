@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from simulator.errors import BenchError
 from simulator.spec import load
@@ -29,7 +30,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _collector(arguments: argparse.Namespace) -> int:
+def _collector(arguments: argparse.Namespace) -> NoReturn:
     from simulator.collector import Collector  # noqa: PLC0415 - workers need none of it
 
     spec, secrets = load(arguments.spec, arguments.secrets)
@@ -39,10 +40,14 @@ def _collector(arguments: argparse.Namespace) -> int:
     else:
         listener = socket.create_server(("", arguments.port), backlog=1024)
     collector = Collector(spec, spec.open_database(secrets), token)
-    outcome = asyncio.run(collector.serve(listener, parent_pipe=arguments.parent_pipe))
-    sys.stdout.flush()
-    # A thread may still wait for the database; the run is over and nobody waits for that thread.
-    os._exit(outcome.exit_code)
+
+    async def play() -> NoReturn:
+        outcome = await collector.serve(listener, parent_pipe=arguments.parent_pipe)
+        sys.stdout.flush()
+        # A thread may still wait for the database, and asyncio.run would wait for that thread.
+        os._exit(outcome.exit_code)
+
+    asyncio.run(play())
 
 
 def _worker(arguments: argparse.Namespace) -> int:

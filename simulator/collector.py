@@ -51,13 +51,14 @@ class Collector:
         self._phases_s: dict[str, float] = {}
         self._interrupted = False
         self._asking = ""
-        self._stages = Stages(spec, database, self._enter)
+        self._loop: asyncio.AbstractEventLoop
+        self._stages = Stages(spec, database, self._enter_from_thread)
 
     # --- the run -------------------------------------------------------------------------------
 
     async def serve(self, listener: socket.socket, *, parent_pipe: bool) -> Outcome:
         """Serve the workers until the run is over; emit and return its outcome."""
-        loop = asyncio.get_running_loop()
+        loop = self._loop = asyncio.get_running_loop()
         loop.add_signal_handler(SIGTERM, self._interrupt, "stopped by the user")
         if parent_pipe:
             self._listen_to_parent(loop)
@@ -95,8 +96,8 @@ class Collector:
         if self._run.stopped.is_set():
             await self._run.last_reports(_LAST_REPORTS_S)
             raise self._over()
+        self._follow_workers()  # a short run may be over before the next regular look
         await self._in_thread(self._finish)
-        self._leave()
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
         """Run blocking work beside the loop; the end of the run does not wait for it."""
@@ -158,14 +159,22 @@ class Collector:
         self._events += 1
         print(event_line(self._events, event), flush=True)  # noqa: T201 - the event stream
 
-    def _enter(self, phase: str, detail: str = "") -> None:
-        self._leave()
-        self._phase, self._phase_began = phase, time.time()
+    def _enter(self, phase: str, detail: str = "", at_s: float | None = None) -> None:
+        """Enter a phase, now or at the instant at which it began before it was noticed."""
+        if self._run.stopped.is_set():
+            return  # of a thread that still goes on; the outcome has the last word
+        began = at_s or time.time()
+        self._leave(began)
+        self._phase, self._phase_began = phase, began
         self._emit(PhaseEvent(phase=phase, detail=detail))
 
-    def _leave(self) -> None:
+    def _enter_from_thread(self, phase: str) -> None:
+        """Let the loop enter a phase: the lines of two threads would mix on the pipe."""
+        self._loop.call_soon_threadsafe(self._enter, phase)
+
+    def _leave(self, at_s: float) -> None:
         if self._phase:
-            spent = time.time() - self._phase_began
+            spent = at_s - self._phase_began
             self._phases_s[self._phase] = self._phases_s.get(self._phase, 0.0) + spent
             self._phase = ""
 
@@ -194,14 +203,14 @@ class Collector:
 
     def _follow_workers(self) -> None:
         released = self._run.released_s
+        ready = self._run.waiting("insert")
+        if self._phase == "prefill" and ready:
+            first = self._run.first_arrival_s["insert"]
+            self._enter("barrier", f"{ready} of {self._run.workers} workers ready", first)
         if not released:
-            ready = self._run.waiting("insert")
-            if self._phase == "prefill" and ready:
-                self._enter("barrier", f"{ready} of {self._run.workers} workers ready")
             return
-        if self._phase in ("prefill", "barrier"):
-            self._enter(self._spec.kind.value)
-            self._phase_began = min(released.values())  # not when it was noticed
+        if self._phase == "barrier":
+            self._enter(self._spec.kind.value, at_s=min(released.values()))
         asking = list(released)[-1]
         if self._phase == Kind.QUERY and asking != self._asking:
             self._asking = asking
@@ -210,7 +219,7 @@ class Collector:
             self._emit(PhaseEvent(phase=self._phase, detail=detail))
 
     def _outcome(self, failure: BenchError | None) -> Outcome:
-        self._leave()
+        self._leave(time.time())
         if self._spec.kind is Kind.INSERT:
             self._exact_phases()
         reports = self._run.all_reports()

@@ -1,0 +1,65 @@
+"""The collector process by itself, as it runs in a pod."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from simulator.protocol import Outcome, PhaseEvent, parse_event
+from tests.integration.conftest import ROOT
+
+HANGING = """
+import time
+from simulator.modules.null import Null
+
+class Hanging(Null):
+    def describe(self):
+        time.sleep(60)
+"""
+SPEC = {
+    "run_id": "r",
+    "kind": "insert",
+    "target": "t",
+    "module": "hanging:Hanging",
+    "options": {},
+    "dataset": {
+        "workload": "iot",
+        "workload_version": 1,
+        "params": {},
+        "seed": 1,
+        "start_ms": 0,
+        "primary_key": "none",
+        "parts": 1,
+    },
+    "workers": [{}],
+}
+
+
+def test_a_collector_that_is_stopped_does_not_wait_for_the_database(tmp_path: Path) -> None:
+    files = {"spec": json.dumps(SPEC), "secrets": "{}", "token": "token"}
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "hanging.py").write_text(HANGING)
+    options = [f"--{name}={tmp_path / name}" for name in files]
+    with subprocess.Popen(
+        [sys.executable, "-m", "simulator", "collector", "--port=0", *options],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])},
+    ) as process:
+        try:
+            assert process.stdout
+            begun = parse_event(process.stdout.readline())[1]
+            time.sleep(0.5)
+            process.send_signal(signal.SIGTERM)
+            last = parse_event(process.stdout.readline())[1]
+            code = process.wait(5)
+        finally:
+            process.kill()
+
+    assert isinstance(begun, PhaseEvent)
+    assert isinstance(last, Outcome)
+    assert (last.status, code) == ("interrupted", 130)
