@@ -106,8 +106,11 @@ class Worker:
         self._phase = "start"
         self._sender: Sender | None = None
         self._prefilled = 0
-        self._released: tuple[float, float] | None = None
+        self._lost = ""
+        """Why the collector cannot be reached any more."""
+        self._started: float | None = None
         self._ended: float | None = None
+        self._cpu_s = 0.0
         self._queries: list[QueryTimes] = []
 
     def run(self) -> bool:
@@ -124,7 +127,7 @@ class Worker:
             else:
                 self._ask()
         except Stopped:
-            pass
+            error = self._lost or None
         except BenchError as failed:
             error = str(failed)
         except Exception as failed:  # noqa: BLE001 - a driver's error is told in its own words
@@ -140,20 +143,20 @@ class Worker:
         while not self._stop.is_set():
             try:
                 stop = client.post("/heartbeat", self._heartbeat()).stop
-            except RunError:
-                stop = "the collector is gone"
+            except RunError as failed:
+                stop = self._lost = str(failed)
             if stop:
                 self._stop.set()
             self._stop.wait(HEARTBEAT_S)
 
     def _heartbeat(self) -> Heartbeat:
+        timed = self._started is not None  # first: the meter that comes after it is the timed one
         sender, written = self._sender, self._sender.meter.rows if self._sender else 0
-        timed = self._released is not None
         return Heartbeat(
             index=self._index,
             phase=self._phase,
             rows=written if timed else 0,
-            prefill_rows=self._prefilled if timed else written,
+            prefill_rows=self._prefilled if timed else max(self._prefilled, written),
             uncertain_rows=sender.uncertain_rows if sender else 0,
             retried=sender.retried if sender else 0,
         )
@@ -195,12 +198,12 @@ class Worker:
                 except Unsupported:
                     continue
                 self._wait_for_all(name)
-                if self._released is None:
+                if self._started is None:
                     self._start_clock()
                 times = self._ask_one(session, name, statement)
                 self._queries.append(times)
-        if self._released:
-            self._stop_clock(time.time() - self._released[0])
+        if self._started:
+            self._stop_clock(time.time() - self._started)
 
     def _ask_one(self, session: Session, name: str, statement: Statement) -> QueryTimes:
         """Ask one query as often as wanted; every row is fetched inside the timed part."""
@@ -227,19 +230,19 @@ class Worker:
         return QueryTimes(name=name, durations_s=tuple(durations), answers=tuple(digests))
 
     def _start_clock(self) -> None:
-        self._released = (time.time(), time.process_time())
+        self._started, self._cpu_began_s = time.time(), time.process_time()
 
     def _stop_clock(self, duration_s: float) -> None:
-        assert self._released
-        self._ended = self._released[0] + duration_s
-        self._released = (self._released[0], time.process_time() - self._released[1])
+        assert self._started
+        self._ended = self._started + duration_s
+        self._cpu_s = time.process_time() - self._cpu_began_s
 
     def _report(self, error: str | None) -> WorkerReport:
         offset = self._client.clock_offset_s
         sender = self._sender
-        timed = sender is not None and self._released is not None
+        timed = sender is not None and self._started is not None
         meter = sender.meter if sender and timed else Meter(0)
-        started = self._released[0] + offset if self._released else None
+        started = self._started + offset if self._started else None
         ended = self._ended + offset if self._ended else None
         return WorkerReport(
             index=self._index,
@@ -256,7 +259,7 @@ class Worker:
             encode_s=sender.encode_ns / 1e9 if sender else 0.0,
             send_s=sender.send_ns / 1e9 if sender else 0.0,
             idle_s=sender.idle_ns / 1e9 if sender else 0.0,
-            cpu_s=self._released[1] if self._released else 0.0,
+            cpu_s=self._cpu_s,
             memory_peak_bytes=_memory_peak_bytes(),
             latency=meter.latency() if meter.sends else "",
             rows_by_second=meter.rows_by_second(),

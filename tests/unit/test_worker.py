@@ -1,6 +1,9 @@
 """A worker reports what it has done, also when it did not get to the end."""
 
+import threading
+
 from simulator.dataset import Dataset, lane_range
+from simulator.errors import RunError
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.protocol import Reply
@@ -22,6 +25,20 @@ class Client:
         if path == "/report":
             self.reports.append(message)
         return Reply(now_s=0.0, boot_id=boot_id())
+
+
+class Losing(Client):
+    """A collector that is gone for a moment while rows are inserted."""
+
+    def __init__(self):
+        super().__init__()
+        self.lost = threading.Event()
+
+    def post(self, path, message, read_s=None):
+        if path == "/heartbeat" and message.phase == "insert":
+            self.lost.set()
+            raise RunError("the collector cannot be reached")
+        return super().post(path, message, read_s)
 
 
 class Failing(Null):
@@ -50,7 +67,7 @@ class FailingSession(NullSession):
         return self._database.failure
 
 
-def report_of(database):
+def report_of(database, client=None):
     plan = WorkerPlan(prefill=(lane_range(0, 0, 3000),), timed=(lane_range(0, 3000, 5000),))
     spec = RunSpec(
         run_id="r",
@@ -70,7 +87,7 @@ def report_of(database):
         workers=(plan,),
         batch_rows=1000,
     )
-    client = Client()
+    client = client or Client()
     done = Worker(spec, database, client, 0).run()
     (report,) = client.reports
     return done, report
@@ -104,3 +121,21 @@ def test_uncertain_rows_are_reported():
     assert done
     assert report.uncertain == (RowSlice(start=7000, stop=8000, step=1),)
     assert report.rows == 4000
+
+
+class WaitingSession(FailingSession):
+    def send(self, payload):
+        if self._database.sends == 100 - 4:
+            self._database.lost.wait(10)
+        super().send(payload)
+
+
+def test_a_worker_that_has_lost_the_collector_does_not_claim_to_be_done():
+    client = Losing()
+    database = Failing(sends=100)
+    database.lost = client.lost
+    database.connect = lambda: WaitingSession(database)
+    done, report = report_of(database, client)
+
+    assert (done, report.error) == (False, "the collector cannot be reached")
+    assert report.rows < 5000
