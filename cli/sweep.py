@@ -35,7 +35,8 @@ def run_sweep(  # noqa: PLR0913
                 result.status, result.cause = "interrupted", "stopped by the user between two runs"
                 return
             outcome = _run(planned, runner, secrets, watch)
-            _record(result, planned, outcome, runner.logs())
+            logs = {name: _without(secrets, log) for name, log in runner.logs().items()}
+            _record(result, planned, outcome, logs)
             if outcome.status != "done":
                 result.status, result.cause = outcome.status, outcome.cause
                 return
@@ -52,10 +53,22 @@ def run_sweep(  # noqa: PLR0913
 def _run(planned: PlannedRun, runner: Runner, secrets: Mapping[str, str], watch: Watch) -> Outcome:
     outcome = Outcome(status="failed", cause="the run ended without an outcome", exit_code=1)
     for event in runner.run(planned.spec, secrets):
-        watch(planned, event)
         if isinstance(event, Outcome):
-            outcome = event
-    return outcome.model_copy(update={"cause": _without(secrets, outcome.cause)})
+            outcome = _scrubbed(secrets, event)
+            watch(planned, outcome)
+        else:
+            watch(planned, event)
+    return outcome
+
+
+def _scrubbed(secrets: Mapping[str, str], outcome: Outcome) -> Outcome:
+    """Return an outcome whose messages hold no credentials, should a driver have repeated one."""
+    workers = [
+        worker.model_copy(update={"error": worker.error and _without(secrets, worker.error)})
+        for worker in outcome.workers
+    ]
+    cause = _without(secrets, outcome.cause)
+    return outcome.model_copy(update={"cause": cause, "workers": tuple(workers)})
 
 
 def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: Mapping[str, str]) -> None:
@@ -84,7 +97,7 @@ def _incomplete(manifest: Manifest | None) -> Manifest | None:
 
 
 def _without(secrets: Mapping[str, str], text: str) -> str:
-    """Return the text with every credential blotted out, should a driver have repeated one."""
+    """Return the text with every credential blotted out."""
     for secret in secrets.values():
         if len(secret) >= _SHORTEST_SECRET:
             text = text.replace(secret, "***")

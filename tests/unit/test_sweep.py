@@ -1,0 +1,74 @@
+"""A sweep: what of its runs is shown and kept."""
+
+from datetime import UTC, datetime
+
+from cli.interrupts import Interrupts
+from cli.machine import this_machine
+from cli.plan import PlannedRun
+from cli.results import Result
+from cli.sweep import run_sweep
+from simulator.dataset import Dataset, lane_range
+from simulator.protocol import Outcome, WorkerReport
+from simulator.schema import PrimaryKey
+from simulator.spec import Kind, RunSpec, WorkerPlan
+
+SECRETS = {"password": "sesame open"}
+
+
+class Runner:
+    """A runner whose run fails with a message that repeats the password."""
+
+    def run(self, spec, secrets):
+        told = f"no entry for {secrets['password']}"
+        worker = WorkerReport(index=0, error=told)
+        yield Outcome(status="failed", cause=f"worker 0: {told}", exit_code=1, workers=(worker,))
+
+    def logs(self):
+        return {"worker-0": "tried 'sesame open'"}
+
+
+def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
+    dataset = Dataset(
+        workload="iot",
+        workload_version=1,
+        params={},
+        seed=1,
+        start_ms=0,
+        primary_key=PrimaryKey.NONE,
+        parts=1,
+    )
+    spec = RunSpec(
+        run_id="r",
+        kind=Kind.INSERT,
+        target="t",
+        module="null",
+        options={},
+        dataset=dataset,
+        workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),),
+    )
+    result = Result(
+        program_version="1",
+        sweep_id="s",
+        created=datetime(2026, 11, 21, tzinfo=UTC),
+        kind=Kind.INSERT,
+        target="t",
+        module="null",
+        runner="local",
+        configuration={},
+        machine=this_machine(),
+        dataset=dataset,
+    )
+    shown, path = [], tmp_path / "result.json"
+    run_sweep(
+        [PlannedRun(spec, 1, 0)],
+        Runner(),
+        SECRETS,
+        result=result,
+        path=path,
+        watch=lambda _, event: shown.append(event.model_dump_json()),
+        interrupts=Interrupts(),
+    )
+
+    for text in (*shown, path.read_text()):
+        assert "no entry for ***" in text
+        assert "sesame" not in text
