@@ -36,7 +36,8 @@ class InsertMetrics(BaseModel):
     """The reference document's formula, for comparison with published numbers: rows / mean of the
     workers' durations."""
     client_share: float
-    """Part of the workers' time that went to generating and encoding, 0..1."""
+    """Part of the workers' time in which they waited neither for the database nor for the schedule,
+    0..1: drawing rows, encoding, keeping count."""
     cpu_share: float
     """The workers' CPU time over their time, 0..1 for each worker."""
     memory_peak_bytes: int
@@ -53,14 +54,14 @@ def insert_metrics(outcome: Outcome, stored_rows: int) -> InsertMetrics:
     window = max(ends) - outcome.released_s if ends and outcome.released_s else 0.0
     busy = sum(report.duration_s for report in reports)
     mean = busy / len(reports) if reports else 0.0
-    client = sum(report.generate_s + report.encode_s for report in reports)
+    waited = sum(report.send_s + report.idle_s for report in reports)
     return InsertMetrics(
         rows=rows,
         uncertain_rows=sum(len(s.numbers()) for report in reports for s in report.uncertain),
         retried=sum(report.retried for report in reports),
         rows_per_s=_ratio(rows, window),
         rows_per_s_reference=_ratio(rows, mean),
-        client_share=_ratio(client, busy),
+        client_share=_ratio(max(busy - waited, 0.0), busy),
         cpu_share=_ratio(sum(report.cpu_s for report in reports), busy),
         memory_peak_bytes=max((report.memory_peak_bytes for report in reports), default=0),
         bytes_per_row=_ratio(outcome.size_bytes, stored_rows) if outcome.size_bytes else None,

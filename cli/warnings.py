@@ -38,8 +38,8 @@ def _insert_warnings(result: Result) -> Iterator[str]:
         share = max(run.client_share for run in runs)
         if keeps_rows and share > CLIENT_BOUND:
             yield (
-                f"{at}: {share:.0%} of the time went to generating and encoding, so the client"
-                " was measured as much as the database; use more workers or larger batches"
+                f"{at}: {share:.0%} of the time was the client's own, not the database's, so the"
+                " client was measured as much as the database; use more workers or larger batches"
             )
         if workers > result.machine.cores:
             yield (

@@ -88,6 +88,7 @@ class WorkerReport(Message):
     generate_s: float = 0.0
     encode_s: float = 0.0
     send_s: float = 0.0
+    """From each send to its acknowledgement or failure, with the pauses before it is repeated."""
     idle_s: float = 0.0
     """Waiting for the scheduled time of a send (--rate)."""
     cpu_s: float = 0.0

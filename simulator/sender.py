@@ -104,26 +104,35 @@ class Sender:
             try:
                 self._session.send(payload)
             except Exception as error:  # noqa: BLE001 - the module says what it means
-                self.send_ns += time.perf_counter_ns() - before
-                failure = self._session.classify(error)
-                said = self._database.explain(error)
+                try:
+                    if not self._send_again(error, rows, attempt):
+                        return
+                finally:
+                    self.send_ns += time.perf_counter_ns() - before
             else:
                 after = time.perf_counter_ns()
                 self.send_ns += after - before
                 self.meter.record(due_ns, after, payload.rows)
                 return
-            if failure is Failure.FATAL:
-                raise RunError(f"insert failed: {said}")
-            if failure is Failure.UNKNOWN:
-                self._count_uncertain(rows, said)
-            if not self._session.alive:
-                self._reconnect(said)
-            if failure is Failure.UNKNOWN:
-                return
-            if attempt + 1 < MAX_ATTEMPTS:
-                self.retried += 1
-                self._stop.wait(_BACKOFF_S * 2**attempt)
-        raise RunError(f"insert failed {MAX_ATTEMPTS} times in a row, the last time with: {said}")
+
+    def _send_again(self, error: Exception, rows: Rows, attempt: int) -> bool:
+        """Deal with a failed send and say whether to try again, after a pause."""
+        failure, said = self._session.classify(error), self._database.explain(error)
+        if failure is Failure.FATAL:
+            raise RunError(f"insert failed: {said}")
+        if failure is Failure.UNKNOWN:
+            self._count_uncertain(rows, said)
+        if not self._session.alive:
+            self._reconnect(said)
+        if failure is Failure.UNKNOWN:
+            return False
+        if attempt + 1 == MAX_ATTEMPTS:
+            raise RunError(
+                f"insert failed {MAX_ATTEMPTS} times in a row, the last time with: {said}"
+            )
+        self.retried += 1
+        self._stop.wait(_BACKOFF_S * 2**attempt)
+        return True
 
     def _count_uncertain(self, rows: Rows, said: str) -> None:
         step = int(rows[1] - rows[0]) if len(rows) > 1 else 1

@@ -42,6 +42,7 @@ def worker(index, rows=100, started=10.0, ended=12.0, **changes):
         "started_s": started,
         "ended_s": ended,
         "duration_s": ended - started,
+        "send_s": ended - started,
     }
     return WorkerReport(**(fields | changes))
 
@@ -119,14 +120,18 @@ def test_both_rates_are_computed_as_they_are_defined():
     assert metrics.rows_per_s_reference == 300 / 3
 
 
-def test_shares_are_of_the_workers_own_time():
+def test_the_clients_share_is_all_that_neither_database_nor_schedule_took():
     workers = (
-        worker(0, generate_s=0.5, encode_s=0.25, cpu_s=1.0),
-        worker(1, ended=16.0, generate_s=0.25, encode_s=1.0, cpu_s=3.0),
+        worker(0, generate_s=0.5, encode_s=0.25, send_s=1.0, idle_s=0.5, cpu_s=1.0),
+        worker(1, ended=16.0, generate_s=0.25, encode_s=1.0, send_s=4.5, cpu_s=3.0),
     )
     metrics = insert_metrics(outcome(*workers), 200)
 
     assert (metrics.client_share, metrics.cpu_share) == (2.0 / 8, 4.0 / 8)
+
+
+def test_a_last_send_that_failed_leaves_no_negative_share():
+    assert insert_metrics(outcome(worker(0, send_s=99.0)), 200).client_share == 0
 
 
 def test_counts_are_added_over_the_workers():
@@ -188,7 +193,7 @@ def test_a_quiet_sweep_has_no_warnings():
 
 
 def busy(client_s):
-    return run(outcome(worker(0, generate_s=client_s, encode_s=0.0)))
+    return run(outcome(worker(0, send_s=2.0 - client_s)))
 
 
 @pytest.mark.parametrize(("client_s", "warned"), [(1.0, False), (1.02, True)])
@@ -200,7 +205,7 @@ def test_a_client_that_took_more_than_half_of_the_time_is_warned_of(client_s, wa
 
 def test_a_client_that_is_all_there_is_needs_no_warning():
     nothing = SERVER.model_copy(update={"nodes": 0})
-    nothing_stored = outcome(worker(0, generate_s=2.0), size_bytes=None, server=nothing)
+    nothing_stored = outcome(worker(0, send_s=0.0), size_bytes=None, server=nothing)
 
     assert warnings_of(result([run(nothing_stored)])) == []
 

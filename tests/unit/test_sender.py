@@ -160,6 +160,12 @@ def test_rows_that_were_not_applied_are_sent_again():
     assert [row for _, data in database.stored for row in data] == numbers(*range(30))
 
 
+def test_the_pause_before_a_repeated_send_is_not_the_clients_time(monkeypatch):
+    monkeypatch.setattr(sending, "_BACKOFF_S", 0.02)
+
+    assert insert(Database([NOT_APPLIED])).send_ns >= 20_000_000
+
+
 def test_a_retried_send_is_one_send_from_its_first_attempt():
     sender = insert(Database([NOT_APPLIED] * 3), rows=10)
 
