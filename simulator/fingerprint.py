@@ -19,7 +19,7 @@ from simulator.schema import FLOATS, Type, dtype_of
 
 BUCKETS = 1 << 16
 _BUCKET_SHIFT = np.uint64(48)
-_NULL = np.uint64(0x6E756C6C)
+_NULL = np.uint64(0xD1B54A32D192ED03)  # no value that a counter, a code or an instant has
 
 
 class Fingerprint:

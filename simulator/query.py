@@ -4,6 +4,7 @@ A module renders a query into a Statement; a Session runs it and gives raw drive
 turns those into a canonical Answer that compares with == to the oracle's.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -179,9 +180,9 @@ def _converted(column: Output, value: Any) -> Any:
         case Type.INT16 | Type.INT32 | Type.INT64:
             return _whole(value)
         case Type.FLOAT32:
-            return float(np.float32(value))
+            return _finite(float(np.float32(value)))
         case Type.FLOAT64:
-            return float(value)
+            return _finite(float(value))
         case Type.BOOL:
             if value not in (0, 1):
                 raise ValueError("neither true nor false")
@@ -192,6 +193,12 @@ def _converted(column: Output, value: Any) -> Any:
             return _instant(value, column.unit)
         case _:
             assert_never(column.type)
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError("not a finite number")
+    return value
 
 
 def _whole(value: Any) -> int:

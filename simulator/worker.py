@@ -184,7 +184,8 @@ class Worker:
         mode = self._database.insert_mode(spec.batch_rows)
         rate = spec.rate_rows_per_s / len(spec.workers)
         try:
-            sender.insert(plan.timed, mode, max(spec.batch_rows, 1), rate)
+            turn = self._index / len(spec.workers)
+            sender.insert(plan.timed, mode, max(spec.batch_rows, 1), rate, turn)
         finally:
             self._stop_clock((sender.meter.last_ns - sender.meter.start_ns) / 1e9)
 

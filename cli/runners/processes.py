@@ -75,7 +75,7 @@ class Processes:
     def next_event(self) -> Event | None:
         """Return the collector's next event, or None if there is none for a moment."""
         try:
-            line = self._lines.get(timeout=_POLL_S).decode()
+            line = self._lines.get(timeout=_POLL_S).decode(errors="replace")
         except queue.Empty:
             return None
         try:

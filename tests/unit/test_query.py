@@ -164,3 +164,10 @@ def test_outputs_of_every_row_are_the_columns():
     assert [(out.name, out.type) for out in outputs(RowsQuery(TABLE))] == [
         (column.name, column.type) for column in TABLE.columns
     ]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("kind", [Type.FLOAT32, Type.FLOAT64])
+def test_what_is_no_number_is_no_answer(kind, value):
+    with pytest.raises(ValueError, match="x: expected float"):
+        canonical(Output("x", kind, TimeUnit.SECOND), value)

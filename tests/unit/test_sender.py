@@ -348,3 +348,15 @@ def test_latency_is_measured_from_when_a_send_was_due():
     whole_us = (sender.meter.last_ns - sender.meter.start_ns) / 1000
 
     assert histogram.get_max_value() == pytest.approx(whole_us, rel=0.01)
+
+
+def test_the_second_of_two_workers_sends_half_an_interval_later():
+    def first_due(turn):
+        sender = sending.Sender(Database(), feed(), threading.Event())
+        sender.start()
+        dues = []
+        sender._deliver = lambda *sent: dues.append(sent[-1])
+        sender.insert([lane_range(1, 0, 20)], BATCH, 10, 1e6, turn)
+        return dues[0] - sender.meter.start_ns
+
+    assert (first_due(0.0), first_due(0.5)) == (0, 5_000)
