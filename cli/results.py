@@ -139,7 +139,7 @@ def read(path: Path) -> Result:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
+        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         raise ConfigError(
             f"{path}: is not a result file of format {FORMAT_VERSION}: {place}: {first['msg']}"
         ) from error

@@ -246,7 +246,8 @@ def _notes(result: Result, path: Path | None) -> list[str]:
 
 def _done_until_then(result: Result) -> list[str]:
     """Return what the run that failed had done."""
-    if not result.runs or not result.runs[-1].outcome.workers:
+    inserts = result.kind is Kind.INSERT
+    if not inserts or not result.runs or not result.runs[-1].outcome.workers:
         return []
     last = result.runs[-1]
     rows = sum(worker.rows for worker in last.outcome.workers)

@@ -214,7 +214,10 @@ class Worker:
             if self._stop.is_set():
                 raise Stopped
             start = time.perf_counter()
-            raw = session.run(statement)
+            try:
+                raw = session.run(statement)
+            except Exception as error:
+                raise RunError(f"query {name}: {self._database.explain(error)}") from error
             durations.append(time.perf_counter() - start)
             try:
                 found = answer(statement.outputs, raw)

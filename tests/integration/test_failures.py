@@ -255,3 +255,17 @@ def test_a_query_without_an_insert_says_what_to_do(cli: CommandLine) -> None:
     assert done.code == 2
     assert "insert --target sqlite" in done.err
     assert wrong.code == 2
+
+
+def test_a_query_that_the_database_refuses_is_named(cli: CommandLine) -> None:
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text(
+        "targets:\n  sqlite:\n    module: sqlite\n    runner: local\n    queries:\n"
+        "      temperature-stats: SELEC 1\n"
+    )
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
+    done = cli.run("query", *SQLITE)
+
+    assert done.code == 1
+    assert 'query temperature-stats: near "SELEC": syntax error' in done.out
+    assert "rows acknowledged" not in done.out
