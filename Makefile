@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo test lint unit contract integration postgres bench clean
+.PHONY: help venv docs demo image test lint unit contract integration chart postgres cluster cluster-down bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,7 +26,10 @@ demo: venv ## an insert sweep and the queries on SQLite, verified, in under two 
 	$(DEMO) insert --target sqlite --workers 1,2,4 --batch 1000 --num-inserts 200000
 	$(DEMO) query --target sqlite
 
-test: lint postgres unit contract integration ## everything; installs what it needs, a PostgreSQL included
+image: ## build the image for Kubernetes; simulator/image.sh explains IMAGE=, ARCHIVE=, BASE=...
+	@sh simulator/image.sh
+
+test: lint postgres unit chart contract integration ## everything; installs what it needs, a PostgreSQL included
 
 lint: .venv/ready-dev ## style, types and import rules
 	$(BIN)/ruff check .
@@ -39,6 +42,17 @@ postgres: .venv/ready-dev ## install a PostgreSQL server for the tests, unless t
 
 unit contract integration: .venv/ready-dev
 	$(BIN)/pytest tests/$@
+
+chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refuses
+	@command -v helm >/dev/null || tests/cluster/cluster.sh helm >/dev/null
+	$(BIN)/pytest tests/chart
+
+cluster: ## start a Kubernetes on this machine for tests, where there is no other (Debian, as root)
+	@tests/cluster/cluster.sh build
+	@tests/cluster/cluster.sh up
+
+cluster-down: ## stop it and remove what it left
+	@tests/cluster/cluster.sh down
 
 docs: venv ## renew the generated parts of the README
 	$(BIN)/python -m cli.reference

@@ -2,8 +2,8 @@
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,20 @@ from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
 from simulator.modules.base import Database, Options
 
-RUNNERS = ("local",)
-_RESERVED = ("module", "runner", "queries")
+RUNNERS = ("local", "kubernetes")
+_RESERVED = ("module", "runner", "queries", "database_pods")
+_FROM = "_from"
 _TOP_LEVEL = ("namespace", "targets")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class SecretRef:
+    """A key of a Kubernetes Secret that is there already, in the run's namespace."""
+
+    secret: str
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +40,17 @@ class Target:
     options: Options
     tuned: Mapping[str, str]
     """Query name -> the target's own text for it."""
+    namespace: str = "default"
+    """Of the benchmark's pods."""
+    secret_refs: Mapping[str, SecretRef] = field(default_factory=dict)
+    """Option -> the Secret that the pods read it from; the command line never sees its value."""
+    database_pods: Mapping[str, str] = field(default_factory=dict)
+    """Labels of the database's pods: the benchmark's never run beside them."""
+
+    def secrets(self) -> dict[str, str]:
+        """Return the credentials that the command line knows, in clear, by option name."""
+        known = self.options.secrets()
+        return {name: value for name, value in known.items() if name not in self.secret_refs}
 
     def open(self) -> Database:
         """Return the target's database; no I/O."""
@@ -56,21 +76,36 @@ class Config:
         where = f"{self.path}: targets.{name}"
         problems: list[str] = []
         cls = database_class(str(entry["module"]))
-        own = {str(key): value for key, value in entry.items() if key not in _RESERVED}
-        merged = {**own, **extra_options}
-        expanded = {k: _expanded(f"{where}.{k}", v, problems) for k, v in merged.items()}
-        options = _validated(cls, where, expanded, set(extra_options), problems)
         chosen = str(runner or entry.get("runner") or "kubernetes")
-        if chosen not in RUNNERS:
+        own = {str(key): value for key, value in entry.items() if key not in _RESERVED}
+        references = {f"{name}{_FROM}" for name in cls.options_model.credentials()}
+        refs = {key: value for key, value in own.items() if key in references}
+        given = {k: v for k, v in {**own, **extra_options}.items() if k not in refs}
+        found = _secret_refs(where, refs, problems)
+        # A Secret is read by pods. Elsewhere, and over it, the option itself is given.
+        from_secrets = {} if chosen == "local" else {k: v for k, v in found.items()
+                                                     if k not in given}  # fmt: skip
+        expanded = {k: _expanded(f"{where}.{k}", v, problems) for k, v in given.items()}
+        options = _validated(cls, where, expanded, set(extra_options), from_secrets, problems)
+        if chosen == "kubernetes" and cls.capabilities.embedded:
             problems.append(
-                f"{where}: it has no `runner: local`, and this version has no {chosen} runner;"
-                " add --runner local (and, for a server, where it is:"
-                " --extra-option connection_string=...)"
+                f"{where}: module {cls.name} keeps its data in a file of one machine, which pods do"
+                " not share: use --runner local"
             )
         if problems or options is None:
             raise ConfigError(problems)
         tuned = {str(key): str(value) for key, value in (entry.get("queries") or {}).items()}
-        return Target(name, str(entry["module"]), chosen, options, tuned)
+        pods = {str(key): str(value) for key, value in (entry.get("database_pods") or {}).items()}
+        return Target(
+            name=name,
+            module=str(entry["module"]),
+            runner=chosen,
+            namespace=self.namespace,
+            options=options,
+            tuned=tuned,
+            secret_refs=from_secrets,
+            database_pods=pods,
+        )
 
 
 def load(path: Path) -> Config:
@@ -120,12 +155,29 @@ def _entry_problems(where: str, entry: Any) -> list[str]:
     elif module not in MODULES and ":" not in module:
         problems.append(f"{where}.module: {module!r} is not known ({nearest(module, MODULES)})")
     runner = entry.get("runner", "local")
-    if runner not in (*RUNNERS, "kubernetes"):
+    if runner not in RUNNERS:
         problems.append(f"{where}.runner: expected local or kubernetes, got {runner!r}")
     queries = entry.get("queries") or {}
     if not isinstance(queries, dict) or not all(isinstance(v, str) for v in queries.values()):
         problems.append(f"{where}.queries: expected query names with their text")
+    pods = entry.get("database_pods") or {}
+    if not isinstance(pods, dict) or not all(isinstance(v, str) for v in pods.values()):
+        problems.append(f"{where}.database_pods: expected labels with their values")
     return problems
+
+
+def _secret_refs(where: str, given: Mapping[str, Any], problems: list[str]) -> dict[str, SecretRef]:
+    found = {}
+    for key, value in given.items():
+        words = value if isinstance(value, dict) else {}
+        if set(words) != {"secret", "key"} or not all(isinstance(v, str) for v in words.values()):
+            problems.append(
+                f"{where}.{key}: expected {{secret: NAME, key: KEY}} of a Kubernetes Secret,"
+                f" got {_kind(value)}"
+            )
+            continue
+        found[key.removesuffix(_FROM)] = SecretRef(words["secret"], words["key"])
+    return found
 
 
 def _expanded(where: str, value: Any, problems: list[str]) -> Any:
@@ -142,16 +194,17 @@ def _expanded(where: str, value: Any, problems: list[str]) -> Any:
     return _VARIABLE.sub(variable, value)
 
 
-def _validated(
+def _validated(  # noqa: PLR0913, PLR0917
     cls: type[Database],
     where: str,
     values: Mapping[str, Any],
     extra: set[str],
+    from_secrets: Iterable[str],
     problems: list[str],
 ) -> Options | None:
     known = cls.options_model.model_fields
     try:
-        return cls.options_model(**values)
+        return cls.options_model.without(from_secrets)(**values)
     except ValidationError as error:
         for item in error.errors(include_url=False, include_input=False):
             key = str(item["loc"][0]) if item["loc"] else ""

@@ -6,6 +6,7 @@ import sys
 import click
 
 from cli.commands.check import check
+from cli.commands.cleanup import cleanup
 from cli.commands.insert import insert
 from cli.commands.query import query
 from cli.commands.show import show
@@ -30,7 +31,7 @@ def commands() -> None:
     """Benchmark databases under IoT and time-series load, every number verified."""
 
 
-for _command in (insert, query, show, targets, check):
+for _command in (insert, query, show, targets, check, cleanup):
     commands.add_command(_command)
 
 

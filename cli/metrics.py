@@ -40,6 +40,8 @@ class InsertMetrics(BaseModel):
     0..1: drawing rows, encoding, keeping count."""
     cpu_share: float
     """The workers' CPU time over their time, 0..1 for each worker."""
+    throttled_share: float = 0.0
+    """Part of the workers' time in which their CPU limit stopped them, 0..1."""
     memory_peak_bytes: int
     """Of the largest worker."""
     bytes_per_row: float | None
@@ -63,6 +65,7 @@ def insert_metrics(outcome: Outcome, stored_rows: int) -> InsertMetrics:
         rows_per_s_reference=_ratio(rows, mean),
         client_share=_ratio(max(busy - waited, 0.0), busy),
         cpu_share=_ratio(sum(report.cpu_s for report in reports), busy),
+        throttled_share=_ratio(sum(report.throttled_s for report in reports), busy),
         memory_peak_bytes=max((report.memory_peak_bytes for report in reports), default=0),
         bytes_per_row=_ratio(outcome.size_bytes, stored_rows) if outcome.size_bytes else None,
         latency=latency_of(merged(reports)),

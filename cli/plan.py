@@ -198,6 +198,29 @@ def _divided(rows: int, workers: int) -> tuple[WorkerPlan, ...]:
     return tuple(WorkerPlan(timed=(each,) if len(each) else ()) for each in ranges)
 
 
+def check_run(sweep_id: str, target: Target) -> RunSpec:
+    """Return the run that tries whether a target can be used: no workers, and no rows."""
+    cls = workload_class("iot")
+    nothing = Dataset(
+        workload=cls.name,
+        workload_version=cls.version,
+        params={},
+        seed=0,
+        start_ms=0,
+        primary_key=PrimaryKey.NONE,
+        parts=1,
+    )
+    return RunSpec(
+        run_id=f"{sweep_id}-0-1",
+        kind=Kind.CHECK,
+        target=target.name,
+        module=target.module,
+        options=_options_of(target),
+        dataset=nothing,
+        workers=(),
+    )
+
+
 def query_run(  # noqa: PLR0913
     sweep_id: str,
     target: Target,

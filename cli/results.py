@@ -66,6 +66,8 @@ class Result(BaseModel):
     configuration: dict[str, Any]
     """Every option of the command and of the target, without credentials."""
     machine: Machine
+    ran_on: dict[str, str] = {}
+    """The cluster, its version, the namespace and the image; empty for the local runner."""
     dataset: Dataset
     """Workload, seed and parameters; for a query, what was asked about."""
     manifest: Manifest | None = None

@@ -1,6 +1,6 @@
 """A sweep: the runs of a plan one after the other, the result file written after each."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from cli import results
@@ -10,32 +10,36 @@ from cli.plan import PlannedRun
 from cli.results import Manifest, Result, RunRecord
 from cli.runners.base import Runner
 from cli.warnings import warnings_of
+from simulator.errors import BenchError, Interrupted
 from simulator.protocol import Event, Outcome
 from simulator.spec import Kind
 
-_SHORTEST_SECRET = 4  # blotting out less would blot out half of the message
-
 Watch = Callable[[PlannedRun, Event], None]
+Blot = Callable[[str], str]
 
 
 def run_sweep(  # noqa: PLR0913
     runs: Iterable[PlannedRun],
     runner: Runner,
-    secrets: Mapping[str, str],
+    blot: Blot,
     *,
     result: Result,
     path: Path,
     watch: Watch,
     interrupts: Interrupts,
 ) -> None:
-    """Run the plan until it is done or a run fails, filling in and writing `result`."""
+    """Run the plan until it is done or a run fails, filling in and writing `result`.
+
+    `blot` takes the credentials out of messages, should a driver have repeated one.
+    """
     try:
         for planned in runs:
             if interrupts.requested:
                 result.status, result.cause = "interrupted", "stopped by the user between two runs"
                 return
-            outcome = _run(planned, runner, secrets, watch)
-            logs = {name: _without(secrets, log) for name, log in runner.logs().items()}
+            outcome = _run(planned, runner, blot, watch)
+            result.ran_on = runner.facts()
+            logs = {name: blot(log) for name, log in runner.logs().items()}
             _record(result, planned, outcome, logs)
             if outcome.status != "done":
                 result.status, result.cause = outcome.status, outcome.cause
@@ -50,28 +54,32 @@ def run_sweep(  # noqa: PLR0913
         results.write(path, result)
 
 
-def _run(planned: PlannedRun, runner: Runner, secrets: Mapping[str, str], watch: Watch) -> Outcome:
+def _run(planned: PlannedRun, runner: Runner, blot: Blot, watch: Watch) -> Outcome:
     outcome = Outcome(status="failed", cause="the run ended without an outcome", exit_code=1)
-    for event in runner.run(planned.spec, secrets):
-        if isinstance(event, Outcome):
-            outcome = _scrubbed(secrets, event)
-            watch(planned, outcome)
-        else:
-            watch(planned, event)
+    try:
+        for event in runner.run(planned.spec):
+            if isinstance(event, Outcome):
+                outcome = _blotted(event, blot)
+            else:
+                watch(planned, event)
+    except Interrupted:
+        raise
+    except BenchError as error:  # the runner could not even start the run
+        cause = blot(str(error))
+        outcome = Outcome(status="failed", cause=cause, exit_code=error.exit_code, touched=False)
+    watch(planned, outcome)
     return outcome
 
 
-def _scrubbed(secrets: Mapping[str, str], outcome: Outcome) -> Outcome:
-    """Return an outcome whose messages hold no credentials, should a driver have repeated one."""
+def _blotted(outcome: Outcome, blot: Blot) -> Outcome:
     workers = [
-        worker.model_copy(update={"error": worker.error and _without(secrets, worker.error)})
+        worker.model_copy(update={"error": worker.error and blot(worker.error)})
         for worker in outcome.workers
     ]
-    cause = _without(secrets, outcome.cause)
-    return outcome.model_copy(update={"cause": cause, "workers": tuple(workers)})
+    return outcome.model_copy(update={"cause": blot(outcome.cause), "workers": tuple(workers)})
 
 
-def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: Mapping[str, str]) -> None:
+def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: dict[str, str]) -> None:
     spec = planned.spec
     metrics = None
     if spec.kind is Kind.INSERT:
@@ -87,18 +95,10 @@ def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: Mapping
             level=planned.level,
             outcome=outcome,
             metrics=metrics,
-            logs=dict(logs) if outcome.status == "failed" else {},
+            logs=logs if outcome.status == "failed" else {},
         )
     )
 
 
 def _incomplete(manifest: Manifest | None) -> Manifest | None:
     return manifest and manifest.model_copy(update={"complete": False})
-
-
-def _without(secrets: Mapping[str, str], text: str) -> str:
-    """Return the text with every credential blotted out."""
-    for secret in secrets.values():
-        if len(secret) >= _SHORTEST_SECRET:
-            text = text.replace(secret, "***")
-    return text

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -234,14 +235,27 @@ def _notes(result: Result, path: Path | None) -> list[str]:
     if sizes and sizes[-1].metrics:
         size, each = sizes[-1].outcome.size_bytes or 0, sizes[-1].metrics.bytes_per_row or 0.0
         lines.append(f"on disk after settle: {size:,} bytes, {each:.1f} bytes/row")
+    if result.ran_on:
+        lines.append(f"cluster: {_cluster(result)}")
     machine = result.machine
+    where = "command line" if result.ran_on else "client"
     lines.append(
-        f"client: {machine.processor}, {machine.cores} cores,"
+        f"{where}: {machine.processor}, {machine.cores} cores,"
         f" {machine.memory_bytes / 2**30:.0f} GiB, {machine.system}, Python {machine.python}"
     )
     if path:
         lines.append(f"result file: {path}")
     return lines
+
+
+def _cluster(result: Result) -> str:
+    """Return where the pods ran, and how many workers at most on each node."""
+    words = [f"{name} {value}" for name, value in result.ran_on.items()]
+    most: Counter[str] = Counter()
+    for run in result.runs:
+        most |= Counter(worker.node for worker in run.outcome.workers if worker.node)
+    nodes = ", ".join(f"{count} on {node}" for node, count in sorted(most.items()))
+    return ", ".join(words) + (f"; workers at most: {nodes}" if nodes else "")
 
 
 def _done_until_then(result: Result) -> list[str]:

@@ -3,13 +3,18 @@
 import argparse
 import asyncio
 import os
+import resource
+import signal
 import socket
 import sys
+import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
 from simulator.errors import BenchError
-from simulator.spec import load
+from simulator.modules.base import Database
+from simulator.spec import RunSpec, read_secrets, read_spec
 
 
 def _arguments() -> argparse.Namespace:
@@ -19,8 +24,7 @@ def _arguments() -> argparse.Namespace:
     worker = roles.add_parser("worker", help="write or ask, and report")
     for role in (collector, worker):
         role.add_argument("--spec", type=Path, required=True, help="the run's specification")
-        role.add_argument("--secrets", type=Path, required=True, help="the target's credentials")
-        role.add_argument("--token", type=Path, required=True, help="file with the run's token")
+        role.add_argument("--secrets", type=Path, required=True, help="folder of its secrets")
         role.add_argument("--parent-pipe", action="store_true", help="end with standard input")
     listen = collector.add_mutually_exclusive_group(required=True)
     listen.add_argument("--port", type=int, help="listen on this port")
@@ -30,16 +34,16 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _collector(arguments: argparse.Namespace) -> NoReturn:
+def _collector(arguments: argparse.Namespace, spec: RunSpec, database: Database) -> NoReturn:
     from simulator.collector import Collector  # noqa: PLC0415 - workers need none of it
 
-    spec, secrets = load(arguments.spec, arguments.secrets)
-    token = arguments.token.read_text().strip()
+    _allow_many_connections()
+    token, _ = read_secrets(arguments.secrets)
     if arguments.fd is not None:
         listener = socket.socket(fileno=arguments.fd)
     else:
         listener = socket.create_server(("", arguments.port), backlog=1024)
-    collector = Collector(spec, spec.open_database(secrets), token)
+    collector = Collector(spec, database, token)
 
     async def play() -> NoReturn:
         outcome = await collector.serve(listener, parent_pipe=arguments.parent_pipe)
@@ -50,26 +54,44 @@ def _collector(arguments: argparse.Namespace) -> NoReturn:
     asyncio.run(play())
 
 
-def _worker(arguments: argparse.Namespace) -> int:
+def _allow_many_connections() -> None:
+    """Let the collector hold two connections to each of many hundred workers."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _worker(arguments: argparse.Namespace, spec: RunSpec, database: Database) -> int:
     from simulator.worker import CollectorClient, Worker, watch_parent  # noqa: PLC0415
 
     if arguments.parent_pipe:
         watch_parent()
-    spec, secrets = load(arguments.spec, arguments.secrets)
-    token = arguments.token.read_text().strip()
-    client = CollectorClient(arguments.collector, token, arguments.index)
-    worker = Worker(spec, spec.open_database(secrets), client, arguments.index)
+    token, _ = read_secrets(arguments.secrets)
+    client = CollectorClient(arguments.collector, token, arguments.index, spec.appear_s)
+    worker = Worker(spec, database, client, arguments.index)
+    # As the first process of a container nothing but this ends it before its grace is over.
+    told = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
+    signal.signal(signal.SIGTERM, lambda *_: worker.stop(told))
     return 0 if worker.run() else 1
 
 
 def main() -> int:
     """Play the role that the arguments name."""
     arguments = _arguments()
+    database = None
     try:
-        return _collector(arguments) if arguments.role == "collector" else _worker(arguments)
+        _, secrets = read_secrets(arguments.secrets)
+        spec = read_spec(arguments.spec)
+        database = spec.open_database(secrets)
+        if arguments.role == "collector":
+            _collector(arguments, spec, database)
+        return _worker(arguments, spec, database)
     except BenchError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - the process's log
-        return error.exit_code
+        told, code = str(error), error.exit_code
+    except Exception:  # noqa: BLE001 - it goes to the process's log, without credentials
+        told, code = traceback.format_exc(), 1
+    print(database.options.blot(told) if database else told, file=sys.stderr)  # noqa: T201
+    return code
 
 
 if __name__ == "__main__":

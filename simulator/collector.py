@@ -19,11 +19,24 @@ from simulator.coordinator import Coordinator
 from simulator.endpoints import application
 from simulator.errors import BenchError, Interrupted, RunError, SetupError
 from simulator.modules.base import Database
-from simulator.protocol import Event, Outcome, PhaseEvent, ProgressEvent, event_line
+from simulator.probe import probe
+from simulator.protocol import (
+    CheckEvent,
+    Event,
+    Outcome,
+    PhaseEvent,
+    ProgressEvent,
+    ReportEvent,
+    event_line,
+)
 from simulator.spec import Kind, RunSpec
 from simulator.stages import Stages
 
 _PROGRESS_S = 0.5
+_PROGRESS_PARTS = 200
+"""A long run tells its progress less often, so that its log stays short..."""
+_PULSE_S = 5.0
+"""...but no less often than this, in every phase: who listens knows that it is alive."""
 _LAST_REPORTS_S = 3.0
 _LAST_REPLIES_S = 0.05
 _KEPT_ALIVE_S = 3600
@@ -47,10 +60,11 @@ class Collector:
         self._run = Coordinator(len(spec.workers))
         self._events = 0
         self._phase = ""
-        self._phase_began = 0.0
+        self._phase_began = self._told_at = 0.0
         self._phases_s: dict[str, float] = {}
         self._interrupted = False
         self._asking = ""
+        self._ready = 0
         self._loop: asyncio.AbstractEventLoop
         self._stages = Stages(spec, database, self._enter_from_thread)
 
@@ -79,7 +93,9 @@ class Collector:
         except Exception as error:  # noqa: BLE001 - a driver's error is told in its own words
             failure = SetupError(f"{self._phase}: {self._database.explain(error)}")
         if failure:
-            self._run.stop(str(failure))
+            self._run.stop(self._database.options.blot(str(failure)))
+        for report in self._run.all_reports():
+            self._emit(ReportEvent(report=report))
         outcome = self._outcome(failure)
         self._emit(outcome)
         await asyncio.sleep(_LAST_REPLIES_S)  # workers that wait are told that the run is over
@@ -88,6 +104,10 @@ class Collector:
 
     async def _measure(self) -> None:
         spec = self._spec
+        if spec.kind is Kind.CHECK:
+            self._enter("check")
+            await self._in_thread(self._check)
+            return
         self._enter("init")
         await self._in_thread(self._stages.prepare)
         self._enter("prefill" if any(w.prefill for w in spec.workers) else "barrier")
@@ -112,7 +132,7 @@ class Collector:
     @asynccontextmanager
     async def _background(self) -> AsyncIterator[None]:
         """Watch the workers, the clock and the progress while the run goes on."""
-        tasks = [asyncio.create_task(self._run.watch(time.time()))]
+        tasks = [asyncio.create_task(self._run.watch(self._spec.appear_s))]
         tasks.append(asyncio.create_task(self._report_progress()))
         if self._spec.timeout_s:
             tasks.append(asyncio.create_task(self._time_out()))
@@ -143,6 +163,12 @@ class Collector:
 
         threading.Thread(target=listen, daemon=True).start()
 
+    def _check(self) -> None:
+        for step in probe(self._database):
+            if not step.ok:
+                raise SetupError(f"{step.name}: {step.told}")
+            self._loop.call_soon_threadsafe(self._emit, CheckEvent(name=step.name, told=step.told))
+
     def _finish(self) -> None:
         reports = list(self._run.reports.values())
         if self._spec.kind is Kind.INSERT:
@@ -157,6 +183,7 @@ class Collector:
 
     def _emit(self, event: Event) -> None:
         self._events += 1
+        self._told_at = time.time()
         print(event_line(self._events, event), flush=True)  # noqa: T201 - the event stream
 
     def _enter(self, phase: str, detail: str = "", at_s: float | None = None) -> None:
@@ -187,8 +214,12 @@ class Collector:
         }
         while True:
             self._follow_workers()
-            if self._phase in planned:
+            now = time.time()
+            silent_s, phase_s = now - self._told_at, now - self._phase_began
+            if self._phase in planned and silent_s >= min(phase_s / _PROGRESS_PARTS, _PULSE_S):
                 self._emit(self._progress(planned[self._phase]))
+            elif silent_s >= _PULSE_S and self._phase:
+                self._emit(PhaseEvent(phase=self._phase, detail=f"for {phase_s:.0f} s"))
             await asyncio.sleep(_PROGRESS_S)
 
     def _progress(self, planned: int) -> ProgressEvent:
@@ -205,9 +236,9 @@ class Collector:
         released = self._run.released_s
         ready = self._run.waiting("insert")
         if self._phase == "prefill" and ready:
-            first = self._run.first_arrival_s["insert"]
-            self._enter("barrier", f"{ready} of {self._run.workers} workers ready", first)
+            self._enter("barrier", at_s=self._run.first_arrival_s["insert"])
         if not released:
+            self._tell_ready()
             return
         if self._phase == "barrier":
             self._enter(self._spec.kind.value, at_s=min(released.values()))
@@ -216,6 +247,14 @@ class Collector:
             self._asking = asking
             place = list(self._spec.queries).index(asking) + 1
             detail = f"{asking}, {place} of {len(self._spec.queries)}"
+            self._emit(PhaseEvent(phase=self._phase, detail=detail))
+
+    def _tell_ready(self) -> None:
+        """Tell how many of the workers are at the first barrier, each time that more are."""
+        ready = self._run.waiting_first
+        if self._phase == "barrier" and ready != self._ready:
+            self._ready = ready
+            detail = f"{ready} of {self._run.workers} workers ready"
             self._emit(PhaseEvent(phase=self._phase, detail=detail))
 
     def _outcome(self, failure: BenchError | None) -> Outcome:
@@ -230,14 +269,14 @@ class Collector:
             status = "interrupted" if isinstance(failure, Interrupted) else "failed"
         return Outcome(
             status=status,
-            cause=str(failure or ""),
+            cause=self._run.cause if failure else "",
             exit_code=failure.exit_code if failure else 0,
             touched=self._stages.touched or written,
             released_s=min(self._run.released_s.values(), default=None),
             phases_s=self._phases_s,
             server=self._stages.server,
             insert_mode=self._database.insert_mode(self._spec.batch_rows) if inserts else "",
-            workers=reports,
+            reports=len(reports),
             verdict=self._stages.verdict,
             queries=self._stages.queries,
             size_bytes=self._stages.size_bytes,

@@ -6,14 +6,11 @@ Pure state and waiting on one event loop; no HTTP, no database. The collector fe
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
-from simulator.protocol import Arrival, Heartbeat, Registration, WorkerReport
+from simulator.protocol import HOLD_S, SILENCE_S, Arrival, Heartbeat, Registration, WorkerReport
 from simulator.query import Answer
 
-SILENCE_S = 15.0
-"""A worker that has not been heard of for so long is lost."""
-REGISTER_S = 120.0
-"""How long workers may take to appear."""
 _TICK_S = 0.25
 
 
@@ -48,8 +45,8 @@ class Coordinator:
             self.cause = cause
             self.stopped.set()
 
-    async def register(self, message: Registration, version: str) -> None:
-        """Take a worker in and hold it until the tables are ready."""
+    async def register(self, message: Registration, version: str) -> bool:
+        """Take a worker in and hold it for a while; return whether the tables are ready."""
         if not 0 <= message.index < self.workers:
             raise Refused(f"worker {message.index}: this run has workers 0..{self.workers - 1}")
         if self.uids.setdefault(message.index, message.uid) != message.uid:
@@ -59,15 +56,15 @@ class Coordinator:
                 f"worker {message.index} is version {message.version} and the collector {version};"
                 " use one image for both"
             )
-        await self._either(self.tables_ready)
         self.heard_s[message.index] = self._clock()
+        return await self._held(self.tables_ready)
 
     def _expect(self, index: int) -> None:
         if index not in self.uids:
             raise Refused(f"worker {index} has not registered")
 
-    async def arrive(self, message: Arrival) -> None:
-        """Hold a worker at a barrier until all are there; then all go on together."""
+    async def arrive(self, message: Arrival) -> bool:
+        """Hold a worker at a barrier for a while; return whether all are there and may go on."""
         self._expect(message.index)
         name = message.barrier
         gate = self._gates.setdefault(name, asyncio.Event())
@@ -75,9 +72,16 @@ class Coordinator:
         self.first_arrival_s.setdefault(name, self._clock())
         arrived.add(message.index)
         if len(arrived) == self.workers:
-            self.released_s[name] = self._clock()
+            self.released_s.setdefault(name, self._clock())
             gate.set()
-        await self._either(gate)
+        return await self._held(gate)
+
+    async def _held(self, gate: asyncio.Event) -> bool:
+        """Wait for a gate, but not for long: a reply also says that the collector is alive."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HOLD_S):
+                await self._either(gate)
+        return gate.is_set()
 
     async def _either(self, event: asyncio.Event) -> None:
         """Wait for the event or for the end of the run."""
@@ -87,6 +91,11 @@ class Coordinator:
         finally:
             for wait in waits:
                 wait.cancel()
+
+    @property
+    def waiting_first(self) -> int:
+        """How many workers are at the first barrier of the run."""
+        return len(next(iter(self._arrived.values()), ()))
 
     def waiting(self, barrier: str) -> int:
         """Return how many workers are at a barrier."""
@@ -135,16 +144,17 @@ class Coordinator:
                 return
             await asyncio.sleep(_TICK_S / 5)
 
-    async def watch(self, started_s: float) -> None:
-        """End the run when a worker does not appear or falls silent."""
+    async def watch(self, appear_s: float) -> None:
+        """End the run when a worker does not appear in time or falls silent."""
+        started_s = self._clock()
         while not self.stopped.is_set():
             await asyncio.sleep(_TICK_S)
             now = self._clock()
             for index in range(self.workers):
                 if index in self.reports:
                     continue
-                if index not in self.uids and now - started_s > REGISTER_S:
-                    self.stop(f"worker {index} has not appeared within {REGISTER_S:.0f} s")
+                if index not in self.uids and now - started_s > appear_s:
+                    self.stop(f"worker {index} has not appeared within {appear_s:.0f} s")
                 heard = self.heard_s.get(index)
                 if heard is not None and now - heard > SILENCE_S:
                     self.stop(f"worker {index} has not been heard of for {SILENCE_S:.0f} s")

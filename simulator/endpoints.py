@@ -13,8 +13,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from simulator import __version__
-from simulator.clock import boot_id
 from simulator.coordinator import Coordinator, Refused
+from simulator.host import boot_id
 from simulator.protocol import (
     TOKEN_HEADER,
     Arrival,
@@ -33,17 +33,15 @@ _Handler: TypeAlias = Callable[[_Body], Awaitable[_Body]]
 def application(run: Coordinator, token: str) -> Starlette:
     """Return the ASGI application that lets this run's workers talk to its coordinator."""
 
-    def reply() -> _Body:
+    def reply(*, go: bool = True) -> _Body:
         stop = run.cause if run.stopped.is_set() else None
-        return dump(Reply(stop=stop, now_s=time.time(), boot_id=boot_id()))
+        return dump(Reply(go=go, stop=stop, now_s=time.time(), boot_id=boot_id()))
 
     async def register(body: _Body) -> _Body:
-        await run.register(Registration(**body), __version__)
-        return reply()
+        return reply(go=await run.register(Registration(**body), __version__))
 
     async def barrier(body: _Body) -> _Body:
-        await run.arrive(Arrival(**body))
-        return reply()
+        return reply(go=await run.arrive(Arrival(**body)))
 
     async def heartbeat(body: _Body) -> _Body:
         run.beat(Heartbeat(**body))

@@ -12,6 +12,10 @@ from simulator.verdict import RowSlice, Verdict
 
 TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
 HEARTBEAT_S = 0.5
+SILENCE_S = 15.0
+"""A worker, or a collector, that has not been heard of for so long is lost."""
+HOLD_S = 2.0
+"""The longest that the collector holds a worker that waits; the worker then asks again."""
 
 
 class Message(BaseModel):
@@ -24,7 +28,7 @@ class Message(BaseModel):
 
 
 class Registration(Message):
-    """A worker says who it is; the reply comes when the tables are ready."""
+    """A worker says who it is; `go` in the reply says that the tables are ready."""
 
     index: int
     uid: str
@@ -32,7 +36,7 @@ class Registration(Message):
 
 
 class Arrival(Message):
-    """A worker waits at a barrier; the reply comes when all are there, or the run has failed."""
+    """A worker waits at a barrier; `go` in the reply says that all are there."""
 
     index: int
     barrier: str
@@ -53,6 +57,8 @@ class Heartbeat(Message):
 class Reply(Message):
     """The collector's answer to each of them."""
 
+    go: bool = True
+    """False: there is still something to wait for, ask again."""
     stop: str | None = None
     """Why the run is over, if it is; the worker stops and reports what it has done."""
     now_s: float
@@ -97,6 +103,10 @@ class WorkerReport(Message):
     """HdrHistogram of microseconds for each send, in its own encoded form."""
     rows_by_second: tuple[int, ...] = ()
     queries: tuple[QueryTimes, ...] = ()
+    node: str = ""
+    """The cluster's node that it ran on."""
+    throttled_s: float = 0.0
+    """How long its CPU limit stopped it, from the start of the clock to its end."""
 
 
 # --- collector -> command line ----------------------------------------------------------------
@@ -121,6 +131,21 @@ class ProgressEvent(Message):
     left_s: float | None
 
 
+class CheckEvent(Message):
+    """One thing was tried on the target, and it went well."""
+
+    event: Literal["check"] = "check"
+    name: str
+    told: str
+
+
+class ReportEvent(Message):
+    """What one worker measured; all of them come right before the outcome."""
+
+    event: Literal["report"] = "report"
+    report: WorkerReport
+
+
 class ServerFacts(Message):
     """What the database says of itself; see simulator.modules.base.Server."""
 
@@ -141,7 +166,11 @@ class QueryVerdict(Message):
 
 
 class Outcome(Message):
-    """What came of a run; written also when it failed."""
+    """What came of a run; written also when it failed.
+
+    On the wire it comes without the workers' reports: each is an event before it, so that no line
+    grows with the number of workers.
+    """
 
     event: Literal["outcome"] = "outcome"
     status: Literal["done", "failed", "interrupted"]
@@ -154,13 +183,17 @@ class Outcome(Message):
     phases_s: dict[str, float] = {}
     server: ServerFacts | None = None
     insert_mode: str = ""
+    reports: int = 0
+    """How many of the workers have reported."""
     workers: tuple[WorkerReport, ...] = ()
     verdict: Verdict | None = None
     queries: tuple[QueryVerdict, ...] = ()
     size_bytes: int | None = None
 
 
-Event: TypeAlias = Annotated[PhaseEvent | ProgressEvent | Outcome, Field(discriminator="event")]
+Event: TypeAlias = Annotated[
+    PhaseEvent | ProgressEvent | CheckEvent | ReportEvent | Outcome, Field(discriminator="event")
+]
 _EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
 
 

@@ -3,23 +3,23 @@
 import hashlib
 import json
 import os
-import resource
 import threading
 import time
 import uuid
-from pathlib import Path
 from typing import Any
 
 import requests
 
 from simulator import __version__
-from simulator.clock import boot_id
 from simulator.dataset import Feed
 from simulator.errors import BenchError, RunError
+from simulator.host import boot_id, memory_peak_bytes, throttled_s
 from simulator.meter import Meter
 from simulator.modules.base import Database, Session, Unsupported
 from simulator.protocol import (
     HEARTBEAT_S,
+    HOLD_S,
+    SILENCE_S,
     TOKEN_HEADER,
     Arrival,
     Heartbeat,
@@ -34,14 +34,15 @@ from simulator.query import Answer, Statement, answer
 from simulator.sender import Sender, Stopped
 from simulator.spec import PREFILL_BATCH_ROWS, Kind, RunSpec
 
-_CONNECT_S = 30.0
+_READ_S = HOLD_S + 10.0
 
 
 class CollectorClient:
     """The worker's side of the protocol."""
 
-    def __init__(self, url: str, token: str, index: int) -> None:
+    def __init__(self, url: str, token: str, index: int, appear_s: float) -> None:
         self._url = url
+        self._patience_s = appear_s
         self._index = index
         self._session = requests.Session()
         self._session.headers[TOKEN_HEADER] = token
@@ -49,32 +50,37 @@ class CollectorClient:
         self.clock_offset_s = 0.0
         self._best_round_trip_s = float("inf")
 
-    def post(self, path: str, message: Message, read_s: float | None = 30.0) -> Reply:
+    def post(self, path: str, message: Message) -> Reply:
         """Send a message and return the reply; RunError if the collector cannot be reached."""
         sent = time.time()
-        body = self._post(path, dump(message), read_s)
+        body = self._post(path, dump(message))
         reply = Reply.model_validate(body)
         self._correct_clock(reply, sent, time.time())
+        self._patience_s = SILENCE_S  # it is there: from now on it is missed sooner
         return reply
 
     def known(self, digest: str) -> bool:
         """Whether the collector has this answer already."""
-        return bool(self._post("/answer/known", {"digest": digest}, 30.0)["known"])
+        return bool(self._post("/answer/known", {"digest": digest})["known"])
 
     def answer(self, digest: str, found: Answer) -> None:
         """Give the collector an answer to compare."""
         self._post("/answer", {"digest": digest, "names": found.names, "rows": found.rows}, 120.0)
 
-    def _post(self, path: str, body: dict[str, Any], read_s: float | None) -> dict[str, Any]:
-        deadline = time.monotonic() + _CONNECT_S
+    def _post(self, path: str, body: dict[str, Any], read_s: float = _READ_S) -> dict[str, Any]:
+        """Post, and post again for a while: every message may arrive twice.
+
+        On a cluster a worker may be up before the collector, or before its name resolves, and a
+        network may be gone for a moment.
+        """
+        deadline = time.monotonic() + self._patience_s
         while True:
             try:
                 response = self._session.post(self._url + path, json=body, timeout=(5.0, read_s))
-            except requests.ConnectionError as error:
-                # On a cluster a worker may be up before the collector's name resolves.
-                if path != "/register" or time.monotonic() > deadline:
+            except (requests.ConnectionError, requests.Timeout) as error:
+                if time.monotonic() > deadline:
                     raise RunError(f"the collector cannot be reached: {error}") from error
-                time.sleep(HEARTBEAT_S)
+                time.sleep(HEARTBEAT_S / 2)
             except requests.RequestException as error:
                 raise RunError(f"the collector does not answer: {error}") from error
             else:
@@ -106,20 +112,23 @@ class Worker:
         self._phase = "start"
         self._sender: Sender | None = None
         self._prefilled = 0
-        self._lost = ""
-        """Why the collector cannot be reached any more."""
+        self._broken = ""
+        """Why this worker cannot go on, though the run may: not the collector's own decision."""
         self._started: float | None = None
         self._ended: float | None = None
-        self._cpu_s = 0.0
+        self._cpu_s = self._throttled_s = 0.0
         self._queries: list[QueryTimes] = []
 
     def run(self) -> bool:
         """Do the run's work and report it; False if it failed."""
-        registration = Registration(index=self._index, uid=str(uuid.uuid4()), version=__version__)
-        if self._client.post("/register", registration, read_s=None).stop:
+        try:
+            self._wait(
+                "/register",
+                Registration(index=self._index, uid=str(uuid.uuid4()), version=__version__),
+            )
+        except Stopped:
             return False
-        beat = threading.Thread(target=self._beat, daemon=True)
-        beat.start()
+        threading.Thread(target=self._beat, daemon=True).start()
         error = None
         try:
             if self._spec.kind is Kind.INSERT:
@@ -127,7 +136,7 @@ class Worker:
             else:
                 self._ask()
         except Stopped:
-            error = self._lost or None
+            error = self._broken or None
         except BenchError as failed:
             error = str(failed)
         except Exception as failed:  # noqa: BLE001 - a driver's error is told in its own words
@@ -135,8 +144,13 @@ class Worker:
         finally:
             if self._sender:
                 self._sender.close()
-        self._client.post("/report", self._report(error))
+        self._client.post("/report", self._report(error and self._database.options.blot(error)))
         return error is None
+
+    def stop(self, cause: str) -> None:
+        """End soon, and report why and what was done."""
+        self._broken = cause
+        self._stop.set()
 
     def _beat(self) -> None:
         client = self._client
@@ -144,7 +158,7 @@ class Worker:
             try:
                 stop = client.post("/heartbeat", self._heartbeat()).stop
             except RunError as failed:
-                stop = self._lost = str(failed)
+                stop = self._broken = str(failed)
             if stop:
                 self._stop.set()
             self._stop.wait(HEARTBEAT_S)
@@ -164,9 +178,17 @@ class Worker:
     def _wait_for_all(self, barrier: str) -> None:
         self._phase = f"barrier {barrier}"
         arrival = Arrival(index=self._index, barrier=barrier)
-        if self._client.post("/barrier", arrival, read_s=None).stop:
-            raise Stopped
+        self._wait("/barrier", arrival)
         self._phase = barrier
+
+    def _wait(self, path: str, message: Message) -> None:
+        """Ask again and again whether it may go on; Stopped if the run is over."""
+        while True:
+            reply = self._client.post(path, message)
+            if reply.stop or self._stop.is_set():
+                raise Stopped
+            if reply.go:
+                return
 
     def _insert(self) -> None:
         spec, plan = self._spec, self._spec.workers[self._index]
@@ -234,12 +256,14 @@ class Worker:
         return QueryTimes(name=name, durations_s=tuple(durations), answers=tuple(digests))
 
     def _start_clock(self) -> None:
+        self._throttled_began_s = throttled_s()
         self._started, self._cpu_began_s = time.time(), time.process_time()
 
     def _stop_clock(self, duration_s: float) -> None:
         assert self._started
         self._ended = self._started + duration_s
         self._cpu_s = time.process_time() - self._cpu_began_s
+        self._throttled_s = throttled_s() - self._throttled_began_s
 
     def _report(self, error: str | None) -> WorkerReport:
         offset = self._client.clock_offset_s
@@ -264,21 +288,13 @@ class Worker:
             send_s=sender.send_ns / 1e9 if sender else 0.0,
             idle_s=sender.idle_ns / 1e9 if sender else 0.0,
             cpu_s=self._cpu_s,
-            memory_peak_bytes=_memory_peak_bytes(),
+            memory_peak_bytes=memory_peak_bytes(),
             latency=meter.latency() if meter.sends else "",
             rows_by_second=meter.rows_by_second(),
             queries=tuple(self._queries),
+            node=os.environ.get("NODE_NAME", ""),
+            throttled_s=self._throttled_s,
         )
-
-
-def _memory_peak_bytes() -> int:
-    """Return this process's peak memory; getrusage would count the parent's before the exec."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def watch_parent() -> None:

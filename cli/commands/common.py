@@ -3,23 +3,24 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
 from cli import config as configuration
 from cli import results, tables
+from cli.cluster.options import ClusterOptions
 from cli.config import RUNNERS, Target
 from cli.interrupts import caught_interrupts
 from cli.machine import this_machine
 from cli.plan import PlannedRun
 from cli.progress import Follower
 from cli.results import Result
-from cli.runners.local import LocalRunner
+from cli.runners.choice import dry_run, runner_for
 from cli.sweep import run_sweep
 from simulator import __version__
 from simulator.dataset import Dataset
@@ -124,29 +125,104 @@ _RUN_OPTIONS = (
 )
 
 
+_CLUSTER_OPTIONS = (
+    option("--namespace", "-n", help="Namespace of the pods.  [default: the configuration's]"),
+    option(
+        "--kubeconfig",
+        type=click.Path(path_type=Path),
+        help="How to reach the cluster.  [default: as kubectl finds it]",
+    ),
+    option("--context", help="Context of the kubeconfig.  [default: its current one]"),
+    option(
+        "--image",
+        metavar="NAME[:TAG][@DIGEST]",
+        help="Image of collector and workers.  [default: the chart's]",
+    ),
+    option(
+        "--values",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        metavar="FILE",
+        help="Values for the chart in deployment/, as for helm; may be given several times.",
+    ),
+    option(
+        "--set",
+        "sets",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="One value for the chart, as for helm; may be given several times.",
+    ),
+    option("--keep", is_flag=True, help="Leave the release in the cluster, for debugging."),
+)
+_DRY_RUN = option(
+    "--dry-run", is_flag=True, help="Print the manifests of the first run, and do nothing."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The target that the user names, and where it is to run."""
+
+    target: str
+    config: Path
+    runner: str | None
+    extra: tuple[str, ...]
+    cluster: ClusterOptions
+
+    def extra_options(self, problems: list[str]) -> dict[str, Any]:
+        """Return KEY=VALUE words as a mapping; notes the words that are none."""
+        options: dict[str, Any] = {}
+        for word in self.extra:
+            key, equals, value = word.partition("=")
+            if not equals or not key:
+                problems.append(f"--extra-option: expected KEY=VALUE, got {word!r}")
+            options[key] = value
+        return options
+
+    def resolve(self, extra: Mapping[str, Any], problems: list[str]) -> Target | None:
+        """Return the target; or note what is wrong with it, so that it is told with the rest."""
+        problems += self.cluster.problems()
+        try:
+            found = configuration.load(self.config).resolve(self.target, extra, self.runner)
+        except ConfigError as error:
+            problems += error.problems
+            return None
+        given = self.cluster.given()
+        if found.runner == "local" and given:
+            problems.append(
+                f"{', '.join(given)}: only for the kubernetes runner, and {found.name} runs locally"
+            )
+        return found
+
+
+def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Function:
+    """Add the options of a Choice and `options`; the command gets the Choice as one argument."""
+
+    @functools.wraps(command)
+    def told(**given: Any) -> Any:
+        cluster = {field.name: given.pop(field.name) for field in fields(ClusterOptions)}
+        choice = Choice(
+            target=given.pop("target"),
+            config=given.pop("config"),
+            runner=given.pop("runner"),
+            extra=given.pop("extra_option"),
+            cluster=ClusterOptions(**cluster),
+        )
+        return command(choice=choice, **given)
+
+    for add in reversed((*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS)):
+        told = add(told)
+    return cast("_Function", told)
+
+
 def target_options(command: _Function) -> _Function:
-    """Add the options that name a target."""
-    for add in reversed(_TARGET_OPTIONS):
-        command = add(command)
-    return command
+    """Add the options that name a target and where it is to run."""
+    return _gathered(command, ())
 
 
 def common_options(command: _Function) -> _Function:
     """Add the options of every command that runs something on a target."""
-    for add in reversed(_RUN_OPTIONS):
-        command = add(command)
-    return target_options(command)
-
-
-def extra_options(given: Sequence[str], problems: list[str]) -> dict[str, Any]:
-    """Return KEY=VALUE words as a mapping; notes the words that are none."""
-    options: dict[str, Any] = {}
-    for word in given:
-        key, equals, value = word.partition("=")
-        if not equals or not key:
-            problems.append(f"--extra-option: expected KEY=VALUE, got {word!r}")
-        options[key] = value
-    return options
+    return _gathered(command, (*_RUN_OPTIONS, _DRY_RUN))
 
 
 def given_options() -> dict[str, Any]:
@@ -154,21 +230,6 @@ def given_options() -> dict[str, Any]:
     context = click.get_current_context()
     source = context.get_parameter_source
     return {n: v for n, v in context.params.items() if source(n) is ParameterSource.COMMANDLINE}
-
-
-def resolve(
-    config: Path,
-    target: str,
-    extra: Mapping[str, Any],
-    runner: str | None,
-    problems: list[str],
-) -> Target | None:
-    """Return the target; or note what is wrong with it, so that it is told with the rest."""
-    try:
-        return configuration.load(config).resolve(target, extra, runner)
-    except ConfigError as error:
-        problems += error.problems
-        return None
 
 
 def describe_options(options: Any) -> dict[str, Any]:
@@ -204,14 +265,30 @@ def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
     return Sweep(target, result, results.path_of(output, result))
 
 
-def conclude(sweep: Sweep, planned: Sequence[PlannedRun], *, form: str, quiet: bool) -> None:
+def conclude(  # noqa: PLR0913
+    sweep: Sweep,
+    planned: Sequence[PlannedRun],
+    choice: Choice,
+    *,
+    form: str,
+    quiet: bool,
+    dry: bool,
+) -> None:
     """Run a sweep, print its result, and leave with its exit code."""
-    with caught_interrupts() as interrupts:
+    target, sweep_id = sweep.target, sweep.result.sweep_id
+    if dry:
+        click.echo(dry_run(target, sweep_id, choice.cluster, planned[0].spec), nl=False)
+        return
+    with (
+        caught_interrupts() as interrupts,
+        runner_for(target, sweep_id, choice.cluster, interrupts) as runner,
+    ):
+        results.prepare_folder(sweep.path.parent)
         with Follower(total_runs=len(planned), quiet=quiet) as follower:
             run_sweep(
                 planned,
-                LocalRunner(interrupts),
-                sweep.target.options.secrets(),
+                runner,
+                target.options.blot,
                 result=sweep.result,
                 path=sweep.path,
                 watch=follower.show,

@@ -10,14 +10,13 @@ import click
 from cli import plan, results
 from cli.commands.common import (
     INTEGERS,
+    Choice,
     Command,
     common_options,
     conclude,
     describe_options,
-    extra_options,
     given_options,
     option,
-    resolve,
     start,
 )
 from cli.data.prepare import prepared
@@ -146,14 +145,12 @@ Examples:
 )
 def insert(  # noqa: PLR0913
     *,
-    target: str,
-    config: Path,
+    choice: Choice,
     output: Path,
-    runner: str | None,
-    extra_option: tuple[str, ...],
     timeout: float,
     form: str,
     quiet: bool,
+    dry_run: bool,
     workers: tuple[int, ...],
     runs: int | None,
     primary_key: str,
@@ -199,10 +196,12 @@ def insert(  # noqa: PLR0913
         verify=Level(verify) if verify else None,
     )
     problems: list[str] = conflicts(given_options())
-    found = resolve(config, target, extra_options(extra_option, problems), runner, problems)
+    found = choice.resolve(choice.extra_options(problems), problems)
     problems += plan.option_problems(options)
     if found:
         problems += plan.target_problems(options, found.open())
+        if data and found.runner != "local":
+            problems.append("--data: pods cannot read a file of this machine; use --runner local")
     request = None
     if data:
         names = tuple(name for name in tags.split(",") if name)
@@ -214,11 +213,10 @@ def insert(  # noqa: PLR0913
         problems += error.problems
     if problems or not found or not rows:
         raise ConfigError(problems)
-    results.prepare_folder(output)
     level = plan.verification(options, found.open())
     with rows as params:
         empty = plan.empty_dataset(options, params)
-        stored = empty if clean else _stored(output, target, empty)
+        stored = empty if clean else _stored(output, found.name, empty)
         sweep = start(Kind.INSERT, found, output, stored.model_copy(update={"ranges": ()}))
         sweep.result.configuration = {
             **described(describe_options(options), params),
@@ -227,7 +225,7 @@ def insert(  # noqa: PLR0913
             **found.options.public(),
         }
         planned = list(plan.insert_runs(sweep.result.sweep_id, found, options, stored, level))
-        conclude(sweep, planned, form=form, quiet=quiet)
+        conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
 
 
 def _rows(

@@ -6,12 +6,11 @@ import click
 
 from cli import plan, results
 from cli.commands.common import (
+    Choice,
     Command,
     common_options,
     conclude,
-    extra_options,
     option,
-    resolve,
     start,
 )
 from cli.data.prepare import reopened
@@ -47,14 +46,12 @@ Examples:
 )
 def query(  # noqa: PLR0913
     *,
-    target: str,
-    config: Path,
+    choice: Choice,
     output: Path,
-    runner: str | None,
-    extra_option: tuple[str, ...],
     timeout: float,
     form: str,
     quiet: bool,
+    dry_run: bool,
     workers: int,
     runs: int,
     queries: str,
@@ -68,13 +65,12 @@ def query(  # noqa: PLR0913
     which is computed from the rows themselves.
     """
     problems: list[str] = []
-    extra = extra_options(extra_option, problems)
+    extra = choice.extra_options(problems)
     extra_queries = extra.pop("queries", "")
-    found = resolve(config, target, extra, runner, problems)
+    found = choice.resolve(extra, problems)
     if problems or not found:
         raise ConfigError(problems)
-    results.prepare_folder(output)
-    stored = _stored(output, target, dataset)
+    stored = _stored(output, found.name, dataset)
     if seed is not None and seed != stored.seed:
         raise ConfigError(f"--seed: the data was inserted with seed {stored.seed}, got {seed}")
     with reopened(stored, quiet=quiet) as asked:
@@ -99,7 +95,7 @@ def query(  # noqa: PLR0913
             "timeout_s": timeout,
             **found.options.public(),
         }
-        conclude(sweep, [planned], form=form, quiet=quiet)
+        conclude(sweep, [planned], choice, form=form, quiet=quiet, dry=dry_run)
 
 
 def _stored(output: Path, target: str, file: Path | None) -> Dataset:

@@ -2,7 +2,6 @@
 
 import hashlib
 import signal
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from cli.data.keys import with_key
 from cli.data.request import Request
 from cli.data.roles import columns_of, table_name
 from cli.data.source import Source, opened
+from cli.scratch import scratch_folder
 from simulator.dataset import Dataset, Feed
 from simulator.errors import ConfigError, Interrupted
 from simulator.schema import Role
@@ -88,8 +88,8 @@ def _private_folder() -> Iterator[Path]:
 
     before = signal.signal(signal.SIGTERM, stop)
     try:
-        with tempfile.TemporaryDirectory(prefix="iot-bench-data-") as folder:
-            yield Path(folder)
+        with scratch_folder("data") as folder:
+            yield folder
     finally:
         signal.signal(signal.SIGTERM, before)
 

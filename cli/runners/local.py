@@ -1,18 +1,19 @@
 """The local runner: collector and workers as processes of this machine."""
 
-import json
-import secrets as tokens
+import shutil
 import socket
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from secrets import token_urlsafe
+from typing import Self
 
 from cli.interrupts import Interrupts
 from cli.runners.processes import Processes
+from cli.scratch import scratch_folder
 from simulator.protocol import Event, Outcome, PhaseEvent
-from simulator.spec import RunSpec, write_private
+from simulator.spec import RunSpec, write_private, write_secrets
 
 _TIDY_S = 8.0
 _END_S = 3.0
@@ -21,22 +22,33 @@ _END_S = 3.0
 class LocalRunner:
     """Each run is a collector and its workers, ended with the run and with this process."""
 
-    def __init__(self, interrupts: Interrupts) -> None:
+    def __init__(self, secrets: Mapping[str, str], interrupts: Interrupts) -> None:
+        """Take the credentials of the target."""
+        self._secrets = secrets
         self._interrupts = interrupts
         self._logs: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass  # nothing outlives a run
+
+    def facts(self) -> dict[str, str]:
+        """Return nothing: all of it ran on this machine."""
+        return {}
 
     def logs(self) -> dict[str, str]:
         """Return the last lines that the processes of the last run wrote."""
         return self._logs
 
-    def run(self, spec: RunSpec, secrets: Mapping[str, str]) -> Iterator[Event]:
+    def run(self, spec: RunSpec) -> Iterator[Event]:
         """Start the run and yield its events; the last is always an Outcome."""
         with ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="iot-bench-")))
+            folder = stack.enter_context(scratch_folder("run"))
             processes = stack.enter_context(Processes(folder))
             write_private(folder / "spec.json", spec.model_dump_json())
-            write_private(folder / "secrets.json", json.dumps(dict(secrets)))
-            write_private(folder / "token", tokens.token_urlsafe(32))
+            write_secrets(folder / "secrets", token_urlsafe(32), self._secrets)
             with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
                 # The socket listens before the collector runs, so that all start side by side.
                 port = listener.getsockname()[1]
@@ -54,8 +66,7 @@ class LocalRunner:
             event = processes.next_event()
             if isinstance(event, PhaseEvent) and event.phase in ("insert", "query"):
                 # Everybody has read them; a killed command line cannot leave them behind.
-                for name in ("secrets.json", "token"):
-                    (folder / name).unlink(missing_ok=True)
+                shutil.rmtree(folder / "secrets", ignore_errors=True)
             if isinstance(event, Outcome):
                 processes.wait(_END_S)
                 self._logs = processes.logs()

@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from simulator.protocol import Event, parse_event
+from cli.runners.stream import TAIL_LINES, EventStream
+from simulator.protocol import Event
 
 _POLL_S = 0.05
-_TAIL_LINES = 20
 # A worker frees and takes the same few MB for every block. By default glibc gives such memory back
 # to the system each time, and the page faults make encoding up to four times slower.
 _MEMORY_SETTINGS = {"MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_MMAP_THRESHOLD_": "67108864"}
@@ -28,6 +28,7 @@ class Processes:
         self._folder = folder
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._stream = EventStream()
         self._told: set[str] = set()
         self._reader: threading.Thread | None = None
 
@@ -47,9 +48,7 @@ class Processes:
 
     def start(self, name: str, role: list[str], keep_fd: int | None = None) -> None:
         """Start a process whose standard input is a pipe from here: it ends when that closes."""
-        files = [f"--{key}={self._folder / file}" for key, file in (
-            ("spec", "spec.json"), ("secrets", "secrets.json"), ("token", "token")
-        )]  # fmt: skip
+        files = [f"--spec={self._folder / 'spec.json'}", f"--secrets={self._folder / 'secrets'}"]
         command = [sys.executable, "-m", "simulator", *role, *files, "--parent-pipe"]
         is_collector = name == "collector"
         with (self._folder / f"{name}.log").open("wb") as log:
@@ -78,12 +77,7 @@ class Processes:
             line = self._lines.get(timeout=_POLL_S).decode(errors="replace")
         except queue.Empty:
             return None
-        try:
-            return parse_event(line)[1]
-        except ValueError:
-            with (self._folder / "collector.log").open("a") as log:
-                log.write(line)
-            return None
+        return self._stream.take(line)
 
     def ask_to_stop(self) -> None:
         """Ask the collector to end the run and say what was done."""
@@ -133,8 +127,10 @@ class Processes:
         return {name: tail for name, tail in tails.items() if tail}
 
     def _tail(self, name: str) -> str:
-        text = (self._folder / f"{name}.log").read_text(errors="replace")
-        return "\n".join(text.splitlines()[-_TAIL_LINES:])
+        lines = (self._folder / f"{name}.log").read_text(errors="replace").splitlines()
+        if name == "collector":
+            lines += self._stream.log
+        return "\n".join(lines[-TAIL_LINES:])
 
     def _said(self, name: str) -> str:
         last = self._tail(name).splitlines()[-1:]

@@ -5,13 +5,13 @@ settle and measure the tables; each worker opens Sessions from it to write and t
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import BaseModel, ConfigDict, SecretStr, create_model
 
 from simulator.batch import Batch
 from simulator.query import Query, Statement
@@ -23,6 +23,7 @@ BATCH = "batch"
 """Insert mode: the database's best way to take many rows in one send."""
 
 
+_SHORTEST_SECRET = 4  # blotting out less would blot out half of a message
 NOT_VERIFIED = "not yet run against the real server"
 
 
@@ -54,6 +55,8 @@ class Capabilities:
     """Whether `create_indices` is understood."""
     stores: bool = True
     """False if nothing is kept, so that nothing can be verified or queried."""
+    embedded: bool = False
+    """Whether the data is a file of the machine that the workers share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,19 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @classmethod
+    def credentials(cls) -> list[str]:
+        """Return the names of the options that are credentials."""
+        fields = cls.model_fields.items()
+        return [name for name, field in fields
+                if SecretStr in (field.annotation, *get_args(field.annotation))]  # fmt: skip
+
+    @classmethod
+    def without(cls, names: Iterable[str]) -> "type[Self]":
+        """Return these options without some credentials, which only the pods will know."""
+        unknown = {name: (SecretStr, SecretStr("")) for name in names}
+        return create_model(cls.__name__, __base__=cls, **unknown) if unknown else cls  # type: ignore[call-overload]
+
     def public(self) -> dict[str, Any]:
         """Return the options as they may be shown and stored: without credentials."""
         shown: dict[str, Any] = {}
@@ -99,6 +115,13 @@ class Options(BaseModel):
         """Return the credentials in clear, by option name."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {n: v.get_secret_value() for n, v in values.items() if isinstance(v, SecretStr)}
+
+    def blot(self, text: str) -> str:
+        """Return a text with every credential in it blotted out."""
+        for secret in self.secrets().values():
+            if len(secret) >= _SHORTEST_SECRET:
+                text = text.replace(secret, "***")
+        return text
 
 
 class Session(ABC):

@@ -188,6 +188,11 @@ class Postgres(Database):
         secrets = self.options.secrets()
         reach: dict[str, Any] = {
             "connect_timeout": self.options.connect_timeout_s,
+            # A server that is gone without a word, with its node, is missed within 30 s.
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 4,
+            "tcp_user_timeout": 30_000,
             "fallback_application_name": f"benchmark {socket.gethostname()}:{os.getpid()}",
             **parse_dsn(secrets["connection_string"]),
             "client_encoding": "UTF8",

@@ -94,6 +94,7 @@ class Sqlite(Database):
         "it was also synced to disk",
         verified_against="SQLite 3.40",
         indices=True,
+        embedded=True,
     )
     options_model: ClassVar[type[Options]] = SqliteOptions
     options: SqliteOptions

@@ -8,7 +8,9 @@ import sys
 import time
 from pathlib import Path
 
+from simulator import __version__
 from simulator.protocol import Outcome, PhaseEvent, parse_event
+from simulator.spec import write_secrets
 from tests.integration.conftest import ROOT
 
 HANGING = """
@@ -20,6 +22,7 @@ class Hanging(Null):
         time.sleep(60)
 """
 SPEC = {
+    "version": __version__,
     "run_id": "r",
     "kind": "insert",
     "target": "t",
@@ -39,11 +42,10 @@ SPEC = {
 
 
 def test_a_collector_that_is_stopped_does_not_wait_for_the_database(tmp_path: Path) -> None:
-    files = {"spec": json.dumps(SPEC), "secrets": "{}", "token": "token"}
-    for name, content in files.items():
-        (tmp_path / name).write_text(content)
+    (tmp_path / "spec").write_text(json.dumps(SPEC))
+    write_secrets(tmp_path / "secrets", "token", {})
     (tmp_path / "hanging.py").write_text(HANGING)
-    options = [f"--{name}={tmp_path / name}" for name in files]
+    options = [f"--{name}={tmp_path / name}" for name in ("spec", "secrets")]
     with subprocess.Popen(
         [sys.executable, "-m", "simulator", "collector", "--port=0", *options],
         stdout=subprocess.PIPE,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.config import load
+from cli.config import SecretRef, load
 from simulator.errors import ConfigError
 from simulator.modules.null import Encoding, Null
 from simulator.modules.sqlite import SqliteOptions
@@ -168,7 +168,7 @@ def test_all_problems_of_a_target_are_told_together(write, monkeypatch):
         ),
         "c.yaml: targets.lite.pth: module sqlite has no such option (did you mean 'path'?)",
     ]
-    assert told[-1].startswith("c.yaml: targets.lite: it has no `runner: local`")
+    assert told[-1].startswith("c.yaml: targets.lite: module sqlite keeps its data in a file")
 
 
 def test_environment_variables_are_put_in(write, monkeypatch):
@@ -224,11 +224,67 @@ def test_a_runner_may_be_chosen_over_the_files(write):
 
 
 @pytest.mark.parametrize("runner", ["", ", runner: kubernetes"])
-def test_a_target_that_is_not_local_says_how_it_could_be(write, runner):
+def test_a_database_in_a_file_cannot_be_shared_by_pods(write, runner):
     config = write(f"targets: {{lite: {{module: sqlite{runner}}}}}")
     (problem,) = problems_of(config.resolve, "lite", {})
 
-    assert "add --runner local" in problem
+    assert "use --runner local" in problem
+
+
+def test_targets_run_on_kubernetes_unless_they_say_local(write):
+    config = write("namespace: bench\ntargets: {pg: {module: postgres, connection_string: x=y}}")
+    target = config.resolve("pg", {})
+
+    assert (target.runner, target.namespace) == ("kubernetes", "bench")
+
+
+FROM_SECRET = """
+    targets:
+      pg:
+        module: postgres
+        connection_string: host=db
+        password_from: {secret: app, key: word}
+        database_pods: {app: postgres}
+"""
+
+
+def test_a_credential_from_a_secret_is_known_to_the_pods_alone(write):
+    target = write(FROM_SECRET).resolve("pg", {})
+
+    assert target.secret_refs == {"password": SecretRef("app", "word")}
+    assert target.secrets() == {"connection_string": "host=db"}
+    assert target.options.public()["password"] == "***"
+    assert target.database_pods == {"app": "postgres"}
+
+
+def test_a_required_credential_may_come_from_a_secret(write):
+    entry = "{module: postgres, connection_string_from: {secret: app, key: uri}}"
+    target = write(f"targets: {{pg: {entry}}}").resolve("pg", {})
+
+    assert target.secrets() == {}
+
+
+def test_a_secret_is_left_out_where_there_are_no_pods_or_the_option_is_given(write):
+    config = write(FROM_SECRET)
+
+    assert config.resolve("pg", {}, "local").secret_refs == {}
+    assert config.resolve("pg", {"password": "x"}).secret_refs == {}
+    assert config.resolve("pg", {"password": "x"}).secrets()["password"] == "x"
+
+
+@pytest.mark.parametrize("given", ["x", "{secret: app}", "{secret: app, key: 3}"])
+def test_a_wrong_reference_to_a_secret_is_told(write, given):
+    config = write(f"targets: {{pg: {{module: postgres, password_from: {given}}}}}")
+    told = problems_of(config.resolve, "pg", {})
+
+    assert told[0].startswith("c.yaml: targets.pg.password_from: expected {secret: NAME, key: KEY}")
+
+
+def test_only_a_credential_comes_from_a_secret(write):
+    config = write("targets: {pg: {module: postgres, transaction_from: {secret: a, key: b}}}")
+    told = problems_of(config.resolve, "pg", {})
+
+    assert "targets.pg.transaction_from: module postgres has no such option" in " ".join(told)
 
 
 def test_a_module_of_ones_own_is_a_dotted_path(write):

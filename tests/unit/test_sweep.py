@@ -2,12 +2,15 @@
 
 from datetime import UTC, datetime
 
+from pydantic import SecretStr
+
 from cli.interrupts import Interrupts
 from cli.machine import this_machine
 from cli.plan import PlannedRun
 from cli.results import Result
 from cli.sweep import run_sweep
 from simulator.dataset import Dataset, lane_range
+from simulator.modules.base import Options
 from simulator.protocol import Outcome, WorkerReport
 from simulator.schema import PrimaryKey
 from simulator.spec import Kind, RunSpec, WorkerPlan
@@ -15,13 +18,20 @@ from simulator.spec import Kind, RunSpec, WorkerPlan
 SECRETS = {"password": "sesame open"}
 
 
+class Secretive(Options):
+    password: SecretStr
+
+
 class Runner:
     """A runner whose run fails with a message that repeats the password."""
 
-    def run(self, spec, secrets):
-        told = f"no entry for {secrets['password']}"
+    def run(self, spec):
+        told = f"no entry for {SECRETS['password']}"
         worker = WorkerReport(index=0, error=told)
         yield Outcome(status="failed", cause=f"worker 0: {told}", exit_code=1, workers=(worker,))
+
+    def facts(self):
+        return {}
 
     def logs(self):
         return {"worker-0": "tried 'sesame open'"}
@@ -62,7 +72,7 @@ def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
     run_sweep(
         [PlannedRun(spec, 1, 0)],
         Runner(),
-        SECRETS,
+        Secretive(password="sesame open").blot,
         result=result,
         path=path,
         watch=lambda _, event: shown.append(event.model_dump_json()),

@@ -4,13 +4,14 @@ import threading
 
 from simulator.dataset import Dataset, lane_range
 from simulator.errors import RunError
+from simulator.host import boot_id
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.protocol import Reply
 from simulator.schema import PrimaryKey
 from simulator.spec import Kind, RunSpec, WorkerPlan
 from simulator.verdict import RowSlice
-from simulator.worker import Worker, boot_id
+from simulator.worker import Worker
 
 
 class Client:
@@ -21,7 +22,7 @@ class Client:
     def __init__(self):
         self.reports = []
 
-    def post(self, path, message, read_s=None):
+    def post(self, path, message):
         if path == "/report":
             self.reports.append(message)
         return Reply(now_s=0.0, boot_id=boot_id())
@@ -34,11 +35,11 @@ class Losing(Client):
         super().__init__()
         self.lost = threading.Event()
 
-    def post(self, path, message, read_s=None):
+    def post(self, path, message):
         if path == "/heartbeat" and message.phase == "insert":
             self.lost.set()
             raise RunError("the collector cannot be reached")
-        return super().post(path, message, read_s)
+        return super().post(path, message)
 
 
 class Failing(Null):

@@ -1,0 +1,299 @@
+"""The Kubernetes API, as far as the benchmark needs it: plain JSON in, plain JSON out.
+
+The client library finds the cluster and proves who we are; objects stay what they are on the wire,
+since hundreds of pods are watched and only a few of their fields are read.
+"""
+
+import base64
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from kubernetes import client, config
+from urllib3.exceptions import HTTPError
+
+from cli.cluster.options import ClusterOptions
+from cli.cluster.rights import RIGHTS
+from simulator.errors import BenchError, ConfigError, SetupError
+
+Object: TypeAlias = dict[str, Any]
+
+_CONNECT_S = 5.0
+_READ_S = 30.0
+_STREAM_READ_S = 60.0
+_LOG_READ_S = 20.0
+_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+_LEASE_S = 14.0
+"""A lease is renewed every 10 s."""
+
+
+class NotFound(BenchError):
+    """There is no such object (any more)."""
+
+
+class NotYet(BenchError):
+    """The object is there, and cannot do that yet."""
+
+
+class Expired(BenchError):
+    """A watch cannot go on from where it was; it has to begin again."""
+
+
+class Unreachable(SetupError):
+    """The API server does not answer."""
+
+
+class Cluster:
+    """One namespace of one cluster."""
+
+    def __init__(self, options: ClusterOptions, namespace: str) -> None:
+        """Find the cluster as kubectl does; SetupError if there is none."""
+        self.namespace = namespace
+        self.flags = _kubectl_flags(options)
+        """The options that lead kubectl and helm to the same cluster."""
+        self._client = _connected(options)
+
+    @property
+    def server(self) -> str:
+        """The API server's address."""
+        return str(self._client.configuration.host)
+
+    # --- requests ------------------------------------------------------------------------------
+
+    def version(self) -> str:
+        """Return the cluster's version; SetupError if it cannot be reached."""
+        return str(self._json("GET", "/version")["gitVersion"])
+
+    def objects(self, resource: str, selector: str) -> tuple[list[Object], str]:
+        """Return the objects that carry labels, and the version to watch them from."""
+        found = self._json("GET", self._path(resource), query={"labelSelector": selector})
+        return found["items"], found["metadata"]["resourceVersion"]
+
+    def watch(self, resource: str, selector: str, version: str) -> Iterator[tuple[str, Object]]:
+        """Yield changes as (ADDED | MODIFIED | DELETED, object) for a while; then ask again."""
+        query = {
+            "watch": "true",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(int(_STREAM_READ_S) - 10),
+        }
+        if selector:
+            query["labelSelector"] = selector
+        for line in self._lines(self._path(resource), query):
+            event = json.loads(line)
+            if event["type"] == "ERROR":
+                raise Expired(str(event["object"].get("message")))
+            yield event["type"], event["object"]
+
+    def present(self, resource: str) -> str:
+        """Return the version of a resource's list now, to watch it from here on."""
+        found = self._json("GET", self._path(resource), query={"limit": "1"})
+        return str(found["metadata"]["resourceVersion"])
+
+    def log(self, pod: str, since_s: int | None = None) -> Iterator[str]:
+        """Follow a pod's log line by line, until it ends; NotYet while it has none."""
+        query = {"follow": "true"}
+        if since_s is not None:
+            query["sinceSeconds"] = str(since_s)
+        yield from self._lines(self._path(f"pods/{pod}/log"), query, _LOG_READ_S)
+
+    def log_tail(self, pod: str, lines: int) -> str:
+        """Return the last lines of a pod's log, or nothing."""
+        try:
+            found = self._call(
+                "GET", self._path(f"pods/{pod}/log"), query={"tailLines": str(lines)}
+            )
+        except (NotFound, NotYet, SetupError):
+            return ""
+        return str(found.read().decode(errors="replace")).strip()
+
+    def create_secret(self, name: str, labels: Mapping[str, str], data: Mapping[str, str]) -> None:
+        """Create a Secret; its values go in the request's body and nowhere else."""
+        encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+        body = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": name, "labels": dict(labels)},
+            "data": encoded,
+        }
+        self._json("POST", self._path("secrets"), body=body)
+
+    def delete(self, resource: str, name: str, grace_s: int | None = None) -> None:
+        """Delete an object, if it is still there."""
+        body: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        if grace_s is not None:
+            body["gracePeriodSeconds"] = grace_s
+        body["propagationPolicy"] = "Background"
+        with suppress(NotFound):
+            self._json("DELETE", self._path(f"{resource}/{name}"), body=body)
+
+    def node_trouble(self, name: str) -> str:
+        """Return what is wrong with a node; nothing if it is well, or if we may not look."""
+        try:
+            node = self._json("GET", f"/api/v1/nodes/{name}")
+            lease = self._json("GET", f"{_LEASES}/{name}")
+        except NotFound:
+            return "is gone"
+        except BenchError:
+            return ""
+        for condition in node["status"].get("conditions", ()):
+            if condition["type"] == "Ready" and condition["status"] != "True":
+                return f"is not ready ({condition.get('message', condition['status'])})"
+        # The node's kubelet renews its lease every ten seconds; until the control plane says
+        # NotReady it takes it most of a minute.
+        renewed = datetime.fromisoformat(lease["spec"]["renewTime"])
+        silent_s = (datetime.now(UTC) - renewed).total_seconds()
+        return f"has not been heard of for {silent_s:.0f} s" if silent_s > _LEASE_S else ""
+
+    def nodes(self, selector: str) -> list[str] | None:
+        """Return the names of the nodes that carry a label; None if we may not look."""
+        try:
+            found = self._json("GET", "/api/v1/nodes", query={"labelSelector": selector})
+        except BenchError:
+            return None
+        return [node["metadata"]["name"] for node in found["items"]]
+
+    def missing_rights(self) -> list[str]:
+        """Return the verbs and resources that this user may not use in the namespace."""
+        missing = []
+        for right in RIGHTS:
+            resource, _, sub = right.resource.partition("/")
+            refused = []
+            for verb in right.verbs:
+                asked = {"namespace": self.namespace, "verb": verb, "group": right.group,
+                         "resource": resource, "subresource": sub}  # fmt: skip
+                body = {
+                    "apiVersion": "authorization.k8s.io/v1",
+                    "kind": "SelfSubjectAccessReview",
+                    "spec": {"resourceAttributes": asked},
+                }
+                path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+                if not self._json("POST", path, body=body)["status"].get("allowed"):
+                    refused.append(verb)
+            if refused:
+                missing.append(f"{', '.join(refused)} {right.shown} ({right.why})")
+        return missing
+
+    # --- the wire ------------------------------------------------------------------------------
+
+    def _path(self, resource: str) -> str:
+        group = "/apis/batch/v1" if resource.startswith("jobs") else "/api/v1"
+        return f"{group}/namespaces/{self.namespace}/{resource}"
+
+    def _json(
+        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: Any = None
+    ) -> Any:
+        with _told(self.server):
+            return json.loads(self._call(method, path, query=query, body=body).read())
+
+    def _lines(
+        self, path: str, query: Mapping[str, str], read_s: float = _STREAM_READ_S
+    ) -> Iterator[str]:
+        response = self._call("GET", path, query=query, read_s=read_s)
+        rest = b""
+        try:
+            with _told(self.server):
+                for portion in response.response.stream(65536, decode_content=True):
+                    *lines, rest = (rest + portion).split(b"\n")
+                    yield from (line.decode(errors="replace") for line in lines)
+        finally:
+            response.response.close()
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        read_s: float = _READ_S,
+    ) -> Any:
+        request = self._client.param_serialize(
+            method,
+            path,
+            query_params=list((query or {}).items()),
+            header_params={"Accept": "application/json", "Content-Type": "application/json"},
+            body=body,
+            auth_settings=["BearerToken"],
+        )
+        with _told(self.server):
+            response = self._client.call_api(*request, _request_timeout=(_CONNECT_S, read_s))
+            if response.status >= 400:
+                raise _refusal(method, path, response.status, response.read())
+            return response
+
+
+def _connected(options: ClusterOptions) -> Any:
+    settings = client.Configuration()
+    try:
+        if _inside_a_cluster(options):
+            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
+        else:
+            config.load_kube_config(  # type: ignore[no-untyped-call]
+                config_file=str(options.kubeconfig) if options.kubeconfig else None,
+                context=options.context,
+                client_configuration=settings,
+            )
+    except (config.ConfigException, OSError, ValueError) as error:
+        raise ConfigError(
+            f"no Kubernetes cluster is configured: {error}; set KUBECONFIG or --kubeconfig, and"
+            " --context for one of its clusters; without a cluster, --runner local"
+        ) from error
+    settings.retries = False
+    return client.ApiClient(settings)
+
+
+def _inside_a_cluster(options: ClusterOptions) -> bool:
+    """Whether this is a pod that was given no kubeconfig."""
+    given = options.kubeconfig or options.context or os.environ.get("KUBECONFIG")
+    return bool(not given and os.environ.get("KUBERNETES_SERVICE_HOST"))
+
+
+def _kubectl_flags(options: ClusterOptions) -> Sequence[str]:
+    flags = []
+    if options.kubeconfig:
+        flags.append(f"--kubeconfig={options.kubeconfig}")
+    if options.context:
+        flags.append(f"--context={options.context}")
+    return flags
+
+
+@contextmanager
+def _told(server: str) -> Iterator[None]:
+    """Tell of a broken connection in words."""
+    try:
+        yield
+    except (HTTPError, OSError, client.ApiException) as error:
+        cause = getattr(error, "reason", None) or error
+        raise Unreachable(
+            f"the cluster at {server} cannot be reached: {' '.join(str(cause).split())}; is it"
+            " up, and does `kubectl version` reach it? --kubeconfig and --context choose another"
+        ) from error
+
+
+def _refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
+    """Return the API server's refusal, in its own words."""
+    try:
+        words = str(json.loads(body).get("message", ""))
+    except ValueError:
+        words = body.decode(errors="replace").strip()
+    if status == 404:
+        return NotFound(words)
+    if status == 400 and "/log" in path:
+        return NotYet(words)
+    if status == 410:
+        return Expired(words)
+    if status == 401:
+        return SetupError(
+            "the cluster does not accept these credentials (401); log in again, or choose another"
+            " user with --context"
+        )
+    if status == 403:
+        return SetupError(
+            f"the cluster refuses it: {words}; deployment/rbac.yaml holds the rights that a run"
+            " needs, and `python run.py check` lists those that are missing"
+        )
+    return SetupError(f"{method} {path}: {status}: {words}")

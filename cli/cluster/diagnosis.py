@@ -1,0 +1,235 @@
+"""What pods wait for and why they fail, in the cluster's own words and with a remedy.
+
+Pure: from the pods and events of a run, as the API gives them, to sentences.
+https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cli.cluster.api import Object
+
+COLLECTOR = "collector"
+_COMPONENT = "app.kubernetes.io/component"
+_INDEX = "batch.kubernetes.io/job-completion-index"
+
+_SHORT_S = 3.0
+_PATIENCE_S = 10.0
+"""For what may right itself: a node that is being added, a quota that is being freed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """Something that ends the run if it is still there after a while."""
+
+    key: str
+    """Tells it from others; the words of the cause may change."""
+    cause: str
+    patience_s: float = 0.0
+    pod: str = ""
+    """Whose log may tell more."""
+
+
+_IMAGE_WAITS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
+                "ImageInspectError", "RegistryUnavailable"}  # fmt: skip
+_START_WAITS = {"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+                "CrashLoopBackOff"}  # fmt: skip
+_IMAGE_REMEDY = (
+    "build the image with `make image` and load or push it to where the nodes find it, then name"
+    " it with --image; a private registry needs --set image.pullSecrets[0].name=..."
+)
+_SCHEDULING_REMEDIES = {
+    r"Insufficient (cpu|memory)": "ask for less with --set {part}.resources.requests.cpu=... or"
+    " .memory=..., take fewer workers, or add nodes",
+    r"node affinity|node selector": "the database's nodes (database.nodeLabels, by default"
+    " workload=db) are left to the database: add a node without that label, or change"
+    " --set {part}.nodeSelector...",
+    r"anti-affinity": "no pod runs beside the database (database.podLabels): add a node",
+    r"taint": "tolerate the taint with --set {part}.tolerations[0]...",
+    r"Too many pods": "take fewer workers, or add nodes",
+}
+_EVENT_REMEDIES = {
+    r"exceeded quota": "take fewer workers, ask for less (--set worker.resources...), or have the"
+    " quota raised",
+    r"failed quota": "the namespace's quota wants resources to be named: --set"
+    " worker.resources.limits...",
+    r"violates PodSecurity": "what was added with --set or --values breaks the namespace's policy",
+    r"denied the request|admission": "the namespace's admission policy says why",
+    r"(secret|configmap) \"?[\w.-]+\"? not found": "make it in the run's namespace, or correct"
+    " `..._from` in config.yaml",
+    r"non-existent secret key": "correct `key` of `..._from` in config.yaml",
+}
+
+
+def name_of(pod: Object) -> str:
+    """Return what a pod is in the run: the collector, or a worker with its index."""
+    labels = pod["metadata"].get("labels", {})
+    if labels.get(_COMPONENT) == COLLECTOR:
+        return COLLECTOR
+    return f"worker {labels.get(_INDEX, '?')}"
+
+
+def is_collector(pod: Object) -> bool:
+    """Whether a pod is the collector's."""
+    return name_of(pod) == COLLECTOR
+
+
+def phase_of(pod: Object) -> str:
+    """Return a pod's phase: Pending, Running, Succeeded, Failed."""
+    return str(pod.get("status", {}).get("phase", "Pending"))
+
+
+def has_run(pod: Object) -> bool:
+    """Whether a pod's container has started, so that there is a log."""
+    return any("waiting" not in c.get("state", {}) for c in _containers(pod))
+
+
+def waiting_for(pods: Sequence[Object], workers: int) -> str:
+    """Return in a line what is still waited for; nothing if every pod runs or has run."""
+    parts = []
+    collectors = [pod for pod in pods if is_collector(pod)]
+    wait = _wait_of(collectors[0]) if collectors else "its pod is being created"
+    if wait:
+        parts.append(f"collector: {wait}")
+    others = [pod for pod in pods if not is_collector(pod)]
+    waits = Counter(filter(None, map(_wait_of, others)))
+    if len(others) < workers:
+        waits["pod is being created"] = workers - len(others)
+    parts += [f"{count} of {workers} workers: {wait}" for wait, count in waits.items()]
+    return "; ".join(parts)
+
+
+def symptoms(
+    pods: Iterable[Object], events: Iterable[Object], *, workers_are_due: bool
+) -> Iterator[Symptom]:
+    """Yield what is wrong, the gravest first; `workers_are_due` while none may be done yet."""
+    found = [symptom for pod in pods for symptom in _of_pod(pod, workers_are_due)]
+    found += _of_events(events, {pod["metadata"]["name"]: pod for pod in pods})
+    yield from sorted(found, key=lambda symptom: symptom.patience_s)
+
+
+# --- pods ---------------------------------------------------------------------------------------
+
+
+def _containers(pod: Object) -> Sequence[Object]:
+    found: Sequence[Object] = pod.get("status", {}).get("containerStatuses", ())
+    return found
+
+
+def _wait_of(pod: Object) -> str:
+    if phase_of(pod) != "Pending":
+        return ""
+    if _unscheduled(pod) is not None or not pod["spec"].get("nodeName"):
+        return "waiting for a node"
+    for container in _containers(pod):
+        waiting = container.get("state", {}).get("waiting", {})
+        if waiting.get("reason") in _IMAGE_WAITS:
+            return "waiting for the image"
+    return "starting (image, volumes)"
+
+
+def _unscheduled(pod: Object) -> str | None:
+    for condition in pod.get("status", {}).get("conditions", ()):
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return str(condition.get("message", ""))
+    return None
+
+
+def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: FBT001
+    name, full = name_of(pod), pod["metadata"]["name"]
+    key, part = f"pod {full}", "collector" if is_collector(pod) else "worker"
+    status = pod.get("status", {})
+    ended = [c for c in (_terminated(container) for container in _containers(pod)) if c]
+    if phase_of(pod) == "Failed" and not ended:
+        words = ": ".join(filter(None, (status.get("reason"), status.get("message"))))
+        yield Symptom(key, f"{name} ({full}) failed: {words or 'the cluster does not say why'}")
+        return
+    for state in ended:
+        if state.get("reason") == "OOMKilled":
+            limit = pod["spec"]["containers"][0].get("resources", {}).get("limits", {})
+            yield Symptom(
+                key,
+                f"{name} was killed because it was out of memory: its limit is"
+                f" {limit.get('memory', 'the node')} (OOMKilled); give it more with --set"
+                f" {part}.resources.limits.memory=...",
+            )
+        elif state["exitCode"] != 0:
+            yield Symptom(key, f"{name} ended with {_exit(state)}", _SHORT_S, full)
+        elif not is_collector(pod) and workers_are_due:
+            yield Symptom(key, f"{name} ended before it took part in the run", _SHORT_S, full)
+    if pod["metadata"].get("deletionTimestamp") and not ended:
+        node = pod["spec"].get("nodeName", "no node")
+        yield Symptom(f"{key} deleted", f"{name} was deleted while it ran ({full} on {node})", 1.0)
+    yield from _of_waits(pod, key, part)
+
+
+def _terminated(container: Object) -> Object:
+    for state in (container.get("state", {}), container.get("lastState", {})):
+        if "terminated" in state:
+            found: Object = state["terminated"]
+            return found
+    return {}
+
+
+def _exit(state: Object) -> str:
+    code = state["exitCode"]
+    told = f"exit code {code}"
+    if code > 128:
+        told += f" (killed by signal {code - 128})"
+    return told
+
+
+def _of_waits(pod: Object, key: str, part: str) -> Iterator[Symptom]:
+    name = name_of(pod)
+    told = _unscheduled(pod)
+    if told is not None:
+        remedy = _remedy(_SCHEDULING_REMEDIES, told).format(part=part)
+        cause = f"no node can take {name}: {told.strip().rstrip('.')}{remedy}"
+        yield Symptom(f"{key} unscheduled", cause, _PATIENCE_S)
+    for container in _containers(pod):
+        waiting = container.get("state", {}).get("waiting", {})
+        reason, message = waiting.get("reason", ""), waiting.get("message", "")
+        words = f"{reason}: {message}".strip(": ")
+        if reason in _IMAGE_WAITS:
+            # A first ErrImagePull may be a moment's trouble; the back-off after it says that
+            # it was tried again.
+            patience_s = _PATIENCE_S if reason == "ErrImagePull" else 0.0
+            cause = f"the image {container['image']} cannot be had for {name}: {words}"
+            yield Symptom(f"{key} image", f"{cause}; {_IMAGE_REMEDY}", patience_s)
+        elif reason in _START_WAITS:
+            full = pod["metadata"]["name"]
+            yield Symptom(f"{key} start", f"{name} cannot start: {words}", _SHORT_S, full)
+
+
+# --- events -------------------------------------------------------------------------------------
+
+
+def _of_events(events: Iterable[Object], pods: Mapping[str, Object]) -> Iterator[Symptom]:
+    """Yield what only events tell: pods that are not even created, volumes that do not mount."""
+    events = list(events)
+    grows = {e["involvedObject"]["name"] for e in events if e.get("reason") == "TriggeredScaleUp"}
+    if grows:
+        return  # the cluster adds nodes: whatever there is to wait for, it is on its way
+    for event in events:
+        about, reason = event["involvedObject"], event.get("reason", "")
+        words = " ".join(str(event.get("message", "")).split())
+        cause = f"{words}{_remedy(_EVENT_REMEDIES, words)}"
+        if about["kind"] == "Job" and reason == "FailedCreate":
+            made = sum(pod["metadata"]["name"].startswith(about["name"]) for pod in pods.values())
+            key = f"event {about['name']} {made}"  # anew with every pod that could be made
+            what = about["name"].rpartition("-")[2]
+            yield Symptom(key, f"a {what}'s pod cannot be created: {cause}", _PATIENCE_S)
+        elif reason in ("FailedMount", "FailedCreatePodSandBox"):
+            pod = pods.get(about["name"])
+            if pod and phase_of(pod) == "Pending":
+                key = f"event {about['name']}"
+                yield Symptom(key, f"{name_of(pod)} cannot start: {cause}", _PATIENCE_S)
+
+
+def _remedy(remedies: Mapping[str, str], words: str) -> str:
+    for pattern, remedy in remedies.items():
+        if re.search(pattern, words):
+            return f"; {remedy}"
+    return ""

@@ -1,0 +1,88 @@
+"""helm, the program: the releases of the chart in deployment/."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cli.cluster.options import ClusterOptions
+from cli.scratch import scratch_folder
+from simulator.errors import SetupError
+
+CHART = Path(__file__).resolve().parents[2] / "deployment"
+_OLDEST = (3, 13)
+_TIMEOUT_S = 120
+
+
+class Helm:
+    """Installs, upgrades and removes releases in one namespace."""
+
+    def __init__(self, options: ClusterOptions, namespace: str) -> None:
+        self._options = options
+        self._flags = [f"--namespace={namespace}"]
+        if options.kubeconfig:
+            self._flags.append(f"--kubeconfig={options.kubeconfig}")
+        if options.context:
+            self._flags.append(f"--kube-context={options.context}")
+
+    def version(self) -> str:
+        """Return helm's version; SetupError if it is missing or too old."""
+        oldest = ".".join(map(str, _OLDEST))
+        if shutil.which("helm") is None:
+            raise SetupError(
+                f"helm is not on the PATH: install helm {oldest} or newer (https://helm.sh), or"
+                " use --runner local"
+            )
+        told = self._run(["version", "--short"], flags=False).strip()
+        found = re.search(r"v?(\d+)\.(\d+)", told)
+        if not found or (int(found[1]), int(found[2])) < _OLDEST:
+            raise SetupError(f"helm {told} is too old: {oldest} or newer is needed")
+        return told
+
+    def apply(self, release: str, labels: Mapping[str, str], values: Mapping[str, Any]) -> None:
+        """Install a release, or turn the one that is there into what the values say."""
+        command = ["upgrade", "--install", release, str(CHART), "--history-max=1"]
+        command.append("--labels=" + ",".join(f"{k}={v}" for k, v in labels.items()))
+        self._with_values(command, values)
+
+    def template(self, release: str, values: Mapping[str, Any]) -> str:
+        """Return the manifests that would be applied."""
+        return self._with_values(["template", release, str(CHART)], values)
+
+    def uninstall(self, release: str) -> None:
+        """Remove a release and everything of it, if it is there."""
+        command = ["uninstall", release, "--ignore-not-found", "--no-hooks"]
+        self._run([*command, f"--timeout={_TIMEOUT_S}s"])
+
+    def _with_values(self, command: list[str], values: Mapping[str, Any]) -> str:
+        """Run a command with the user's values and ours; ours have the last word."""
+        own = {**values, **self._options.image_values()}
+        with scratch_folder("values") as folder:
+            file = folder / "values.json"
+            file.write_text(json.dumps(own))
+            files = [f"--values={path}" for path in (*self._options.values, file)]
+            sets = [f"--set={word}" for word in self._options.sets]
+            return self._run([*command, *files, *sets])
+
+    def _run(self, command: Sequence[str], *, flags: bool = True) -> str:
+        whole = ["helm", *command, *(self._flags if flags else ())]
+        try:
+            done = subprocess.run(
+                whole,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_TIMEOUT_S + 10,
+                start_new_session=True,  # Ctrl-C is the command line's to handle
+            )
+        except subprocess.TimeoutExpired as error:
+            raise SetupError(f"helm {command[0]} did not end within {error.timeout:.0f} s") from (
+                error
+            )
+        if done.returncode:
+            words = " ".join(done.stderr.split()).removeprefix("Error: ")
+            raise SetupError(f"helm {command[0]}: {words}")
+        return done.stdout

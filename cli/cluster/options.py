@@ -1,0 +1,65 @@
+"""What the user says about the cluster and the chart."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_IMAGE = re.compile(
+    r"(?P<name>[^@\s]+?)(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]*))?"
+    r"(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
+)
+_RESERVED = ("run", "workers")
+"""Values of the chart that the command line sets for every run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """Where the pods go, and how the chart is changed; all of them are optional."""
+
+    namespace: str | None = None
+    kubeconfig: Path | None = None
+    context: str | None = None
+    image: str | None = None
+    values: tuple[Path, ...] = ()
+    sets: tuple[str, ...] = ()
+    keep: bool = False
+
+    def given(self) -> list[str]:
+        """Return the names of the options that were given, as they are written."""
+        flags = {
+            "--namespace": self.namespace,
+            "--kubeconfig": self.kubeconfig,
+            "--context": self.context,
+            "--image": self.image,
+            "--values": self.values,
+            "--set": self.sets,
+            "--keep": self.keep,
+        }
+        return [flag for flag, value in flags.items() if value]
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with them, a sentence each."""
+        found = [f"--values: {path}: there is no such file" for path in self.values
+                 if not path.is_file()]  # fmt: skip
+        if self.kubeconfig and not self.kubeconfig.is_file():
+            found.append(f"--kubeconfig: {self.kubeconfig}: there is no such file")
+        for word in self.sets:
+            key, equals, _ = word.partition("=")
+            if not equals or not key:
+                found.append(f"--set: expected KEY=VALUE, got {word!r}")
+            elif re.split(r"[.\[]", key)[0] in _RESERVED:
+                found.append(f"--set: {key} is set by the command line itself, for every run")
+        if self.image is not None and not _IMAGE.fullmatch(self.image):
+            found.append(f"--image: expected NAME[:TAG][@sha256:DIGEST], got {self.image!r}")
+        return found
+
+    def image_values(self) -> dict[str, Any]:
+        """Return the chart's values for --image."""
+        match = _IMAGE.fullmatch(self.image) if self.image else None
+        if match is None:
+            return {}
+        words = match.groupdict(default="")
+        if words["digest"]:
+            words["tag"] = ""  # the digest says it all, and the chart takes one of them
+        return {"image": words}

@@ -1,0 +1,108 @@
+"""Names, labels and values of a sweep's release: what the command line and the chart agree on."""
+
+import getpass
+import hashlib
+import os
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+
+from cli.config import Target
+from simulator.spec import RunSpec
+
+SWEEP = "iot-bench/sweep"
+RUN = "iot-bench/run"
+OWNER = "iot-bench/owner"
+NAME = "app.kubernetes.io/name"
+PROGRAM = "iot-bench"
+EVERYTHING = f"{NAME}={PROGRAM}"
+"""Selects every object of every sweep."""
+
+_LONGEST_RUN_S = 7 * 24 * 3600
+_TIDY_S = 1800
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One sweep's Helm release."""
+
+    sweep: str
+    target: Target
+
+    @property
+    def name(self) -> str:
+        """The release's name."""
+        return f"bench-{self.sweep}"
+
+    @property
+    def selector(self) -> str:
+        """Selects the sweep's objects."""
+        return f"{SWEEP}={self.sweep}"
+
+    def labels(self, run_id: str) -> dict[str, str]:
+        """Return the labels of what the command line itself makes."""
+        return {NAME: PROGRAM, SWEEP: self.sweep, RUN: run_id, OWNER: this_owner()}
+
+    def credentials_name(self, run_id: str) -> str:
+        """Return the name of the Secret of one run."""
+        return f"bench-{run_id}"
+
+    def credentials(self, token: str) -> dict[str, str]:
+        """Return the content of that Secret."""
+        options = {f"option.{name}": value for name, value in self.target.secrets().items()}
+        return {"run-token": token, **options}
+
+    def values(self, spec: RunSpec) -> dict[str, Any]:
+        """Return the chart's values for one run; without credentials."""
+        references = [
+            {"option": option, "secret": reference.secret, "key": reference.key}
+            for option, reference in self.target.secret_refs.items()
+        ]
+        run = {
+            "id": spec.run_id,
+            "sweep": self.sweep,
+            "owner": this_owner(),
+            "target": self.target.name,
+            "spec": spec.model_dump_json(),
+            "credentials": self.credentials_name(spec.run_id),
+            "options": list(self.target.secrets()),
+            "secretOptions": references,
+            "deadlineSeconds": int(spec.timeout_s) + _TIDY_S if spec.timeout_s else _LONGEST_RUN_S,
+        }
+        values: dict[str, Any] = {"run": run, "workers": len(spec.workers)}
+        if self.target.database_pods:
+            values["database"] = {"podLabels": dict(self.target.database_pods)}
+        return values
+
+
+def this_owner() -> str:
+    """Return a label that names this process: its user and machine, and which process it is."""
+    process = psutil.Process(os.getpid())
+    return f"{_machine()}.{process.pid}.{int(process.create_time())}"
+
+
+def is_abandoned(owner: str) -> bool:
+    """Whether a label names a process of this user and machine that is not alive any more."""
+    machine, _, process = owner.partition(".")
+    if machine != _machine():
+        return False
+    pid, _, created = process.partition(".")
+    try:
+        return int(psutil.Process(int(pid)).create_time()) != int(created)
+    except (psutil.Error, ValueError):
+        return True
+
+
+def _machine() -> str:
+    who = re.sub(r"[^A-Za-z0-9]", "", getpass.getuser())[:16] or "user"
+    where = hashlib.sha256(f"{getpass.getuser()}@{platform.node()}".encode()).hexdigest()[:10]
+    return f"{who}-{where}"
+
+
+def is_run_of(labels: Mapping[str, str], run_id: str) -> bool:
+    """Whether labels are those of one run."""
+    return labels.get(RUN) == run_id

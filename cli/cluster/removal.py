@@ -1,0 +1,81 @@
+"""Removing a sweep from the cluster, so that nothing of it is left."""
+
+import time
+from dataclasses import dataclass
+
+from cli.cluster.api import Cluster, Object
+from cli.cluster.helm import Helm
+from cli.cluster.release import EVERYTHING, OWNER, SWEEP
+from simulator.errors import SetupError
+
+_KINDS = ("jobs", "pods", "services", "configmaps", "secrets")
+_GRACE_S = 12.0
+"""A pod's own grace, and a moment."""
+_FORCED_S = 10.0
+_POLL_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is there of one sweep."""
+
+    sweep: str
+    owner: str
+    created: str
+    objects: tuple[str, ...]
+
+
+def found_sweeps(cluster: Cluster) -> list[Found]:
+    """Return the sweeps of which there is anything in the namespace, oldest first."""
+    by_sweep: dict[str, list[tuple[str, Object]]] = {}
+    for kind in _KINDS:
+        for item in cluster.objects(kind, EVERYTHING)[0]:
+            sweep = item["metadata"]["labels"].get(SWEEP)
+            if sweep:
+                by_sweep.setdefault(sweep, []).append((kind, item))
+    found = []
+    for sweep in sorted(by_sweep):
+        items = by_sweep[sweep]
+        owners = [item["metadata"]["labels"].get(OWNER, "") for _, item in items]
+        created = min(item["metadata"]["creationTimestamp"] for _, item in items)
+        names = tuple(f"{kind}/{item['metadata']['name']}" for kind, item in items)
+        found.append(Found(sweep, max(owners), created, names))
+    return found
+
+
+def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
+    """Remove the release and everything else that carries the sweep's label; wait until it is gone.
+
+    SetupError, with what is left, if something cannot be removed.
+    """
+    selector = f"{SWEEP}={sweep}"
+    helm.uninstall(f"bench-{sweep}")
+    deadline = time.monotonic() + _GRACE_S
+    asked: set[str] = set()
+    forced = False
+    while True:
+        left = _left(cluster, selector)
+        if not left:
+            return
+        for kind, item in left:
+            name = item["metadata"]["name"]
+            if f"{kind}/{name}" not in asked and "deletionTimestamp" not in item["metadata"]:
+                asked.add(f"{kind}/{name}")
+                cluster.delete(kind, name)
+        if time.monotonic() > deadline:
+            if forced:
+                names = ", ".join(f"{kind}/{item['metadata']['name']}" for kind, item in left)
+                raise SetupError(
+                    f"in namespace {cluster.namespace} this is still there: {names}; remove it"
+                    f" later with `python run.py cleanup --run {sweep}`"
+                )
+            # A node that is gone never says that its pods have ended.
+            for kind, item in left:
+                if kind == "pods":
+                    cluster.delete(kind, item["metadata"]["name"], grace_s=0)
+            forced, deadline = True, time.monotonic() + _FORCED_S
+        time.sleep(_POLL_S)
+
+
+def _left(cluster: Cluster, selector: str) -> list[tuple[str, Object]]:
+    return [(kind, item) for kind in _KINDS for item in cluster.objects(kind, selector)[0]]

@@ -1,0 +1,157 @@
+"""Threads that listen to the cluster and put what they hear into one queue."""
+
+import queue
+import threading
+import time
+from dataclasses import dataclass
+
+from cli.cluster.api import Cluster, Expired, NotFound, NotYet, Object, Unreachable
+from simulator.errors import BenchError
+
+_AGAIN_S = 0.25
+_OVERLAP_S = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PodChanged:
+    """A pod is there, or has changed."""
+
+    pod: Object
+
+
+@dataclass(frozen=True, slots=True)
+class PodGone:
+    """A pod is not there any more."""
+
+    pod: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """The cluster tells of something."""
+
+    event: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The collector has written a line."""
+
+    pod: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnded:
+    """The collector's log has ended: its container has, or its pod is gone."""
+
+    pod: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """The cluster cannot be listened to."""
+
+    cause: str
+
+
+Heard = PodChanged | PodGone | Happened | Line | LogEnded | Trouble
+
+
+class Watcher:
+    """Listens to the pods of one sweep, to the events of its objects, and to collectors' logs.
+
+    The threads are daemons: they end with the process, or soon after `close`.
+    """
+
+    def __init__(self, cluster: Cluster, selector: str, prefix: str) -> None:
+        self._cluster = cluster
+        self._selector = selector
+        self._prefix = prefix
+        self._closed = threading.Event()
+        self._heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+        self._followed: set[str] = set()
+
+    def start(self) -> None:
+        """Begin to listen; what happens from now on is heard."""
+        version = self._cluster.present("events")
+        for work in (self._watch_pods, lambda: self._watch_events(version)):
+            threading.Thread(target=work, daemon=True).start()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._closed.set()
+
+    def next(self, limit_s: float) -> Heard | None:
+        """Return what was heard next, or None if there is nothing for a moment."""
+        try:
+            return self._heard.get(timeout=limit_s)
+        except queue.Empty:
+            return None
+
+    def follow_log(self, pod: str) -> None:
+        """Begin to listen to a pod's log, once."""
+        if pod not in self._followed:
+            self._followed.add(pod)
+            threading.Thread(target=self._read_log, args=(pod,), daemon=True).start()
+
+    def _watch_pods(self) -> None:
+        known: dict[str, Object] = {}
+        while not self._closed.is_set():
+            try:
+                pods, version = self._cluster.objects("pods", self._selector)
+                present = {pod["metadata"]["name"]: pod for pod in pods}
+                for name in known.keys() - present.keys():
+                    self._heard.put(PodGone(known.pop(name)))
+                for pod in pods:
+                    self._heard.put(PodChanged(pod))
+                known = present
+                while not self._closed.is_set():
+                    for kind, pod in self._cluster.watch("pods", self._selector, version):
+                        version = pod["metadata"]["resourceVersion"]
+                        if kind == "DELETED":
+                            known.pop(pod["metadata"]["name"], None)
+                            self._heard.put(PodGone(pod))
+                        elif kind != "BOOKMARK":
+                            known[pod["metadata"]["name"]] = pod
+                            self._heard.put(PodChanged(pod))
+            except Expired:
+                pass
+            except BenchError as error:
+                self._report(error)
+
+    def _watch_events(self, version: str) -> None:
+        while not self._closed.is_set():
+            try:
+                for _, event in self._cluster.watch("events", "", version):
+                    version = event["metadata"]["resourceVersion"]
+                    if event.get("involvedObject", {}).get("name", "").startswith(self._prefix):
+                        self._heard.put(Happened(event))
+            except Expired:
+                version = self._cluster.present("events")
+            except BenchError as error:
+                self._report(error)
+
+    def _report(self, error: BenchError) -> None:
+        self._heard.put(Trouble(str(error)))
+        self._closed.wait(1.0)
+
+    def _read_log(self, pod: str) -> None:
+        """Follow a log; a broken stream is read again from a little earlier."""
+        heard_at: float | None = None
+        while not self._closed.is_set():
+            since_s = None if heard_at is None else int(time.monotonic() - heard_at) + _OVERLAP_S
+            try:
+                for text in self._cluster.log(pod, since_s):
+                    heard_at = time.monotonic()
+                    self._heard.put(Line(pod, text))
+                # Its end is the container's end, or that of a connection: the pods tell which.
+                self._heard.put(LogEnded(pod))
+            except NotFound:
+                self._heard.put(LogEnded(pod))
+                return
+            except (NotYet, Unreachable):
+                pass
+            except BenchError as error:
+                self._report(error)
+            self._closed.wait(_AGAIN_S)

@@ -1,0 +1,139 @@
+{{/* (list $ component arguments) -> a Job's template. Both pods have the same image, specification
+     and secrets; they meet Kubernetes' "restricted" standard. */}}
+{{- define "bench.pod" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- $arguments := index . 2 -}}
+{{- $values := $root.Values -}}
+{{- $own := index $values $component -}}
+metadata:
+  labels:
+    {{- include "bench.labels" (list $root $component) | nindent 4 }}
+    {{- with $values.podLabels }}{{ toYaml . | nindent 4 }}{{ end }}
+  {{- with $values.podAnnotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  restartPolicy: Never
+  # Both end at SIGTERM, and a run that is given up should be gone soon.
+  terminationGracePeriodSeconds: 10
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  {{- with $values.serviceAccount.name }}
+  serviceAccountName: {{ . }}
+  {{- end }}
+  {{- with $values.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  {{- with $values.image.pullSecrets }}
+  imagePullSecrets:
+    {{- range . }}
+    - name: {{ . }}
+    {{- end }}
+  {{- end }}
+  {{- with $own.nodeSelector }}
+  nodeSelector:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $own.tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with include "bench.affinity" (list $root ($own.affinity | default dict)) }}
+  affinity:
+    {{- . | nindent 4 }}
+  {{- end }}
+  {{- if eq $component "worker" }}
+  # Workers that share a node share its network card and caches too.
+  topologySpreadConstraints:
+    - maxSkew: 1
+      topologyKey: kubernetes.io/hostname
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "bench.selector" (list $root $component) | nindent 10 }}
+  {{- end }}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 65532
+    runAsGroup: 65532
+    fsGroup: 65532
+    seccompProfile:
+      type: RuntimeDefault
+  containers:
+    - name: {{ $component }}
+      image: {{ include "bench.image" $root }}
+      imagePullPolicy: {{ $values.image.pullPolicy }}
+      args:
+        - {{ $component }}
+        - --spec=/etc/bench/spec.json
+        - --secrets=/run/bench
+        {{- toYaml $arguments | nindent 8 }}
+      env:
+        - name: NODE_NAME
+          valueFrom:
+            fieldRef:
+              fieldPath: spec.nodeName
+        {{- with $values.extraEnv }}{{ toYaml . | nindent 8 }}{{ end }}
+      {{- if eq $component "collector" }}
+      ports:
+        - name: http
+          containerPort: 5000
+      {{- end }}
+      resources:
+        {{- toYaml $own.resources | nindent 8 }}
+      securityContext:
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities:
+          drop: [ALL]
+      volumeMounts:
+        - name: spec
+          mountPath: /etc/bench
+          readOnly: true
+        - name: secrets
+          mountPath: /run/bench
+          readOnly: true
+        - name: tmp
+          mountPath: /tmp
+        {{- with $values.extraVolumeMounts }}{{ toYaml . | nindent 8 }}{{ end }}
+  volumes:
+    - name: spec
+      configMap:
+        name: {{ include "bench.name" $root }}
+    - name: secrets
+      projected:
+        # For the group, which is fsGroup: the files belong to root.
+        defaultMode: 0440
+        sources:
+          - secret:
+              name: {{ $values.run.credentials }}
+              items:
+                - key: run-token
+                  path: token
+                {{- range $values.run.options }}
+                - key: option.{{ . }}
+                  path: options/{{ . }}
+                {{- end }}
+          {{- range $values.run.secretOptions }}
+          - secret:
+              name: {{ .secret }}
+              items:
+                - key: {{ .key | quote }}
+                  path: options/{{ .option }}
+          {{- end }}
+    - name: tmp
+      emptyDir:
+        sizeLimit: 64Mi
+    {{- with $values.extraVolumes }}{{ toYaml . | nindent 4 }}{{ end }}
+{{- end }}
+
+{{/* How long a Job may run, and how long its pods and logs stay after it: the last net below a
+     command line that was killed. A worker may end long before the collector does, so what it
+     leaves stays for as long as a run may take. */}}
+{{- define "bench.ends" -}}
+{{- $deadline := int64 .Values.run.deadlineSeconds -}}
+activeDeadlineSeconds: {{ $deadline }}
+ttlSecondsAfterFinished: {{ add $deadline 3600 }}
+{{- end }}

@@ -1,0 +1,109 @@
+{{/* Whether the values can work together: fails with all that cannot, each in a sentence that names
+     the keys and the fix. What a single value may be stands in values.schema.json. */}}
+{{- define "bench.validate" -}}
+{{- $problems := concat
+    (include "bench.problems.run" . | splitList "\n")
+    (include "bench.problems.image" . | splitList "\n")
+    (include "bench.problems.resources" . | splitList "\n")
+    (include "bench.problems.pods" . | splitList "\n") | compact -}}
+{{- if $problems -}}
+{{- fail (printf "the values cannot work:\n- %s" (join "\n- " $problems)) -}}
+{{- end -}}
+{{- end }}
+
+{{- define "bench.problems.run" -}}
+{{- $run := .Values.run -}}
+{{- $missing := list -}}
+{{- range list "id" "sweep" "owner" "target" "spec" "credentials" -}}
+  {{- if not (get $run .) }}{{ $missing = append $missing (print "run." .) }}{{ end -}}
+{{- end -}}
+{{- with $missing }}
+{{ join ", " . }} must be set: the command line does it, so start the run with run.py
+{{- end }}
+{{- if and $run.spec (hasKey (fromJson $run.spec) "Error") }}
+run.spec must be a JSON object in a string, got {{ $run.spec | trunc 40 | quote }}
+{{- end }}
+{{- $named := $run.options -}}
+{{- range $run.secretOptions }}{{ $named = append $named .option }}{{ end -}}
+{{- range include "bench.repeated" $named | fromJsonArray }}
+run.options and run.secretOptions name {{ . | quote }} more than once: keep the one whose Secret holds it
+{{- end }}
+{{- end }}
+
+{{- define "bench.problems.image" -}}
+{{- with .Values.image -}}
+{{- if and .tag .digest }}
+image.tag and image.digest are both set: keep image.digest, which says more, or empty it
+{{- end }}
+{{- if regexMatch "[:@][^/]*$" .name }}
+image.name must end before the tag or digest, got {{ .name | quote }}: put the rest into image.tag or image.digest
+{{- end }}
+{{- end -}}
+{{- end }}
+
+{{- define "bench.problems.resources" -}}
+{{- $values := .Values -}}
+{{- range $component := list "collector" "worker" -}}
+  {{- $resources := (get $values $component).resources | default dict -}}
+  {{- $limits := $resources.limits | default dict -}}
+  {{- range $name, $request := $resources.requests -}}
+    {{- $limit := get $limits $name -}}
+    {{- if not $limit }}{{ continue }}{{ end -}}
+    {{- if gt (include "bench.quantity" $request | float64) (include "bench.quantity" $limit | float64) }}
+{{ $component }}.resources: requests.{{ $name }} is {{ $request }}, but limits.{{ $name }} only {{ $limit }}: raise it too, or take it away with null
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "bench.problems.pods" -}}
+{{- $values := .Values -}}
+{{- $own := include "bench.labels" (list . "worker") | fromYaml -}}
+{{- range $key, $_ := $values.podLabels -}}
+  {{- if or (hasKey $own $key) (regexMatch "^(batch.kubernetes.io/|(controller-uid|job-name)$)" $key) }}
+podLabels has {{ $key | quote }}, by which the pods are found: choose another name
+  {{- end -}}
+{{- end -}}
+
+{{- $variables := list -}}
+{{- range $values.extraEnv }}{{ $variables = append $variables .name }}{{ end -}}
+{{- range include "bench.repeated" (concat (list "NODE_NAME" "JOB_COMPLETION_INDEX") $variables) | fromJsonArray }}
+extraEnv sets {{ . | quote }}, which is set already: leave it out
+{{- end -}}
+
+{{- $volumes := list "spec" "secrets" "tmp" -}}
+{{- range $values.extraVolumes }}{{ $volumes = append $volumes .name }}{{ end -}}
+{{- range include "bench.repeated" $volumes | fromJsonArray }}
+extraVolumes has {{ . | quote }}, which is there already: choose another name
+{{- end -}}
+
+{{- $paths := list "/etc/bench" "/run/bench" "/tmp" -}}
+{{- range $values.extraVolumeMounts -}}
+  {{- $paths = append $paths (clean .mountPath) -}}
+  {{- if not (has .name $volumes) }}
+extraVolumeMounts mounts {{ .name | quote }}, which is not in extraVolumes: add it there
+  {{- end -}}
+{{- end -}}
+{{- range include "bench.repeated" $paths | fromJsonArray }}
+extraVolumeMounts mounts something on {{ . | quote }}, where something is mounted already: choose another path
+{{- end -}}
+{{- end }}
+
+{{/* A list -> those that it holds more than once, as JSON. */}}
+{{- define "bench.repeated" -}}
+{{- $seen := list -}}
+{{- $repeated := list -}}
+{{- range . -}}
+  {{- if has . $seen }}{{ $repeated = append $repeated . }}{{ end -}}
+  {{- $seen = append $seen . -}}
+{{- end -}}
+{{- $repeated | uniq | toJson -}}
+{{- end }}
+
+{{/* A quantity as a plain number: 250m -> 0.25, 1Ki -> 1024. */}}
+{{- define "bench.quantity" -}}
+{{- $units := dict "" 1 "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12
+    "Ki" 0x1p10 "Mi" 0x1p20 "Gi" 0x1p30 "Ti" 0x1p40 -}}
+{{- $unit := regexFind "[A-Za-z]*$" (toString .) -}}
+{{- mulf (toString . | trimSuffix $unit) (get $units $unit) -}}
+{{- end }}

@@ -1,0 +1,46 @@
+"""What a process learns of the machine it runs on: its clock, its memory, its CPU limit."""
+
+import resource
+import uuid
+from pathlib import Path
+
+_CPU_STATS = (
+    # (file, word, seconds of one unit); cgroup v2, then v1
+    (Path("/sys/fs/cgroup/cpu.stat"), "throttled_usec", 1e-6),
+    (Path("/sys/fs/cgroup/cpu/cpu.stat"), "throttled_time", 1e-9),
+)
+
+
+def boot_id() -> str:
+    """Return what identifies this machine's clock since it booted: its processes read the same."""
+    path = Path("/proc/sys/kernel/random/boot_id")
+    return path.read_text().strip() if path.exists() else str(uuid.getnode())
+
+
+def memory_peak_bytes() -> int:
+    """Return this process's peak memory; getrusage would count the parent's before the exec."""
+    peak_kib = _word(Path("/proc/self/status"), "VmHWM:")
+    if peak_kib is None:
+        peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak_kib * 1024
+
+
+def throttled_s() -> float:
+    """Return how long a CPU limit has stopped this container; 0 where there is none.
+
+    https://docs.kernel.org/admin-guide/cgroup-v2.html (cpu.stat)
+    """
+    for path, name, unit_s in _CPU_STATS:
+        value = _word(path, name)
+        if value is not None:
+            return value * unit_s
+    return 0.0
+
+
+def _word(path: Path, name: str) -> int | None:
+    """Return the number that follows a name in a file of the kernel's."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) for line in lines if line.startswith(name)), None)

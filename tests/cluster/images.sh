@@ -1,0 +1,87 @@
+# shellcheck shell=bash
+# Images without a registry: out of Debian packages, and by buildah on top of those.
+
+image() { # NAME PACKAGE...: prints the path of the image localhost/NAME:debian
+  local name=$1 tar
+  shift
+  tar=$IMAGES/$name-$(digest "$HERE/images.sh" "$HERE/images/debian/Dockerfile" - <<<"$*").tar
+  if [ ! -f "$tar" ]; then
+    note "unpacking $* and what they depend on"
+    make_workdir
+    apt-get update -qq >&2
+    # The machine's own sources; others, such as a vendor's, have nothing to do with it.
+    # shellcheck disable=SC2016 # these are apt's variables
+    apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+      'Origin: Debian' 'Created-By: Packages' >"$WORK/sources.list"
+    # Nobody reads manuals here, and PostgreSQL runs without its JIT compiler, which is 180 MB.
+    # shellcheck disable=SC1091,SC2016
+    mmdebstrap --quiet --variant=extract --skip=output/dev \
+      --include="base-files base-passwd busybox-static ca-certificates libc-bin netbase $*" \
+      --extract-hook='cd "$1/usr" && rm -rf share/doc share/info share/locale share/man share/perl \
+        lib/*/libLLVM* lib/*/libz3* lib/*/*perl* lib/postgresql/*/lib/*llvm* \
+        lib/postgresql/*/lib/bitcode' \
+      "$(. /etc/os-release; echo "$VERSION_CODENAME")" "$WORK/root.tar" "$WORK/sources.list" >&2
+    bud "localhost/$name:debian" "$WORK" "$tar" --file "$HERE/images/debian/Dockerfile"
+  fi
+  echo "$tar"
+}
+
+python() { # localhost/python:debian, a base for simulator/Dockerfile; prints its path
+  image python python3-venv python-is-python3 libstdc++6
+}
+
+postgres() { # localhost/postgres:15, to be used as the official image; prints its path
+  local base tar
+  base=$(image postgresql-15 postgresql-15)
+  tar=$IMAGES/postgres-$(digest "$HERE"/images/postgres/* - <<<"$base").tar
+  [ -f "$tar" ] || bud localhost/postgres:15 "$HERE/images/postgres" "$tar" \
+    --build-arg BASE="docker-archive:$base"
+  echo "$tar"
+}
+
+bud() { # TAG DIR TAR [BUILDAH-OPTION...]: builds DIR/Dockerfile and writes the image to TAR
+  local tag=$1 dir=$2 tar=${3:?the image needs a file to be written to}
+  shift 3
+  make_workdir
+  pip_conf
+  note "building $tag"
+  mkdir -p "$(dirname "$tar")"
+  buildah_ build --quiet --tag "$tag" --secret id=pip.conf,src="$WORK/pip.conf" \
+    --secret id=ca.crt,src="$CA" "$@" "$dir" >/dev/null
+  rm -f "$tar.new"
+  buildah_ push --quiet "$tag" "docker-archive:$tar.new:$tag"
+  mv "$tar.new" "$tar"
+}
+
+buildah_() { # with a storage of its own, whose mounts end with the command
+  STORAGE_DRIVER=overlay BUILDAH_ISOLATION=chroot \
+    unshare --mount buildah --root "$WORK/storage" --runroot "$WORK/run" "$@"
+}
+
+# Where this machine gets Python packages from, as the secrets that simulator/Dockerfile mounts:
+# builds reach what the machine reaches, and the image keeps no trace of it. The certificates are
+# in another place there.
+pip_conf() {
+  local settings key value
+  settings=$(python3 -m pip config list 2>/dev/null |
+    sed -nE "s/^(:env:|global|install)\.([a-z-]+)='(.*)'$/\2 \3/p" | sort -s -u -k1,1) || true
+  CA=/etc/ssl/certs/ca-certificates.crt
+  (
+    umask 077
+    echo '[global]' >"$WORK/pip.conf"
+  )
+  while read -r key value; do
+    case $key in
+      cert) CA=$value && echo "cert = /etc/ssl/certs/ca-certificates.crt" ;;
+      index-url | extra-index-url | trusted-host | proxy | default-timeout | retries)
+        echo "$key = ${value//\\n/ }" ;;
+    esac
+  done <<<"$settings" >>"$WORK/pip.conf"
+}
+
+make_workdir() {
+  [ -n "${WORK:-}" ] && return
+  need_root
+  WORK=$(mktemp -d /var/tmp/bench-image.XXXXXX)
+  trap 'rm -rf "$WORK"' EXIT
+}

@@ -1,0 +1,124 @@
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+DBINSTALL = ROOT / "dbinstall"
+FILES = sorted(DBINSTALL.rglob("*.yaml"))
+POSTGRESQL = DBINSTALL / "postgresql"
+STATEFULSET = POSTGRESQL / "statefulset.yaml"
+CLUSTERS = [POSTGRESQL / "cluster-lab.yaml", POSTGRESQL / "cluster-bench.yaml"]
+HAS_EXACT_TAG = re.compile(r"^[^/]+\.[^/]+/.+:v?\d+\.\d+[^:/]*$")
+
+
+def documents(path: Path) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(path.read_text()))
+
+
+def one(path: Path, kind: str) -> dict[str, Any]:
+    [found] = [document for document in documents(path) if document.get("kind") == kind]
+    return found
+
+
+def values(node: Any, *keys: str) -> list[Any]:
+    """Everything that stands under one of the keys, at any depth."""
+    if isinstance(node, dict):
+        found = [value for key, value in node.items() if key in keys]
+        return found + [each for value in node.values() for each in values(value, *keys)]
+    if isinstance(node, list):
+        return [each for value in node for each in values(value, *keys)]
+    return []
+
+
+def images(path: Path) -> list[str]:
+    return values(documents(path), "image", "imageName")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_image_has_its_registry_and_an_exact_tag_that_the_readme_names(path):
+    readme = (path.parent / "README.md").read_text()
+
+    assert images(path)
+    assert [image for image in images(path) if not HAS_EXACT_TAG.match(image)] == []
+    assert [image for image in images(path) if image not in readme] == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_no_manifest_holds_a_credential(path):
+    assert [one for one in documents(path) if one.get("kind") == "Secret"] == []
+    assert [value for value in values(documents(path), "value") if "pass" in str(value)] == []
+
+
+@pytest.mark.parametrize("path", [*CLUSTERS, STATEFULSET], ids=lambda path: path.name)
+def test_databases_ask_for_nodes_of_their_own(path):
+    assert values(documents(path), "nodeSelector") == [{"workload": "db"}]
+
+
+@pytest.mark.parametrize("path", CLUSTERS, ids=lambda path: path.name)
+def test_one_target_reaches_postgresql_however_it_was_installed(path):
+    cluster = one(path, "Cluster")
+    owner = cluster["spec"]["bootstrap"]["initdb"]
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["postgresql"]
+    secrets = {reference["name"] for reference in values(documents(STATEFULSET), "secretKeyRef")}
+
+    service = one(STATEFULSET, "Service")["metadata"]["name"]
+    assert service == f"{cluster['metadata']['name']}-rw"
+    assert secrets == {f"{cluster['metadata']['name']}-app"}
+    assert f"host={service} " in target["connection_string"]
+    assert f"dbname={owner['database']} user={owner['owner']}" in target["connection_string"]
+
+
+def test_the_bench_profile_gives_each_instance_a_node_and_all_that_it_asks_for():
+    spec = one(POSTGRESQL / "cluster-bench.yaml", "Cluster")["spec"]
+
+    assert spec["instances"] == 3
+    assert spec["resources"]["requests"] == spec["resources"]["limits"]
+    assert spec["resources"]["limits"] == {"cpu": "8", "memory": "10Gi"}
+    assert spec["affinity"]["podAntiAffinityType"] == "required"
+
+
+def test_durability_is_left_as_postgresql_comes():
+    weaker = {"fsync", "synchronous_commit", "full_page_writes", "wal_sync_method"}
+
+    for path in CLUSTERS:
+        assert not weaker & set(one(path, "Cluster")["spec"]["postgresql"]["parameters"])
+    [arguments] = values(documents(STATEFULSET), "args")
+    assert not [word for word in arguments if word.split("=")[0] in weaker]
+
+
+def test_the_service_finds_the_pod_and_the_patch_its_volume():
+    service, statefulset = one(STATEFULSET, "Service"), one(STATEFULSET, "StatefulSet")
+    template = statefulset["spec"]["template"]
+    [patch] = values(documents(POSTGRESQL / "own-volume.yaml"), "initContainers")
+    [container] = template["spec"]["containers"]
+
+    assert service["spec"]["selector"] == template["metadata"]["labels"]
+    assert statefulset["spec"]["serviceName"] == service["metadata"]["name"]
+    assert patch[0]["image"] == container["image"]
+    assert patch[0]["volumeMounts"][0] in container["volumeMounts"]
+    owner = "{runAsUser}:{fsGroup}".format(**template["spec"]["securityContext"])
+    assert patch[0]["command"][1] == owner
+
+
+def test_the_pod_meets_the_restricted_standard():
+    template = one(STATEFULSET, "StatefulSet")["spec"]["template"]["spec"]
+    [container] = template["containers"]
+
+    assert template["securityContext"]["runAsNonRoot"] is True
+    assert template["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+
+
+def test_every_folder_has_a_readme_and_stands_in_the_table():
+    table = (DBINSTALL / "README.md").read_text()
+
+    for folder in [path for path in DBINSTALL.iterdir() if path.is_dir()]:
+        assert (folder / "README.md").is_file()
+        assert f"[{folder.name}]({folder.name})" in table
