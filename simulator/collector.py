@@ -219,7 +219,7 @@ class Collector:
             if self._phase in planned and silent_s >= min(phase_s / _PROGRESS_PARTS, _PULSE_S):
                 self._emit(self._progress(planned[self._phase]))
             elif silent_s >= _PULSE_S and self._phase:
-                self._emit(PhaseEvent(phase=self._phase, detail=f"for {phase_s:.0f} s"))
+                self._emit(PhaseEvent(phase=self._phase, detail=self._waited(phase_s)))
             await asyncio.sleep(_PROGRESS_S)
 
     def _progress(self, planned: int) -> ProgressEvent:
@@ -254,8 +254,14 @@ class Collector:
         ready = self._run.waiting_first
         if self._phase == "barrier" and ready != self._ready:
             self._ready = ready
-            detail = f"{ready} of {self._run.workers} workers ready"
-            self._emit(PhaseEvent(phase=self._phase, detail=detail))
+            self._emit(PhaseEvent(phase=self._phase, detail=self._waited(0.0)))
+
+    def _waited(self, phase_s: float) -> str:
+        parts = [f"for {phase_s:.0f} s"] if phase_s else []
+        if self._phase == "barrier":
+            ready = self._run.waiting_first
+            parts.insert(0, f"{ready} of {self._run.workers} workers ready")
+        return ", ".join(parts)
 
     def _outcome(self, failure: BenchError | None) -> Outcome:
         self._leave(time.time())

@@ -35,6 +35,7 @@ from simulator.sender import Sender, Stopped
 from simulator.spec import PREFILL_BATCH_ROWS, Kind, RunSpec
 
 _READ_S = HOLD_S + 10.0
+_CONNECT_S = 1.0
 
 
 class CollectorClient:
@@ -56,8 +57,12 @@ class CollectorClient:
         body = self._post(path, dump(message))
         reply = Reply.model_validate(body)
         self._correct_clock(reply, sent, time.time())
-        self._patience_s = SILENCE_S  # it is there: from now on it is missed sooner
+        self._patience_s = min(self._patience_s, SILENCE_S)  # it is there: it is missed sooner
         return reply
+
+    def give_up(self) -> None:
+        """From now on do not wait for a collector that cannot be reached."""
+        self._patience_s = 0.0
 
     def known(self, digest: str) -> bool:
         """Whether the collector has this answer already."""
@@ -73,12 +78,14 @@ class CollectorClient:
         On a cluster a worker may be up before the collector, or before its name resolves, and a
         network may be gone for a moment.
         """
-        deadline = time.monotonic() + self._patience_s
+        began = time.monotonic()
         while True:
             try:
-                response = self._session.post(self._url + path, json=body, timeout=(5.0, read_s))
+                response = self._session.post(
+                    self._url + path, json=body, timeout=(_CONNECT_S, read_s)
+                )
             except (requests.ConnectionError, requests.Timeout) as error:
-                if time.monotonic() > deadline:
+                if time.monotonic() - began >= self._patience_s:
                     raise RunError(f"the collector cannot be reached: {error}") from error
                 time.sleep(HEARTBEAT_S / 2)
             except requests.RequestException as error:
@@ -150,6 +157,7 @@ class Worker:
     def stop(self, cause: str) -> None:
         """End soon, and report why and what was done."""
         self._broken = cause
+        self._client.give_up()
         self._stop.set()
 
     def _beat(self) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 
 from cli.cluster.options import ClusterOptions
 from cli.scratch import scratch_folder
-from simulator.errors import SetupError
+from simulator.errors import ConfigError, SetupError
 
 CHART = Path(__file__).resolve().parents[2] / "deployment"
 _OLDEST = (3, 13)
+_OLDEST_KUBERNETES = "1.29.0"  # as in deployment/Chart.yaml
 _TIMEOUT_S = 120
 
 
@@ -49,8 +50,13 @@ class Helm:
         self._with_values(command, values)
 
     def template(self, release: str, values: Mapping[str, Any]) -> str:
-        """Return the manifests that would be applied."""
-        return self._with_values(["template", release, str(CHART)], values)
+        """Return the manifests that would be applied; ConfigError if values are wrong."""
+        # Without a cluster helm guesses one, older than the chart takes.
+        command = ["template", release, str(CHART), f"--kube-version={_OLDEST_KUBERNETES}"]
+        try:
+            return self._with_values(command, values)
+        except SetupError as error:  # no cluster was asked: it can only be the values
+            raise ConfigError(f"--values, --set: {error}") from error
 
     def uninstall(self, release: str) -> None:
         """Remove a release and everything of it, if it is there."""
@@ -83,6 +89,6 @@ class Helm:
                 error
             )
         if done.returncode:
-            words = " ".join(done.stderr.split()).removeprefix("Error: ")
+            words = done.stderr.strip().removeprefix("Error: ")
             raise SetupError(f"helm {command[0]}: {words}")
         return done.stdout

@@ -95,6 +95,10 @@ class Watcher:
             self._followed.add(pod)
             threading.Thread(target=self._read_log, args=(pod,), daemon=True).start()
 
+    def forget_logs(self) -> None:
+        """Stop listening to logs."""
+        self._followed.clear()
+
     def _watch_pods(self) -> None:
         known: dict[str, Object] = {}
         while not self._closed.is_set():
@@ -139,7 +143,7 @@ class Watcher:
     def _read_log(self, pod: str) -> None:
         """Follow a log; a broken stream is read again from a little earlier."""
         heard_at: float | None = None
-        while not self._closed.is_set():
+        while pod in self._followed and not self._closed.is_set():
             since_s = None if heard_at is None else int(time.monotonic() - heard_at) + _OVERLAP_S
             try:
                 for text in self._cluster.log(pod, since_s):

@@ -69,7 +69,7 @@ def _check_database(target: Target, options: ClusterOptions) -> None:
     spec = plan.check_run(sweep_id, target)
     with (
         caught_interrupts() as interrupts,
-        runner_for(target, sweep_id, options, interrupts) as runner,
+        runner_for(target, sweep_id, options, interrupts, spec) as runner,
     ):
         for event in runner.run(spec):
             if isinstance(event, CheckEvent):

@@ -20,7 +20,7 @@ from cli.machine import this_machine
 from cli.plan import PlannedRun
 from cli.progress import Follower
 from cli.results import Result
-from cli.runners.choice import dry_run, runner_for
+from cli.runners.choice import manifests, runner_for
 from cli.sweep import run_sweep
 from simulator import __version__
 from simulator.dataset import Dataset
@@ -277,11 +277,11 @@ def conclude(  # noqa: PLR0913
     """Run a sweep, print its result, and leave with its exit code."""
     target, sweep_id = sweep.target, sweep.result.sweep_id
     if dry:
-        click.echo(dry_run(target, sweep_id, choice.cluster, planned[0].spec), nl=False)
+        click.echo(manifests(target, sweep_id, choice.cluster, planned[0].spec), nl=False)
         return
     with (
         caught_interrupts() as interrupts,
-        runner_for(target, sweep_id, choice.cluster, interrupts) as runner,
+        runner_for(target, sweep_id, choice.cluster, interrupts, planned[0].spec) as runner,
     ):
         results.prepare_folder(sweep.path.parent)
         with Follower(total_runs=len(planned), quiet=quiet) as follower:

@@ -10,20 +10,28 @@ from simulator.spec import RunSpec
 
 
 def runner_for(
-    target: Target, sweep_id: str, options: ClusterOptions, interrupts: Interrupts
+    target: Target,
+    sweep_id: str,
+    options: ClusterOptions,
+    interrupts: Interrupts,
+    first: RunSpec,
 ) -> Runner:
-    """Return the runner that the target asks for; a context for one sweep."""
+    """Return the runner that the target asks for; a context for one sweep.
+
+    ConfigError if it cannot start the first run of the sweep because of how it was asked to.
+    """
     if target.runner == "local":
         return LocalRunner(target.secrets(), interrupts)
     from cli.cluster.api import Cluster  # noqa: PLC0415
     from cli.cluster.release import Release  # noqa: PLC0415
     from cli.runners.kubernetes import KubernetesRunner  # noqa: PLC0415
 
+    manifests(target, sweep_id, options, first)
     cluster = Cluster(options, options.namespace or target.namespace)
     return KubernetesRunner(Release(sweep_id, target), cluster, options, interrupts)
 
 
-def dry_run(target: Target, sweep_id: str, options: ClusterOptions, spec: RunSpec) -> str:
+def manifests(target: Target, sweep_id: str, options: ClusterOptions, spec: RunSpec) -> str:
     """Return the manifests of a run, as helm would apply them."""
     if target.runner == "local":
         raise ConfigError(f"--dry-run: {target.name} runs locally, without manifests")

@@ -95,6 +95,7 @@ class KubernetesRunner:
             self._helm.apply(self._release.name, labels, self._release.values(spec))
             yield from run.events(self._interrupts)
         finally:
+            self._watcher.forget_logs()
             if not self._keep:
                 self._cluster.delete("secrets", name)
 
@@ -142,6 +143,7 @@ class _Run:
                 return
             if isinstance(event, PhaseEvent):
                 self._phase = event.phase
+                event = self._with_waits(event)
             if event:
                 yield event
             if interrupts.requested:
@@ -157,11 +159,19 @@ class _Run:
 
     def _wait(self) -> PhaseEvent | None:
         """Return what pods wait for, if that has changed."""
-        told = waiting_for(list(self._pods.values()), len(self._spec.workers))
+        told = self._waiting()
         if not told or told == self._told:
             return None
         self._told = told
-        return PhaseEvent(phase=self._phase, detail=told)
+        return PhaseEvent(phase=self._phase)
+
+    def _waiting(self) -> str:
+        return waiting_for(list(self._pods.values()), len(self._spec.workers))
+
+    def _with_waits(self, event: PhaseEvent) -> PhaseEvent:
+        """Return the event of a phase with what pods wait for meanwhile."""
+        words = filter(None, (event.detail, self._waiting()))
+        return event.model_copy(update={"detail": "; ".join(words)})
 
     def _fail_of(self, cause: str) -> None:
         """Give the collector a moment to tell it in its own words, and with what was done."""
