@@ -4,10 +4,10 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test lint unit contract integration chart postgres cluster cluster-down bench clean
+.PHONY: help venv docs demo image test lint unit contract integration chart e2e postgres cluster cluster-down bench clean
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 venv: .venv/ready ## make the environment .venv, with all that the command line needs
 
@@ -46,6 +46,9 @@ unit contract integration: .venv/ready-dev
 chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refuses
 	@command -v helm >/dev/null || tests/cluster/cluster.sh helm >/dev/null
 	$(BIN)/pytest tests/chart
+
+e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on one that it starts (see `make cluster`)
+	$(BIN)/pytest tests/e2e
 
 cluster: ## start a Kubernetes on this machine for tests, where there is no other (Debian, as root)
 	@tests/cluster/cluster.sh build

@@ -1,14 +1,13 @@
 """Temporary folders that say whose they are, so that those of a killed command line are found."""
 
 import contextlib
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
+from cli.owner import Owner
 
 _PREFIX = "iot-bench-"
 _OWNER = ".owner"
@@ -19,7 +18,7 @@ def scratch_folder(use: str) -> Iterator[Path]:
     """Make a private folder that is gone when the context is left."""
     with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{use}-") as name:
         folder = Path(name)
-        (folder / _OWNER).write_text(_identity(os.getpid()))
+        (folder / _OWNER).write_text(str(Owner.this()))
         yield folder
 
 
@@ -28,8 +27,8 @@ def abandoned_folders() -> list[Path]:
     found = []
     for folder in sorted(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*")):
         with contextlib.suppress(OSError):  # of another user, or gone meanwhile
-            owner = (folder / _OWNER).read_text()
-            if owner != _identity(int(owner.split()[0])):
+            owner = Owner.parse((folder / _OWNER).read_text())
+            if owner and not owner.alive:
                 found.append(folder)
     return found
 
@@ -37,11 +36,3 @@ def abandoned_folders() -> list[Path]:
 def remove_folder(folder: Path) -> None:
     """Remove a folder with what is in it."""
     shutil.rmtree(folder)
-
-
-def _identity(pid: int) -> str:
-    """Return what tells a process from a later one with the same number; empty if it is gone."""
-    try:
-        return f"{pid} {psutil.Process(pid).create_time()}"
-    except psutil.Error:
-        return ""

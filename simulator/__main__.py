@@ -1,97 +1,17 @@
 """`python -m simulator collector|worker`: what runs in a pod, or as a local process."""
 
-import argparse
-import asyncio
-import os
-import resource
 import signal
-import socket
 import sys
-import traceback
-from contextlib import suppress
-from pathlib import Path
-from typing import NoReturn
-
-from simulator.errors import BenchError
-from simulator.modules.base import Database
-from simulator.spec import RunSpec, read_secrets, read_spec
-
-
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m simulator", description=__doc__)
-    roles = parser.add_subparsers(dest="role", required=True)
-    collector = roles.add_parser("collector", help="prepare, start the workers, settle, verify")
-    worker = roles.add_parser("worker", help="write or ask, and report")
-    for role in (collector, worker):
-        role.add_argument("--spec", type=Path, required=True, help="the run's specification")
-        role.add_argument("--secrets", type=Path, required=True, help="folder of its secrets")
-        role.add_argument("--parent-pipe", action="store_true", help="end with standard input")
-    listen = collector.add_mutually_exclusive_group(required=True)
-    listen.add_argument("--port", type=int, help="listen on this port")
-    listen.add_argument("--fd", type=int, help="serve this listening socket")
-    worker.add_argument("--collector", required=True, help="the collector's URL")
-    worker.add_argument("--index", type=int, required=True, help="this worker's index")
-    return parser.parse_args()
-
-
-def _collector(arguments: argparse.Namespace, spec: RunSpec, database: Database) -> NoReturn:
-    from simulator.collector import Collector  # noqa: PLC0415 - workers need none of it
-
-    _allow_many_connections()
-    token, _ = read_secrets(arguments.secrets)
-    if arguments.fd is not None:
-        listener = socket.socket(fileno=arguments.fd)
-    else:
-        listener = socket.create_server(("", arguments.port), backlog=1024)
-    collector = Collector(spec, database, token)
-
-    async def play() -> NoReturn:
-        outcome = await collector.serve(listener, parent_pipe=arguments.parent_pipe)
-        sys.stdout.flush()
-        # A thread may still wait for the database, and asyncio.run would wait for that thread.
-        os._exit(outcome.exit_code)
-
-    asyncio.run(play())
-
-
-def _allow_many_connections() -> None:
-    """Let the collector hold two connections to each of many hundred workers."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def _worker(arguments: argparse.Namespace, spec: RunSpec, database: Database) -> int:
-    from simulator.worker import CollectorClient, Worker, watch_parent  # noqa: PLC0415
-
-    if arguments.parent_pipe:
-        watch_parent()
-    token, _ = read_secrets(arguments.secrets)
-    client = CollectorClient(arguments.collector, token, arguments.index, spec.appear_s)
-    worker = Worker(spec, database, client, arguments.index)
-    # As the first process of a container nothing but this ends it before its grace is over.
-    told = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
-    signal.signal(signal.SIGTERM, lambda *_: worker.stop(told))
-    return 0 if worker.run() else 1
 
 
 def main() -> int:
     """Play the role that the arguments name."""
-    arguments = _arguments()
-    database = None
-    try:
-        _, secrets = read_secrets(arguments.secrets)
-        spec = read_spec(arguments.spec)
-        database = spec.open_database(secrets)
-        if arguments.role == "collector":
-            _collector(arguments, spec, database)
-        return _worker(arguments, spec, database)
-    except BenchError as error:
-        told, code = str(error), error.exit_code
-    except Exception:  # noqa: BLE001 - it goes to the process's log, without credentials
-        told, code = traceback.format_exc(), 1
-    print(database.options.blot(told) if database else told, file=sys.stderr)  # noqa: T201
-    return code
+    # The first process of a container is ended by no signal that it does not handle. This holds
+    # while the rest is still being loaded.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    from simulator.program import play  # noqa: PLC0415
+
+    return play()
 
 
 if __name__ == "__main__":

@@ -50,6 +50,10 @@ _SCHEDULING_REMEDIES = {
     r"taint": "tolerate the taint with --set {part}.tolerations[0]...",
     r"Too many pods": "take fewer workers, or add nodes",
 }
+_PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
+"""What was in the way of a pod, or of a Job's pods, before these events is over."""
+_HICCUP = r"failed to sync \w+ cache: timed out"
+"""What a busy kubelet says before it tries again, with success."""
 _EVENT_REMEDIES = {
     r"exceeded quota": "take fewer workers, ask for less (--set worker.resources...), or have the"
     " quota raised",
@@ -105,7 +109,9 @@ def symptoms(
     pods: Iterable[Object], events: Iterable[Object], *, workers_are_due: bool
 ) -> Iterator[Symptom]:
     """Yield what is wrong, the gravest first; `workers_are_due` while none may be done yet."""
+    pods, events = list(pods), list(events)
     found = [symptom for pod in pods for symptom in _of_pod(pod, workers_are_due)]
+    found += _of_waiting_for_nodes(pods, events)
     found += _of_events(events, {pod["metadata"]["name"]: pod for pod in pods})
     yield from sorted(found, key=lambda symptom: symptom.patience_s)
 
@@ -142,8 +148,12 @@ def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: F
     key, part = f"pod {full}", "collector" if is_collector(pod) else "worker"
     status = pod.get("status", {})
     ended = [c for c in (_terminated(container) for container in _containers(pod)) if c]
-    if phase_of(pod) == "Failed" and not ended:
-        words = ": ".join(filter(None, (status.get("reason"), status.get("message"))))
+    node = pod["spec"].get("nodeName", "no node")
+    if pod["metadata"].get("deletionTimestamp") and not any(c["exitCode"] == 0 for c in ended):
+        yield Symptom(f"{key} deleted", f"{name} was deleted while it ran ({full} on {node})", 1.0)
+        return
+    words = ": ".join(filter(None, (status.get("reason"), status.get("message"))))
+    if phase_of(pod) == "Failed" and (words or not ended):
         yield Symptom(key, f"{name} ({full}) failed: {words or 'the cluster does not say why'}")
         return
     for state in ended:
@@ -159,10 +169,7 @@ def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: F
             yield Symptom(key, f"{name} ended with {_exit(state)}", _SHORT_S, full)
         elif not is_collector(pod) and workers_are_due:
             yield Symptom(key, f"{name} ended before it took part in the run", _SHORT_S, full)
-    if pod["metadata"].get("deletionTimestamp") and not ended:
-        node = pod["spec"].get("nodeName", "no node")
-        yield Symptom(f"{key} deleted", f"{name} was deleted while it ran ({full} on {node})", 1.0)
-    yield from _of_waits(pod, key, part)
+    yield from _of_waits(pod, key)
 
 
 def _terminated(container: Object) -> Object:
@@ -178,16 +185,24 @@ def _exit(state: Object) -> str:
     told = f"exit code {code}"
     if code > 128:
         told += f" (killed by signal {code - 128})"
-    return told
+    words = " ".join(str(state.get("message", "")).split())
+    return f"{told}: {words}" if words else told
 
 
-def _of_waits(pod: Object, key: str, part: str) -> Iterator[Symptom]:
-    name = name_of(pod)
-    told = _unscheduled(pod)
-    if told is not None:
+def _of_waiting_for_nodes(pods: Sequence[Object], events: Sequence[Object]) -> Iterator[Symptom]:
+    grows = {e["involvedObject"]["name"] for e in events if e.get("reason") == "TriggeredScaleUp"}
+    for pod in pods:
+        full, told = pod["metadata"]["name"], _unscheduled(pod)
+        if told is None or full in grows:  # the cluster adds a node for it
+            continue
+        part = "collector" if is_collector(pod) else "worker"
         remedy = _remedy(_SCHEDULING_REMEDIES, told).format(part=part)
-        cause = f"no node can take {name}: {told.strip().rstrip('.')}{remedy}"
-        yield Symptom(f"{key} unscheduled", cause, _PATIENCE_S)
+        cause = f"no node can take {name_of(pod)}: {told.strip().rstrip('.')}{remedy}"
+        yield Symptom(f"pod {full} unscheduled", cause, _PATIENCE_S)
+
+
+def _of_waits(pod: Object, key: str) -> Iterator[Symptom]:
+    name = name_of(pod)
     for container in _containers(pod):
         waiting = container.get("state", {}).get("waiting", {})
         reason, message = waiting.get("reason", ""), waiting.get("message", "")
@@ -206,30 +221,36 @@ def _of_waits(pod: Object, key: str, part: str) -> Iterator[Symptom]:
 # --- events -------------------------------------------------------------------------------------
 
 
-def _of_events(events: Iterable[Object], pods: Mapping[str, Object]) -> Iterator[Symptom]:
+def _of_events(events: Sequence[Object], pods: Mapping[str, Object]) -> Iterator[Symptom]:
     """Yield what only events tell: pods that are not even created, volumes that do not mount."""
-    events = list(events)
-    grows = {e["involvedObject"]["name"] for e in events if e.get("reason") == "TriggeredScaleUp"}
-    if grows:
-        return  # the cluster adds nodes: whatever there is to wait for, it is on its way
-    for event in events:
-        about, reason = event["involvedObject"], event.get("reason", "")
-        words = " ".join(str(event.get("message", "")).split())
-        cause = f"{words}{_remedy(_EVENT_REMEDIES, words)}"
-        if about["kind"] == "Job" and reason == "FailedCreate":
-            made = sum(pod["metadata"]["name"].startswith(about["name"]) for pod in pods.values())
-            key = f"event {about['name']} {made}"  # anew with every pod that could be made
-            what = about["name"].rpartition("-")[2]
-            yield Symptom(key, f"a {what}'s pod cannot be created: {cause}", _PATIENCE_S)
-        elif reason in ("FailedMount", "FailedCreatePodSandBox"):
-            pod = pods.get(about["name"])
-            if pod and phase_of(pod) == "Pending":
-                key = f"event {about['name']}"
-                yield Symptom(key, f"{name_of(pod)} cannot start: {cause}", _PATIENCE_S)
+    went_on: set[str] = set()
+    for event in reversed(events):
+        name, reason = event["involvedObject"]["name"], event.get("reason", "")
+        if reason in _PROGRESS:
+            went_on.add(name)
+        elif reason == "FailedCreate" and name not in went_on:
+            made = sum(pod.startswith(name) for pod in pods)
+            key = f"event {name} {made}"  # anew with every pod that could be made
+            cause = f"a {name.rpartition('-')[2]}'s pod cannot be created: {_words(event)}"
+            yield Symptom(key, cause, _PATIENCE_S)
+        elif reason in ("FailedMount", "FailedCreatePodSandBox") and name not in went_on:
+            pod = pods.get(name)
+            if pod and _is_being_created(pod) and not re.search(_HICCUP, event["message"]):
+                cause = f"{name_of(pod)} cannot start: {_words(event)}"
+                yield Symptom(f"event {name}", cause, _PATIENCE_S)
+
+
+def _is_being_created(pod: Object) -> bool:
+    """Whether a pod has a node, and its containers are not even waiting for their image."""
+    waits = [c.get("state", {}).get("waiting", {}).get("reason") for c in _containers(pod)]
+    return phase_of(pod) == "Pending" and set(waits) <= {"ContainerCreating"}
+
+
+def _words(event: Object) -> str:
+    words = " ".join(str(event.get("message", "")).split())
+    return f"{words}{_remedy(_EVENT_REMEDIES, words)}"
 
 
 def _remedy(remedies: Mapping[str, str], words: str) -> str:
-    for pattern, remedy in remedies.items():
-        if re.search(pattern, words):
-            return f"; {remedy}"
-    return ""
+    found = [remedy for pattern, remedy in remedies.items() if re.search(pattern, words)]
+    return f"; {'; '.join(found)}" if found else ""

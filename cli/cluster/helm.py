@@ -88,6 +88,8 @@ class Helm:
             raise SetupError(f"helm {command[0]} did not end within {error.timeout:.0f} s") from (
                 error
             )
+        except OSError as error:
+            raise SetupError(f"helm cannot be run: {error.strerror or error}") from error
         if done.returncode:
             words = done.stderr.strip().removeprefix("Error: ")
             raise SetupError(f"helm {command[0]}: {words}")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 _IMAGE = re.compile(
-    r"(?P<name>[^@\s]+?)(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]*))?"
-    r"(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
+    r"(?P<name>(?:[A-Za-z0-9.-]+(?::\d+)?/)?[a-z0-9]+(?:[._/-]+[a-z0-9]+)*)"
+    r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]*))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 _RESERVED = ("run", "workers")
 """Values of the chart that the command line sets for every run."""
@@ -45,11 +45,14 @@ class ClusterOptions:
         if self.kubeconfig and not self.kubeconfig.is_file():
             found.append(f"--kubeconfig: {self.kubeconfig}: there is no such file")
         for word in self.sets:
-            key, equals, _ = word.partition("=")
-            if not equals or not key:
+            if not word.partition("=")[0] or "=" not in word:
                 found.append(f"--set: expected KEY=VALUE, got {word!r}")
-            elif re.split(r"[.\[]", key)[0] in _RESERVED:
-                found.append(f"--set: {key} is set by the command line itself, for every run")
+            keys = [pair.partition("=")[0] for pair in re.split(r"(?<!\\),", word) if "=" in pair]
+            found += [
+                f"--set: {key} is set by the command line itself, for every run"
+                for key in keys
+                if re.split(r"[.\[]", key)[0] in _RESERVED
+            ]
         if self.image is not None and not _IMAGE.fullmatch(self.image):
             found.append(f"--image: expected NAME[:TAG][@sha256:DIGEST], got {self.image!r}")
         return found

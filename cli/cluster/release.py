@@ -2,16 +2,14 @@
 
 import getpass
 import hashlib
-import os
 import platform
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import psutil
-
 from cli.config import Target
+from cli.owner import Owner
 from simulator.spec import RunSpec
 
 SWEEP = "iot-bench/sweep"
@@ -81,8 +79,7 @@ class Release:
 
 def this_owner() -> str:
     """Return a label that names this process: its user and machine, and which process it is."""
-    process = psutil.Process(os.getpid())
-    return f"{_machine()}.{process.pid}.{int(process.create_time())}"
+    return f"{_machine()}.{Owner.this()}"
 
 
 def is_abandoned(owner: str) -> bool:
@@ -90,11 +87,8 @@ def is_abandoned(owner: str) -> bool:
     machine, _, process = owner.partition(".")
     if machine != _machine():
         return False
-    pid, _, created = process.partition(".")
-    try:
-        return int(psutil.Process(int(pid)).create_time()) != int(created)
-    except (psutil.Error, ValueError):
-        return True
+    found = Owner.parse(process)
+    return found is None or not found.alive
 
 
 def _machine() -> str:

@@ -255,10 +255,14 @@ class _Run:
         return next((pod for pod in self._pods.values() if is_collector(pod)), None)
 
     def image(self) -> str:
-        """Return the image that the collector runs, by its digest where the node knows it."""
-        statuses = (self._collector() or {}).get("status", {}).get("containerStatuses", ())
-        names = [status.get("imageID") or status["image"] for status in statuses]
-        return str(names[0]) if names else ""
+        """Return the image that the collector runs: as it was asked for, and what the node took."""
+        pod = self._collector()
+        if pod is None:
+            return ""
+        name = str(pod["spec"]["containers"][0]["image"])
+        statuses = pod.get("status", {}).get("containerStatuses", ())
+        found = next((str(status.get("imageID", "")) for status in statuses), "")
+        return f"{name} ({found})" if found and found != name else name
 
     def _collector_runs(self) -> bool:
         pod = self._collector()

@@ -1,0 +1,102 @@
+"""The command line on a real cluster, driven as a user drives it.
+
+Whatever KUBECONFIG names is used; without it, or where it names the test cluster, the test cluster
+of tests/cluster: it is started if it is not up, and then stopped again.
+"""
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, cluster, new_namespace, waited
+
+
+@pytest.fixture(scope="session")
+def kube(request: pytest.FixtureRequest) -> Iterator[Kubernetes]:
+    """The cluster; what is done to have it is shown at once, for it may take minutes."""
+    shown = request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled
+    with contextlib.ExitStack() as stack:
+        with shown():
+            print(flush=True)
+            found = stack.enter_context(cluster())
+        yield found
+        with shown():
+            stack.close()
+
+
+@pytest.fixture(scope="session")
+def bench(kube: Kubernetes) -> Iterator[Namespace]:
+    """A namespace with a PostgreSQL."""
+    with new_namespace(kube, postgres=True) as made:
+        yield made
+
+
+@pytest.fixture
+def namespace(kube: Kubernetes) -> Iterator[Namespace]:
+    """An empty namespace of the test's own."""
+    with new_namespace(kube) as made:
+        yield made
+
+
+@pytest.fixture
+def powers(kube: Kubernetes) -> Kubernetes:
+    """The test cluster: no other lets us crash its nodes, or kill its processes."""
+    if not kube.own:
+        pytest.skip("only on the test cluster: this crashes nodes, fakes them, or kills processes")
+    return kube
+
+
+@pytest.fixture
+def line_on(tmp_path: Path) -> Iterator[Callable[[Namespace], ClusterLine]]:
+    """Make command lines; in the end nothing may be left of any of them."""
+    made: list[ClusterLine] = []
+
+    def make(namespace: Namespace) -> ClusterLine:
+        folder = tmp_path / f"line{len(made)}"
+        folder.mkdir()
+        made.append(ClusterLine(folder, namespace=namespace))
+        return made[-1]
+
+    yield make
+    left: list[str] = []
+    for line in made:
+        line.end()
+        left += line.leftovers()
+        left += line.namespace.leftovers()
+        if left:
+            line.namespace.remove_leftovers()
+    assert not left
+
+
+@pytest.fixture
+def cli(bench: Namespace, line_on: Callable[[Namespace], ClusterLine]) -> ClusterLine:
+    """The command line on the namespace with the PostgreSQL."""
+    return line_on(bench)
+
+
+@pytest.fixture
+def empty(namespace: Namespace, line_on: Callable[[Namespace], ClusterLine]) -> ClusterLine:
+    """The command line on an empty namespace."""
+    return line_on(namespace)
+
+
+@pytest.fixture
+def crash(powers: Kubernetes) -> Iterator[Callable[[str], None]]:
+    """Crash nodes; all of them are booted again in the end, and well."""
+    crashed: dict[str, str] = {}
+
+    def crash_it(node: str) -> None:
+        crashed[node] = ""
+        powers.script("crash", node)
+        crashed[node] = powers.renewed(node)
+
+    yield crash_it
+    for node in crashed:
+        powers.script("boot", node)
+    for node, last in crashed.items():
+        # The control plane may not even have noticed that it was gone.
+        waited(f"{node} renews its lease", functools.partial(powers.renewed_since, node, last), 60)
+        powers.kubectl("wait", "--for=condition=Ready", f"node/{node}", "--timeout=60s")

@@ -1,0 +1,434 @@
+"""A cluster, a namespace of it, and the command line driven against both."""
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import yaml
+
+from tests.integration.conftest import ROOT, CommandLine, Finished
+
+SCRIPT = ROOT / "tests" / "cluster" / "cluster.sh"
+STATE = Path("/var/tmp/bench-cluster")
+"""Where cluster.sh keeps a running cluster."""
+OWN_POSTGRES = "localhost/postgres:15"
+OURS = "app.kubernetes.io/name=iot-bench"
+DATABASE_NODES = "workload=db"
+RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
+
+SMALL = {
+    # A node of the test cluster has the two cores of its machine, and all nodes share them.
+    "worker": {"resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}},
+    "collector": {"resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}},
+}
+LONG = ("--batch=100", "--num-inserts=200000", "--rate=2000", "--verify=none")
+"""A run that goes on for more than a minute, and leaves the machine to others meanwhile."""
+
+
+def waited(what: str, condition: Callable[[], Any], within_s: float = 30) -> Any:
+    """Wait until something is true, and return it."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.1)
+    return pytest.fail(f"within {within_s:.0f} s it did not become true: {what}")
+
+
+def told(text: str) -> None:
+    """Tell whoever watches the tests what takes so long."""
+    print(text, file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Kubernetes:
+    """A cluster, with the images loaded into it."""
+
+    environment: Mapping[str, str]
+    own: bool
+    """Whether it is the test cluster, whose nodes can be crashed and whose processes are ours."""
+    image: str = ""
+    """Of collector and workers; empty for the one that the chart names."""
+    postgres_image: str = OWN_POSTGRES
+
+    def run(
+        self, *words: str, given: str | None = None, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            words,
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=180,
+            env={**os.environ, **self.environment},
+        )
+        assert not check or done.returncode == 0, f"{' '.join(words)}: {done.stderr or done.stdout}"
+        return done
+
+    def kubectl(self, *words: str, given: str | None = None, check: bool = True) -> str:
+        return self.run("kubectl", *words, given=given, check=check).stdout
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.kubectl("get", *words, "--output=json"))
+
+    def script(self, *words: str) -> str:
+        """Run cluster.sh on the test cluster."""
+        return self.run(str(SCRIPT), *words).stdout
+
+    def database_nodes(self) -> set[str]:
+        items = self.json("nodes", f"--selector={DATABASE_NODES}")["items"]
+        return {node["metadata"]["name"] for node in items}
+
+    def client_nodes(self) -> list[str]:
+        items = self.json("nodes", f"--selector={DATABASE_NODES.replace('=', '!=')},type!=kwok")
+        return sorted(node["metadata"]["name"] for node in items["items"])
+
+    def renewed(self, node: str) -> str:
+        """Return when a node last said that it is alive."""
+        words = ("get", "lease", node, "--namespace=kube-node-lease")
+        return self.kubectl(*words, "--output=jsonpath={.spec.renewTime}")
+
+    def renewed_since(self, node: str, before: str) -> bool:
+        return self.renewed(node) != before
+
+    def server(self) -> dict[str, Any]:
+        """Return the API server's address and its certificate authority."""
+        view = json.loads(
+            self.kubectl("config", "view", "--raw", "--minify", "--flatten", "--output=json")
+        )
+        found: dict[str, Any] = view["clusters"][0]["cluster"]
+        return found
+
+    def kubeconfig(self, path: Path, token: str, *, context: str = "here") -> Path:
+        """Write a kubeconfig for whoever has that token."""
+        content = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": context, "cluster": self.server()}],
+            "users": [{"name": context, "user": {"token": token}}],
+            "contexts": [{"name": context, "context": {"cluster": context, "user": context}}],
+            "current-context": context,
+        }
+        path.write_text(yaml.safe_dump(content))
+        path.chmod(0o600)
+        return path
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """A namespace, and what is in it of the benchmark."""
+
+    kube: Kubernetes
+    name: str
+    password: str = ""
+    """Of its PostgreSQL, if it has one."""
+
+    def kubectl(self, *words: str, given: str | None = None, check: bool = True) -> str:
+        return self.kube.kubectl(f"--namespace={self.name}", *words, given=given, check=check)
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.kubectl("get", *words, "--output=json"))
+
+    def pods(self, component: str = "") -> list[Any]:
+        selector = OURS + (f",app.kubernetes.io/component={component}" if component else "")
+        found: list[Any] = self.json("pods", f"--selector={selector}")["items"]
+        return found
+
+    def pod(self, component: str) -> Any:
+        (found,) = self.pods(component)
+        return found
+
+    def log(self, pod: str) -> str:
+        return self.kubectl("logs", pod, check=False)
+
+    def leftovers(self) -> list[str]:
+        """Return the names of all that the benchmark, or helm for it, has left."""
+        ours = self.kubectl("get", "all,cm,secret,jobs", f"--selector={OURS}", "--output=name")
+        helms = self.kubectl("get", "secret", "--selector=owner=helm", "--output=name")
+        return sorted({*ours.split(), *helms.split()})
+
+    def remove_leftovers(self) -> None:
+        kinds = "jobs,pods,services,configmaps,secrets"
+        for selector in (OURS, "owner=helm"):
+            force = ("--now", "--ignore-not-found")
+            self.kubectl("delete", kinds, f"--selector={selector}", *force, check=False)
+
+    def sql(self, statement: str, database: str = "app") -> str:
+        command = ("psql", "-U", "app", "-d", database, "-Atc", statement)
+        return self.kubectl("exec", "postgres-0", "--", *command).strip()
+
+    def secret(self, name: str, **content: str) -> None:
+        manifest = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": name},
+            "stringData": content,
+        }
+        self.kubectl("apply", "--filename=-", given=json.dumps(manifest))
+
+    def account(self, name: str, *, rights: bool) -> str:
+        """Make a ServiceAccount, with deployment/rbac.yaml's rights or none; return its token."""
+        self.kubectl("create", "serviceaccount", name)
+        if rights:
+            self.kubectl("apply", f"--filename={ROOT / 'deployment' / 'rbac.yaml'}")
+            who = f"--serviceaccount={self.name}:{name}"
+            self.kubectl("create", "rolebinding", name, "--role=iot-bench", who)
+        return self.kubectl("create", "token", name).strip()
+
+    def install_postgres(self) -> None:
+        """Install PostgreSQL as dbinstall says, but for its image."""
+        self.secret("postgres-app", username="app", dbname="app", password=self.password)
+        manifest = (ROOT / "dbinstall" / "postgresql" / "statefulset.yaml").read_text()
+        changed, count = re.subn(r"image: \S+", f"image: {self.kube.postgres_image}", manifest)
+        assert count == 1
+        self.kubectl("apply", "--filename=-", given=changed)
+        self.kubectl("rollout", "status", "statefulset/postgres", "--timeout=120s")
+
+
+@contextlib.contextmanager
+def new_namespace(kube: Kubernetes, *, postgres: bool = False) -> Iterator[Namespace]:
+    """Make a namespace that lets nothing privileged in, and remove it with all that is in it."""
+    password = secrets.token_hex(12) if postgres else ""
+    made = Namespace(kube, f"bench-e2e-{secrets.token_hex(3)}", password)
+    kube.kubectl("create", "namespace", made.name)
+    try:
+        kube.kubectl("label", "namespace", made.name, RESTRICTED)
+        waited(
+            "the namespace has its ServiceAccount",
+            lambda: made.kubectl("get", "serviceaccount", "default", check=False),
+        )
+        if postgres:
+            made.install_postgres()
+        yield made
+    finally:
+        # Its removal is waited for only where there is a volume, which outlives a stopped cluster.
+        kube.kubectl("delete", "namespace", made.name, f"--wait={str(postgres).lower()}")
+
+
+@dataclass
+class ClusterLine(CommandLine):
+    """The command line on a namespace."""
+
+    namespace: Namespace = field(kw_only=True)
+    values: Mapping[str, Any] = field(default_factory=lambda: SMALL)
+    words_before: Sequence[str] = ()
+    """Of a program that starts the command line."""
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
+        own = [f"--config={self.config}", f"--namespace={self.namespace.name}"]
+        if command in ("insert", "query", "check"):
+            file = self.folder / "values.yaml"
+            file.write_text(yaml.safe_dump(dict(self.values)))
+            own.append(f"--values={file}")
+            image = self.namespace.kube.image
+            own += [f"--image={image}"] if image else []
+        if command in ("insert", "query"):
+            own.append(f"--output={self.output}")
+        self.temporary.mkdir(exist_ok=True)
+        environment = {
+            **os.environ,
+            **self.namespace.kube.environment,
+            "TMPDIR": str(self.temporary),
+            **self.environment,
+        }
+        run = [*self.words_before, sys.executable, str(ROOT / "run.py")]
+        process = subprocess.Popen(
+            [*run, command, *own, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env={name: value for name, value in environment.items() if value},
+        )
+        self.started.append(process)
+        return process
+
+    def run(self, command: str, *arguments: str, within_s: float = 90) -> Finished:
+        return self.finish(self.start(command, *arguments), within_s)
+
+    def insert(self, *arguments: str, within_s: float = 90) -> Finished:
+        return self.run("insert", *arguments, within_s=within_s)
+
+    def inserting(self, *arguments: str, workers: int = 1) -> subprocess.Popen[str]:
+        """Start a long insert and return when its workers write."""
+        process = self.start(
+            "insert", "--target=postgresql", f"--workers={workers}", "--runs=1", *LONG, *arguments
+        )
+
+        def writes() -> bool:
+            assert process.poll() is None, process.communicate()
+            pods = self.namespace.pods("collector")
+            return any(
+                '"phase":"insert"' in self.namespace.log(p["metadata"]["name"]) for p in pods
+            )
+
+        waited("the workers write", writes, 60)
+        return process
+
+    def result(self) -> Any:
+        """Return the only result file's content."""
+        (found,) = self.results()
+        return found
+
+    def write_config(self, targets: Mapping[str, Any]) -> None:
+        self.config = self.folder / "config.yaml"
+        self.config.write_text(yaml.safe_dump({"targets": dict(targets)}))
+
+    def other(self, name: str, namespace: Namespace | None = None) -> "ClusterLine":
+        """Return a second command line, with a folder of its own."""
+        folder = self.folder / name
+        folder.mkdir()
+        return dataclasses.replace(
+            self, folder=folder, namespace=namespace or self.namespace, environment={}
+        )
+
+    def end(self) -> None:
+        """Kill what a failed test has left running."""
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+    def leftovers(self) -> list[str]:
+        files = [str(path) for path in self.temporary.rglob("*")]
+        return files + [str(path) for path in self.output.glob(".*")]
+
+
+NULL = {"null": {"module": "null", "runner": "kubernetes"}}
+"""A target that needs no database."""
+
+
+def interrupted(process: subprocess.Popen[str]) -> None:
+    """Do what Ctrl-C does."""
+    process.send_signal(signal.SIGINT)
+
+
+def kill_container(pod: Any) -> None:
+    """Kill a container's Python from the machine: no node process is asked."""
+    groups = Path("/sys/fs/cgroup/pids/bench-cluster")
+    # The kubelet writes a pod's uid with dashes; some drivers of control groups, with underscores.
+    uid = pod["metadata"]["uid"]
+    killed = 0
+    for file in groups.rglob("cgroup.procs"):
+        if uid not in str(file) and uid.replace("-", "_") not in str(file):
+            continue
+        for pid in map(int, file.read_text().split()):
+            process = psutil.Process(pid)
+            if "python" in process.name():
+                process.kill()
+                killed += 1
+    assert killed
+
+
+# --- which cluster ------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def cluster() -> Iterator[Kubernetes]:
+    """The cluster that KUBECONFIG names, or else the test cluster."""
+    given = os.environ.get("KUBECONFIG", "")
+    if given and not Path(given).is_relative_to(STATE):
+        yield _foreign(given)
+        return
+    was_up = STATE.is_dir()
+    if not was_up:
+        told("e2e: starting the test cluster; the first build takes some minutes")
+        _script("build")
+    try:
+        _script("up")
+        told(f"e2e: the test cluster is up{', and was before' if was_up else ''}")
+        environment = _environment()
+        yield _loaded(Kubernetes(environment, own=True))
+    finally:
+        if not was_up:
+            told("e2e: stopping the test cluster")
+            _script("down")
+
+
+def _foreign(kubeconfig: str) -> Kubernetes:
+    image, postgres = os.environ.get("E2E_IMAGE"), os.environ.get("E2E_POSTGRES_IMAGE")
+    if not image or not postgres:
+        pytest.fail(
+            f"KUBECONFIG names a cluster of your own ({kubeconfig}): set E2E_IMAGE to the image of"
+            " this checkout (`make image`) and E2E_POSTGRES_IMAGE to one of PostgreSQL, both where"
+            " its nodes find them; or unset KUBECONFIG, for the test cluster"
+        )
+    missing = [program for program in ("kubectl", "helm") if shutil.which(program) is None]
+    if missing:
+        pytest.fail(f"these tests need {' and '.join(missing)} on the PATH")
+    told(f"e2e: using the cluster of {kubeconfig}")
+    return Kubernetes({}, own=False, image=image, postgres_image=postgres)
+
+
+def _script(*words: str) -> str:
+    done = subprocess.run(
+        [str(SCRIPT), *words], stdout=subprocess.PIPE, text=True, check=False, timeout=1800
+    )
+    if done.returncode:
+        pytest.fail(f"cluster.sh {' '.join(words)} failed: see above")
+    return done.stdout.strip()
+
+
+def _environment() -> dict[str, str]:
+    """Return what `cluster.sh env` sets."""
+    line = f'eval "$({SCRIPT} env)"; printf "%s\\n" "$PATH" "$KUBECONFIG" "$KUBECACHEDIR"'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
+    return dict(zip(("PATH", "KUBECONFIG", "KUBECACHEDIR"), done.stdout.splitlines(), strict=True))
+
+
+def _loaded(kube: Kubernetes) -> Kubernetes:
+    """Build the images and load them, unless the environment names others."""
+    image, postgres = os.environ.get("E2E_IMAGE"), os.environ.get("E2E_POSTGRES_IMAGE")
+    archives = [] if image else [str(_app_image())]
+    archives += [] if postgres else [_script("postgres")]
+    told(f"e2e: loading {len(archives)} images")
+    _script("load", *archives)
+    return dataclasses.replace(kube, image=image or "", postgres_image=postgres or OWN_POSTGRES)
+
+
+@functools.cache
+def version() -> str:
+    text = (ROOT / "simulator" / "__init__.py").read_text()
+    found = re.search(r'__version__ = "(.+)"', text)
+    assert found
+    return found[1]
+
+
+def _app_image() -> Path:
+    """Build the image from the checkout, unless the last one built is of the same sources."""
+    context = ROOT / "simulator"
+    base = _script("python")
+    digest = hashlib.sha256(base.encode())
+    for path in sorted(context.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(context)}\0".encode() + path.read_bytes())
+    folder = Path(base).parent
+    archive = folder / f"e2e-{digest.hexdigest()[:12]}.tar"
+    if not archive.exists():
+        for old in folder.glob("e2e-*.tar"):
+            old.unlink()
+        told("e2e: building the image from the checkout")
+        tag = f"docker.io/library/iot-database-benchmark:{version()}"
+        options = (f"--build-arg=BASE=docker-archive:{base}", f"--build-arg=VERSION={version()}")
+        _script("bud", tag, str(context), str(archive), *options)
+    return archive

@@ -1,0 +1,413 @@
+"""What goes wrong: it is named within seconds, written down, and nothing is left behind."""
+
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.harness import (
+    LONG,
+    NULL,
+    SMALL,
+    ClusterLine,
+    Namespace,
+    interrupted,
+    kill_container,
+    waited,
+)
+from tests.integration.conftest import Finished
+
+POSTGRES = "--target=postgresql"
+QUICK = ("--workers=1", "--runs=1", "--batch=1000", "--num-inserts=2000")
+SOON_S = 30
+A_LOST_NODE_S = 60
+
+
+def failed(line: ClusterLine, done: Finished, *words: str) -> Any:
+    """Assert what every failed run leaves: exit code, cause, result file; return its content."""
+    assert done.code == 1, (done.code, done.err)
+    result = line.result()
+    assert result["status"] == "failed"
+    for word in words:
+        assert word in result["cause"]
+        assert word in done.err
+    return result
+
+
+def timed(act: Callable[[], Finished], within_s: float) -> Finished:
+    began = time.monotonic()
+    done = act()
+    took_s = time.monotonic() - began
+    assert took_s < within_s, f"{took_s:.1f} s: {done.err}"
+    return done
+
+
+# --- pods that do not start -----------------------------------------------------------------------
+
+_DSN = "host=postgres-rw dbname=app user=app"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What keeps a pod from starting, and the words by which it has to be named."""
+
+    arguments: tuple[str, ...]
+    words: tuple[str, ...]
+    password: Mapping[str, str] | None = None
+    """Of a Secret that is not as config.yaml says."""
+
+
+CAUSES = {
+    "an image that is nowhere": Cause(
+        ("--image=127.0.0.1:1/nosuch/image:1",),
+        ("127.0.0.1:1/nosuch/image:1 cannot be had", "connection refused", "make image", "--image"),
+    ),
+    "a worker larger than any node": Cause(
+        ("--set=worker.resources.requests.cpu=100", "--set=worker.resources.limits.cpu=100"),
+        ("no node can take worker 0", "Insufficient cpu", "worker.resources.requests"),
+    ),
+    "a node selector that nothing meets": Cause(
+        ("--set=collector.nodeSelector.moon=dark",),
+        ("no node can take collector", "collector.nodeSelector"),
+    ),
+    "only the database's node is left": Cause(
+        ("--set=worker.nodeSelector.workload=db",),
+        ("no node can take worker 0", "database.nodeLabels"),
+    ),
+    "too little memory to start": Cause(
+        (
+            "--set=worker.resources.limits.memory=16Mi",
+            "--set=worker.resources.requests.memory=16Mi",
+        ),
+        ("worker 0", "16Mi", "OOMKilled", "worker.resources.limits.memory"),
+    ),
+    "a secret that is missing": Cause(
+        (),
+        ("cannot start", "nosuch", "not found", "_from` in config.yaml"),
+        password={"secret": "nosuch", "key": "password"},
+    ),
+    "a secret without the key": Cause(
+        (),
+        ("cannot start", "passwort", "`key` of `..._from` in config.yaml"),
+        password={"secret": "postgres-app", "key": "passwort"},
+    ),
+}
+AT_ONCE = 3
+"""They wait for most of the time; more of them would wait for the machine's two cores."""
+
+
+@pytest.fixture(scope="class")
+def not_started(
+    bench: Namespace, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Future[tuple[ClusterLine, Finished, float]]]]:
+    """Runs of which none starts, side by side: each has to be told its own cause."""
+
+    def run(cause: Cause) -> tuple[ClusterLine, Finished, float]:
+        line = ClusterLine(tmp_path_factory.mktemp("line"), namespace=bench)
+        if cause.password:
+            target = {
+                "module": "postgres",
+                "connection_string": _DSN,
+                "password_from": dict(cause.password),
+            }
+            line.write_config({"postgresql": target})
+        began = time.monotonic()
+        done = line.insert(POSTGRES, *QUICK, *cause.arguments)
+        return line, done, time.monotonic() - began
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        yield {name: threads.submit(run, cause) for name, cause in CAUSES.items()}
+    left = bench.leftovers()
+    bench.remove_leftovers()
+    assert not left
+
+
+class TestNotStarted:
+    @pytest.mark.parametrize("name", CAUSES)
+    def test_it_is_named(
+        self, not_started: dict[str, Future[tuple[ClusterLine, Finished, float]]], name: str
+    ) -> None:
+        line, done, took_s = not_started[name].result()
+        failed(line, done, *CAUSES[name].words)
+        assert took_s < SOON_S
+        assert not line.leftovers()
+
+
+def test_too_little_memory_for_its_batches(cli: ClusterLine) -> None:
+    little = ("limits.memory=40Mi", "requests.memory=40Mi")
+    done = timed(
+        lambda: cli.insert(
+            POSTGRES,
+            *("--workers=1", "--runs=1", "--batch=500000", "--num-inserts=1000000"),
+            *(f"--set=worker.resources.{word}" for word in little),
+        ),
+        SOON_S,
+    )
+    words = ("worker 0", "out of memory", "40Mi", "OOMKilled", "worker.resources.limits.memory")
+    failed(cli, done, *words)
+
+
+def test_a_quota_that_is_exceeded(empty: ClusterLine) -> None:
+    empty.write_config(NULL)
+    empty.namespace.kubectl("create", "quota", "few", "--hard=pods=2")
+    words = ("--workers=4", "--runs=1", "--num-inserts=100")
+    done = timed(lambda: empty.insert("--target=null", *words), SOON_S)
+    failed(empty, done, "cannot be created", "exceeded quota: few", "have the quota raised")
+
+
+def test_a_wrong_password(cli: ClusterLine) -> None:
+    done = timed(lambda: cli.insert(POSTGRES, *QUICK, "--extra-option=password=wrong"), SOON_S)
+    failed(cli, done, "password authentication failed")
+
+
+def test_a_secret_with_another_password(empty: ClusterLine, bench: Namespace) -> None:
+    empty.namespace.secret("postgres-app", password="quite another")
+    dsn = f"connection_string=host=postgres-rw.{bench.name} dbname=app user=app"
+    done = timed(lambda: empty.insert(POSTGRES, *QUICK, f"--extra-option={dsn}"), SOON_S)
+    failed(empty, done, "password authentication failed")
+    checked = timed(lambda: empty.run("check", POSTGRES, f"--extra-option={dsn}"), SOON_S)
+    assert checked.code == 1
+    assert "password authentication failed" in checked.err
+
+
+# --- pods that are lost in mid-run ----------------------------------------------------------------
+
+
+def test_a_worker_is_deleted(cli: ClusterLine) -> None:
+    process = cli.inserting(workers=2)
+    name = cli.namespace.pods("worker")[0]["metadata"]["name"]
+    cli.namespace.kubectl("delete", "pod", name, "--wait=false")
+    done = timed(lambda: cli.finish(process), SOON_S)
+    result = failed(cli, done, "worker", "deleted")
+    assert len(result["runs"]) == 1
+
+
+@pytest.mark.usefixtures("powers")
+def test_a_worker_is_killed(cli: ClusterLine) -> None:
+    process = cli.inserting(workers=2)
+    kill_container(cli.namespace.pods("worker")[0])
+    done = timed(lambda: cli.finish(process), SOON_S)
+    failed(cli, done, "worker", "137")
+
+
+@pytest.mark.usefixtures("powers")
+def test_the_collector_is_killed(cli: ClusterLine) -> None:
+    process = cli.inserting()
+    kill_container(cli.namespace.pod("collector"))
+    done = timed(lambda: cli.finish(process), SOON_S)
+    failed(cli, done, "collector", "137")
+
+
+def test_the_collector_is_deleted(cli: ClusterLine) -> None:
+    process = cli.inserting()
+    name = cli.namespace.pod("collector")["metadata"]["name"]
+    cli.namespace.kubectl("delete", "pod", name, "--wait=false")
+    done = timed(lambda: cli.finish(process), SOON_S)
+    failed(cli, done, "collector", "deleted")
+
+
+@pytest.mark.parametrize("victim", ["worker", "collector"])
+def test_a_node_is_lost(cli: ClusterLine, crash: Callable[[str], None], victim: str) -> None:
+    nodes = cli.namespace.kube.client_nodes()
+    cli.values = {
+        part: {**SMALL[part], "nodeSelector": {"kubernetes.io/hostname": node}}
+        for part, node in zip(("worker", "collector"), nodes, strict=False)
+    }
+    process = cli.inserting()
+    node = cli.namespace.pod(victim)["spec"]["nodeName"]
+    crash(node)
+    done = timed(lambda: cli.finish(process, 120), A_LOST_NODE_S)
+    failed(cli, done, victim, f"its node {node}")
+
+
+# --- what is missing on the way to the cluster ----------------------------------------------------
+
+
+def test_no_rights_at_all(empty: ClusterLine, tmp_path: Path) -> None:
+    empty.write_config(NULL)
+    token = empty.namespace.account("nobody", rights=False)
+    path = empty.namespace.kube.kubeconfig(tmp_path / "nobody", token)
+    done = timed(lambda: empty.insert("--target=null", *QUICK, f"--kubeconfig={path}"), SOON_S)
+    assert done.code == 1
+    for word in ("nobody", "cannot list resource", "run.py check", "rbac.yaml"):
+        assert word in done.err
+    checked = timed(lambda: empty.run("check", "--target=null", f"--kubeconfig={path}"), SOON_S)
+    assert checked.code == 1
+    for word in ("secrets", "jobs.batch", "pods/log", "events", "create", "rbac.yaml"):
+        assert word in checked.err
+
+
+def test_a_right_that_is_missing(empty: ClusterLine, tmp_path: Path) -> None:
+    empty.write_config(NULL)
+    token = empty.namespace.account("somebody", rights=True)
+    role = empty.namespace.json("role", "iot-bench")
+    rules = [rule for rule in role["rules"] if rule["resources"] != ["jobs"]]
+    patch = json.dumps({"rules": rules})
+    empty.namespace.kubectl("patch", "role", "iot-bench", "--type=merge", f"--patch={patch}")
+    path = empty.namespace.kube.kubeconfig(tmp_path / "somebody", token)
+    checked = timed(lambda: empty.run("check", "--target=null", f"--kubeconfig={path}"), SOON_S)
+    assert checked.code == 1
+    assert "jobs.batch" in checked.err
+    assert "secrets" not in checked.err
+    done = timed(lambda: empty.insert("--target=null", *QUICK, f"--kubeconfig={path}"), SOON_S)
+    assert done.code == 1
+    assert "jobs" in done.err
+    # The user cannot look for its jobs either; there are none.
+    assert not empty.namespace.pods()
+
+
+def test_helm_is_missing(cli: ClusterLine, tmp_path: Path) -> None:
+    cli.environment = {"PATH": str(tmp_path)}
+    for done in (
+        timed(lambda: cli.insert(POSTGRES, *QUICK), SOON_S),
+        timed(lambda: cli.run("check", POSTGRES), SOON_S),
+    ):
+        assert done.code == 1
+        assert "helm is not on the PATH" in done.err
+        assert "https://helm.sh" in done.err
+
+
+def test_helm_is_too_old(cli: ClusterLine, tmp_path: Path) -> None:
+    program = tmp_path / "helm"
+    program.write_text("#!/bin/sh\necho v3.2.0+ge11b7ce\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    cli.environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = timed(lambda: cli.insert(POSTGRES, *QUICK), SOON_S)
+    assert done.code == 1
+    assert "helm v3.2.0+ge11b7ce is too old" in done.err
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "192.0.2.1:6443"], ids=["closed", "silent"])
+@pytest.mark.parametrize("command", ["insert", "check", "cleanup"])
+def test_a_cluster_that_is_not_there(
+    cli: ClusterLine, tmp_path: Path, address: str, command: str
+) -> None:
+    path = cli.namespace.kube.kubeconfig(tmp_path / "gone", "none")
+    content = yaml.safe_load(path.read_text())
+    content["clusters"][0]["cluster"] = {"server": f"https://{address}"}
+    path.write_text(yaml.safe_dump(content))
+    words = {"insert": (POSTGRES, *QUICK), "check": (POSTGRES,), "cleanup": ()}[command]
+    done = timed(lambda: cli.run(command, *words, f"--kubeconfig={path}"), 15)
+    assert done.code == 1
+    assert f"https://{address}" in done.err
+    assert "cannot be reached" in done.err
+
+
+# --- being stopped --------------------------------------------------------------------------------
+
+
+def test_ctrl_c_in_mid_run(cli: ClusterLine) -> None:
+    process = cli.inserting(workers=2)
+    interrupted(process)
+    done = timed(lambda: cli.finish(process), SOON_S)
+    assert done.code == 130
+    result = cli.result()
+    assert result["status"] == "interrupted"
+    (run,) = result["runs"]
+    assert sum(report["rows"] for report in run["outcome"]["workers"]) > 0
+
+
+def test_ctrl_c_while_pods_start(cli: ClusterLine) -> None:
+    process = cli.start("insert", POSTGRES, "--runs=1", "--workers=2", *LONG)
+    waited("there is a pod", cli.namespace.pods)
+    interrupted(process)
+    done = timed(lambda: cli.finish(process), SOON_S)
+    assert done.code == 130
+    assert cli.result()["status"] == "interrupted"
+
+
+def test_ctrl_c_twice(cli: ClusterLine) -> None:
+    process = cli.inserting()
+    interrupted(process)
+    time.sleep(0.3)
+    interrupted(process)
+    done = timed(lambda: cli.finish(process), SOON_S)
+    assert done.code == 130
+    if cli.namespace.leftovers():  # then it says how they are removed, and so they are
+        assert "cleanup" in done.err
+        assert cli.run("cleanup").code == 0
+
+
+# --- what is left behind, and how it is removed ---------------------------------------------------
+
+
+def somebody_elses(namespace: Namespace, sweep: str) -> None:
+    """Put something there that another user's sweep has."""
+    labels = {
+        "app.kubernetes.io/name": "iot-bench",
+        "iot-bench/sweep": sweep,
+        "iot-bench/run": f"{sweep}-1-1",
+        "iot-bench/owner": "somebody-0123456789.4711.1790000000",
+    }
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": f"bench-{sweep}-1-1", "labels": labels},
+    }
+    namespace.kubectl("apply", "--filename=-", given=json.dumps(manifest))
+
+
+def sweep_of(line: ClusterLine) -> str:
+    labels: dict[str, str] = line.namespace.pod("collector")["metadata"]["labels"]
+    return labels["iot-bench/sweep"]
+
+
+def test_a_killed_command_line_is_cleaned_up_after(cli: ClusterLine) -> None:
+    somebody_elses(cli.namespace, "20260101-000000-abcd")
+    process = cli.inserting()
+    alive = sweep_of(cli)
+    left = cli.run("cleanup")
+    assert left.code == 0, left.err
+    assert f"left {alive}" in left.out, "it runs: only --run or --all may remove it"
+    process.kill()
+    process.wait()
+    done = timed(lambda: cli.run("cleanup"), SOON_S)
+    assert done.code == 0, done.err
+    assert f"removed {alive}" in done.out
+    assert "left 20260101-000000-abcd" in done.out
+    assert "somebody-0123456789" in done.out
+    assert cli.namespace.leftovers() == ["secret/bench-20260101-000000-abcd-1-1"]
+    done = cli.run("cleanup", "--run=20260101-000000-abcd")
+    assert done.code == 0, done.err
+    assert not cli.namespace.leftovers()
+    again = cli.run("cleanup")
+    assert again.code == 0
+    assert "nothing is left" in again.out
+
+
+def test_cleanup_of_everything(empty: ClusterLine) -> None:
+    for number in range(3):
+        somebody_elses(empty.namespace, f"20260101-00000{number}-abcd")
+    wrong = empty.run("cleanup", "--run=20260101-000009-abcd")
+    assert wrong.code == 1
+    assert "there is nothing of 20260101-000009-abcd" in wrong.err
+    assert len(empty.namespace.leftovers()) == 3
+    done = empty.run("cleanup", "--all")
+    assert done.code == 0, done.err
+    assert done.out.count("removed") == 3
+
+
+def test_a_release_is_kept(empty: ClusterLine) -> None:
+    empty.write_config(NULL)
+    done = empty.insert("--target=null", *QUICK, "--keep")
+    assert done.code == 0, done.err
+    assert empty.namespace.pods("collector")
+    assert empty.namespace.pods("worker")
+    lines = {line.split(":")[0].strip(): line for line in done.err.splitlines()}
+    look = lines["look"].partition("look:")[2].split()
+    found = empty.namespace.kube.run(*look)
+    for kind in ("pod/", "job.batch/", "service/", "configmap/", "secret/"):
+        assert kind in found.stdout
+    remove = lines["remove"].partition("python run.py cleanup")[2].split()
+    assert empty.namespace.name in remove
+    cleaned = empty.run("cleanup", *remove[remove.index("--run") :])
+    assert cleaned.code == 0, cleaned.err
+    assert not empty.namespace.leftovers()

@@ -1,0 +1,278 @@
+"""What works: inserts, queries and checks on a cluster, however it is reached."""
+
+import itertools
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.harness import NULL, ClusterLine, Kubernetes, Namespace
+
+POSTGRES = "--target=postgresql"
+QUICK = ("--workers=1", "--runs=1", "--batch=1000", "--num-inserts=2000")
+
+
+def verdicts(result: Any) -> list[str]:
+    return [run["outcome"]["verdict"]["status"] for run in result["runs"]]
+
+
+def test_a_sweep_is_verified_and_no_worker_runs_on_the_databases_node(
+    cli: ClusterLine, kube: Kubernetes
+) -> None:
+    done = cli.insert(
+        POSTGRES, "--workers=1,2,4", "--runs=2", "--batch=1000", "--num-inserts=5000", within_s=120
+    )
+    assert done.code == 0, done.err
+    result = cli.result()
+    assert result["status"] == "done"
+    assert result["runner"] == "kubernetes"
+    assert [run["workers"] for run in result["runs"]] == [1, 1, 2, 2, 4, 4]
+    assert verdicts(result) == ["verified"] * 6
+    reports = [report for run in result["runs"] for report in run["outcome"]["workers"]]
+    assert len(reports) == 14
+    assert all(report["rows"] == 5000 for report in reports)
+    used = {report["node"] for report in reports}
+    assert used <= set(kube.client_nodes())
+    assert not used & kube.database_nodes()
+    assert result["ran_on"]["namespace"] == cli.namespace.name
+    assert result["ran_on"]["kubernetes"].startswith("v1.")
+    assert re.search(r"iot-database-benchmark|sha256:[0-9a-f]{64}", result["ran_on"]["image"])
+
+
+def test_steps_fill_the_table_up(cli: ClusterLine) -> None:
+    words = ("--workers=2", "--steps=2", "--batch=1000", "--num-inserts=2000")
+    done = cli.insert(POSTGRES, *words)
+    assert done.code == 0, done.err
+    result = cli.result()
+    assert verdicts(result) == ["verified"] * 2
+    assert [run["level"] for run in result["runs"]] == [0, 4000]
+    assert cli.namespace.sql("SELECT count(*) FROM events") == "8000"
+
+
+def test_prefill_comes_before_the_clock(cli: ClusterLine) -> None:
+    done = cli.insert(POSTGRES, *QUICK, "--prefill=3000")
+    assert done.code == 0, done.err
+    (run,) = cli.result()["runs"]
+    assert run["level"] == 3000
+    assert run["outcome"]["workers"][0]["rows"] == 2000
+    assert run["outcome"]["workers"][0]["prefill_rows"] == 3000
+    assert cli.namespace.sql("SELECT count(*) FROM events") == "5000"
+
+
+def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
+    done = cli.insert(POSTGRES, *QUICK, "--tables=multiple", "--devices=4")
+    assert done.code == 0, done.err
+    assert verdicts(cli.result()) == ["verified"]
+    asked = cli.run("query", POSTGRES, "--workers=2", "--runs=1", "--format=json")
+    assert asked.code == 0, asked.err
+    result = cli.results()[-1]
+    assert result["kind"] == "query"
+    assert verdicts(result) == ["verified"]
+
+
+def test_check_tells_all_that_a_run_needs(cli: ClusterLine, kube: Kubernetes) -> None:
+    done = cli.run("check", POSTGRES)
+    assert done.code == 0, done.err
+    names = [line.split("  ")[0].strip() for line in done.out.splitlines()]
+    assert {"target", "cluster", "helm", "rights", "insert modes"} <= set(names)
+    assert f"namespace {cli.namespace.name}" in done.out
+    for node in kube.database_nodes():
+        assert node in done.out
+    assert "PostgreSQL" in done.out
+
+
+def test_another_namespace_with_a_secret_of_another_name(
+    empty: ClusterLine, bench: Namespace
+) -> None:
+    host = f"postgres-rw.{bench.name}"
+    empty.namespace.secret(
+        "what-they-call-it",
+        dsn=f"host={host} dbname=app user=app",
+        **{"the.word": bench.password},
+    )
+    empty.write_config(
+        {
+            "elsewhere": {
+                "module": "postgres",
+                "connection_string_from": {"secret": "what-they-call-it", "key": "dsn"},
+                "password_from": {"secret": "what-they-call-it", "key": "the.word"},
+            }
+        }
+    )
+    done = empty.insert("--target=elsewhere", *QUICK)
+    assert done.code == 0, done.err
+    assert verdicts(empty.result()) == ["verified"]
+
+
+def test_two_command_lines_at_once(
+    cli: ClusterLine, line_on: Callable[[Namespace], ClusterLine]
+) -> None:
+    if not cli.namespace.sql("SELECT 1 FROM pg_database WHERE datname = 'other'"):
+        cli.namespace.sql("CREATE DATABASE other")
+    other = line_on(cli.namespace)
+    mine = ("--workers=2", "--runs=2", "--batch=1000", "--num-inserts=5000")
+    dsn = "connection_string=host=postgres-rw dbname=other user=app"
+    first = cli.start("insert", POSTGRES, *mine)
+    second = other.start("insert", POSTGRES, *mine, "--seed=2", f"--extra-option={dsn}")
+    for line, process in ((cli, first), (other, second)):
+        done = line.finish(process, 120)
+        assert done.code == 0, done.err
+        assert verdicts(line.result()) == ["verified"] * 2
+
+
+def test_what_a_dry_run_prints_is_taken_by_the_server(cli: ClusterLine) -> None:
+    done = cli.insert(POSTGRES, "--workers=3", "--dry-run")
+    assert done.code == 0, done.err
+    assert not cli.results()
+    told = cli.namespace.kubectl("apply", "--dry-run=server", "--filename=-", given=done.out)
+    assert len(told.splitlines()) == 4
+    assert all("created (server dry run)" in line for line in told.splitlines())
+    assert cli.namespace.password not in done.out
+
+
+# --- how the cluster is found ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A kubeconfig of another cluster, which is down; it chooses no context."""
+    path = tmp_path / "elsewhere"
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "down", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "nobody", "user": {"token": "none"}}],
+        "contexts": [{"name": "down", "context": {"cluster": "down", "user": "nobody"}}],
+    }
+    path.write_text(yaml.safe_dump(content))
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def real(kube: Kubernetes, tmp_path: Path) -> Path:
+    """A kubeconfig of the cluster, whose context is named `real`."""
+    path = tmp_path / "real"
+    words = ("config", "view", "--raw", "--minify", "--flatten", "--output=json")
+    content = json.loads(kube.kubectl(*words))
+    content["contexts"][0]["name"] = content["current-context"] = "real"
+    path.write_text(json.dumps(content))
+    path.chmod(0o600)
+    return path
+
+
+def test_kubeconfig_of_two_files(empty: ClusterLine, elsewhere: Path, real: Path) -> None:
+    empty.write_config(NULL)
+    empty.environment = {"KUBECONFIG": f"{elsewhere}:{real}"}
+    done = empty.insert("--target=null", *QUICK)
+    assert done.code == 0, done.err
+    assert empty.result()["status"] == "done"
+
+
+def test_kubeconfig_and_context_are_options(
+    empty: ClusterLine, elsewhere: Path, real: Path, tmp_path: Path
+) -> None:
+    empty.write_config(NULL)
+    both = yaml.safe_load(elsewhere.read_text())
+    ours = json.loads(real.read_text())
+    for part in ("clusters", "users", "contexts"):
+        both[part] += ours[part]
+    both["current-context"] = "down"
+    path = tmp_path / "both"
+    path.write_text(yaml.safe_dump(both))
+    path.chmod(0o600)
+    empty.environment = {"KUBECONFIG": str(elsewhere)}
+    done = empty.insert("--target=null", *QUICK, f"--kubeconfig={path}", "--context=real")
+    assert done.code == 0, done.err
+    assert empty.result()["status"] == "done"
+    wrong = empty.insert("--target=null", *QUICK, f"--kubeconfig={path}")
+    assert wrong.code == 1
+    assert "https://127.0.0.1:1" in wrong.err
+
+
+def test_in_a_pod_with_no_more_than_the_documented_rights(
+    empty: ClusterLine, powers: Kubernetes, tmp_path: Path
+) -> None:
+    """A mount namespace in which things lie as in a pod; kubeconfig and home there are none."""
+    empty.write_config(NULL)
+    account = tmp_path / "account"
+    account.mkdir()
+    (account / "token").write_text(empty.namespace.account("runner", rights=True))
+    ca = empty.namespace.kubectl(
+        "get", "configmap", "kube-root-ca.crt", "--output=jsonpath={.data.ca\\.crt}"
+    )
+    (account / "ca.crt").write_text(ca)
+    (account / "namespace").write_text(empty.namespace.name)
+    host, _, port = powers.server()["server"].removeprefix("https://").partition(":")
+    home = tmp_path / "home"
+    home.mkdir()
+    empty.environment = {
+        "KUBECONFIG": "",
+        "HOME": str(home),
+        "KUBERNETES_SERVICE_HOST": host,
+        "KUBERNETES_SERVICE_PORT": port or "443",
+    }
+    place = "/run/secrets/kubernetes.io/serviceaccount"
+    prepare = f'mount -t tmpfs none /run && mkdir -p {place} && mount --bind "$0" {place}'
+    empty.words_before = ("unshare", "--mount", "sh", "-c", f'{prepare} && exec "$@"', str(account))
+    checked = empty.run("check", "--target=null")
+    assert checked.code == 0, checked.err
+    assert "all there" in checked.out
+    done = empty.insert("--target=null", *QUICK)
+    assert done.code == 0, done.err
+    assert empty.result()["status"] == "done"
+
+
+# --- how long it takes ----------------------------------------------------------------------------
+
+
+def test_the_next_run_follows_soon(cli: ClusterLine, capsys: pytest.CaptureFixture[str]) -> None:
+    """From the last acknowledgement of a run to the first insert of the next.
+
+    In between the database settles and is verified, which is not the runner's; the rest is: the
+    old pods go, the new ones come, their tables are made, and they find each other.
+    """
+    process = cli.start(
+        "insert", POSTGRES, "--workers=2", "--runs=4", "--batch=1000", "--num-inserts=2000"
+    )
+    starts: dict[str, float] = {}
+    while process.poll() is None:
+        for pod in cli.namespace.pods():
+            start = start_s(pod)
+            if start is not None:
+                starts[pod["metadata"]["name"]] = start
+    done = cli.finish(process)
+    assert done.code == 0, done.err
+    outcomes = [run["outcome"] for run in cli.result()["runs"]]
+    gaps, idle = [], []
+    for before, after in itertools.pairwise(outcomes):
+        ended_s = max(report["ended_s"] for report in before["workers"])
+        after_insert = ("settle", "verify", "size", "compact")
+        work_s = sum(before["phases_s"].get(phase, 0.0) for phase in after_insert)
+        gaps.append(after["released_s"] - ended_s)
+        idle.append(gaps[-1] - work_s)
+    with capsys.disabled():
+        print(
+            f"\nfrom run to run: {', '.join(f'{gap:.2f}' for gap in gaps)} s; without settling and"
+            f" verifying: {', '.join(f'{gap:.2f}' for gap in idle)} s; a pod was created and"
+            f" started within {max(starts.values(), default=0):.0f} s (of {len(starts)} pods, in"
+            f" whole seconds); phases of a run: {outcomes[-1]['phases_s']}"
+        )
+    assert min(idle) < 10
+
+
+def start_s(pod: Any) -> float | None:
+    """Return how long a pod took from its creation to its container's start."""
+    from datetime import datetime  # noqa: PLC0415
+
+    for container in pod["status"].get("containerStatuses", ()):
+        for state in container["state"].values():
+            if state.get("startedAt"):
+                started = datetime.fromisoformat(state["startedAt"])
+                created = datetime.fromisoformat(pod["metadata"]["creationTimestamp"])
+                return (started - created).total_seconds()
+    return None

@@ -1,0 +1,141 @@
+"""Two hundred workers, on nodes that are not there: kwok's pods run and end, and never register."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.e2e.harness import (
+    NULL,
+    SMALL,
+    STATE,
+    ClusterLine,
+    Kubernetes,
+    interrupted,
+    told,
+    waited,
+)
+
+WORKERS = 200
+MOST_MEMORY_BYTES = 200 * 2**20
+_FAKE = {
+    **SMALL,
+    "worker": {
+        **SMALL["worker"],
+        "nodeSelector": {"type": "kwok"},
+        "tolerations": [{"key": "kwok.x-k8s.io/node", "operator": "Exists"}],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def fake_nodes(kube: Kubernetes) -> Iterator[None]:
+    """Fake nodes, and the program that plays them; both are gone afterwards."""
+    if not kube.own:
+        pytest.skip("only on the test cluster: this adds fake nodes")
+    running = STATE / "pids" / "kwok"
+    was_there = running.exists()
+    kube.script("kwok", "5")
+    yield
+    kube.kubectl("delete", "nodes", "--selector=type=kwok")
+    if not was_there:
+        with contextlib.suppress(psutil.Error):
+            os.kill(int(running.read_text().split()[0]), signal.SIGKILL)
+        running.unlink()
+
+
+class Watched:
+    """Reads what a command line says, notes when, and how much memory it took."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self.times: list[float] = [time.monotonic()]
+        self.peak_bytes = 0
+        self._threads = [threading.Thread(target=work) for work in (self._read, self._weigh)]
+        for thread in self._threads:
+            thread.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr
+        for line in self.process.stderr:
+            self.lines.append(line)
+            self.times.append(time.monotonic())
+
+    def _weigh(self) -> None:
+        """Read the kernel's own record of the peak, for as long as there is one."""
+        status = Path(f"/proc/{self.process.pid}/status")
+        while self.process.poll() is None:
+            found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+            if found:
+                self.peak_bytes = int(found[1]) * 1024
+            time.sleep(0.05)
+
+    def ended(self, within_s: float) -> int:
+        """Wait for the end; return the exit code."""
+        code = self.process.wait(within_s)
+        for thread in self._threads:
+            thread.join()
+        self.times.append(time.monotonic())
+        told(f"{WORKERS} workers: {self.peak_bytes / 2**20:.0f} MB, longest silence"
+             f" {self.silence_s:.1f} s")  # fmt: skip
+        assert "Traceback" not in self.said, self.said
+        return code
+
+    @property
+    def said(self) -> str:
+        return "".join(self.lines)
+
+    @property
+    def silence_s(self) -> float:
+        return max(b - a for a, b in zip(self.times, self.times[1:], strict=False))
+
+
+@pytest.fixture
+def crowd(empty: ClusterLine) -> ClusterLine:
+    empty.values = _FAKE
+    empty.write_config(NULL)
+    return empty
+
+
+def started(line: ClusterLine) -> Watched:
+    words = ("--target=null", f"--workers={WORKERS}", "--runs=1", "--num-inserts=1000")
+    return Watched(line.start("insert", *words))
+
+
+def faked(line: ClusterLine) -> int:
+    """Return how many of the workers run, or have run."""
+    words = ("--selector=app.kubernetes.io/component=worker", "--no-headers")
+    told = line.namespace.kubectl("get", "pods", *words)
+    return len(re.findall(r"\b(Running|Completed|Succeeded)\b", told))
+
+
+@pytest.mark.usefixtures("fake_nodes")
+def test_workers_that_end_early_are_named(crowd: ClusterLine) -> None:
+    began = time.monotonic()
+    watched = started(crowd)
+    assert watched.ended(within_s=90) == 1
+    assert "ended before it took part in the run" in crowd.result()["cause"]
+    assert time.monotonic() - began < 60
+    assert watched.silence_s < 15
+    assert watched.peak_bytes < MOST_MEMORY_BYTES
+
+
+@pytest.mark.usefixtures("fake_nodes")
+def test_ctrl_c_among_many(crowd: ClusterLine) -> None:
+    watched = started(crowd)
+    waited("half of the workers run", lambda: faked(crowd) >= WORKERS / 2)
+    began = time.monotonic()
+    interrupted(watched.process)
+    assert watched.ended(within_s=60) == 130
+    assert time.monotonic() - began < 30
+    assert crowd.result()["status"] == "interrupted"
+    assert watched.peak_bytes < MOST_MEMORY_BYTES
