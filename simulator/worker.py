@@ -55,7 +55,10 @@ class CollectorClient:
         """Send a message and return the reply; RunError if the collector cannot be reached."""
         sent = time.time()
         body = self._post(path, dump(message))
-        reply = Reply.model_validate(body)
+        try:
+            reply = Reply.model_validate(body)
+        except ValueError as error:
+            raise RunError(f"what answers at {self._url} is no collector: {body!r:.200}") from error
         self._correct_clock(reply, sent, time.time())
         self._patience_s = min(self._patience_s, SILENCE_S)  # it is there: it is missed sooner
         return reply
@@ -72,7 +75,7 @@ class CollectorClient:
         """Give the collector an answer to compare."""
         self._post("/answer", {"digest": digest, "names": found.names, "rows": found.rows}, 120.0)
 
-    def _post(self, path: str, body: dict[str, Any], read_s: float = _READ_S) -> dict[str, Any]:
+    def _post(self, path: str, body: dict[str, Any], read_s: float = _READ_S) -> Any:
         """Post, and post again for a while: every message may arrive twice.
 
         On a cluster a worker may be up before the collector, or before its name resolves, and a
@@ -94,8 +97,11 @@ class CollectorClient:
                 break
         if response.status_code != requests.codes.ok:
             raise RunError(f"the collector refused {path}: {response.text}")
-        reply: dict[str, Any] = response.json()
-        return reply
+        try:
+            return response.json()
+        except ValueError as error:
+            told = f"what answers at {self._url} is no collector: {response.text[:200]!r}"
+            raise RunError(told) from error
 
     def _correct_clock(self, reply: Reply, sent_s: float, received_s: float) -> None:
         """Keep the offset of the fastest round trip; on one machine there is none."""

@@ -10,8 +10,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeAlias
 
+import yaml
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 
@@ -65,7 +67,7 @@ class Cluster:
 
     def version(self) -> str:
         """Return the cluster's version; SetupError if it cannot be reached."""
-        return str(self._json("GET", "/version")["gitVersion"])
+        return str(self._json("GET", "/version", having="gitVersion")["gitVersion"])
 
     def objects(self, resource: str, selector: str) -> tuple[list[Object], str]:
         """Return the objects that carry labels, and the version to watch them from."""
@@ -134,7 +136,6 @@ class Cluster:
         """Return what is wrong with a node; nothing if it is well, or if we may not look."""
         try:
             node = self._json("GET", f"/api/v1/nodes/{name}")
-            lease = self._json("GET", f"{_LEASES}/{name}")
         except NotFound:
             return "is gone"
         except BenchError:
@@ -144,6 +145,10 @@ class Cluster:
                 return f"is not ready ({condition.get('message', condition['status'])})"
         # The node's kubelet renews its lease every ten seconds; until the control plane says
         # NotReady it takes it most of a minute.
+        try:
+            lease = self._json("GET", f"{_LEASES}/{name}")
+        except BenchError:
+            return ""  # not every kubelet has one, nor every user the right to see it
         renewed = datetime.fromisoformat(lease["spec"]["renewTime"])
         silent_s = (datetime.now(UTC) - renewed).total_seconds()
         return f"has not been heard of for {silent_s:.0f} s" if silent_s > _LEASE_S else ""
@@ -184,10 +189,28 @@ class Cluster:
         return f"{group}/namespaces/{self.namespace}/{resource}"
 
     def _json(
-        self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: Any = None
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Any = None,
+        having: str = "",
     ) -> Any:
+        """Return the object that answers a request; `having` is a field that it must have."""
         with _told(self.server):
-            return json.loads(self._call(method, path, query=query, body=body).read())
+            content = self._call(method, path, query=query, body=body).read()
+        try:
+            found = json.loads(content)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or (having and having not in found):
+            shown = " ".join(content[:200].decode(errors="replace").split())
+            raise SetupError(
+                f"what answers at {self.server} is no Kubernetes API: GET {path} gave {shown!r};"
+                " --kubeconfig and --context choose another cluster"
+            )
+        return found
 
     def _lines(
         self, path: str, query: Mapping[str, str], read_s: float = _STREAM_READ_S
@@ -228,28 +251,44 @@ class Cluster:
 
 def _connected(options: ClusterOptions) -> Any:
     settings = client.Configuration()
+    files = _kubeconfig_files(options)
     try:
-        if _inside_a_cluster(options):
-            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
-        else:
+        if files or not os.environ.get("KUBERNETES_SERVICE_HOST"):
             config.load_kube_config(  # type: ignore[no-untyped-call]
-                config_file=str(options.kubeconfig) if options.kubeconfig else None,
-                context=options.context,
+                config_file=os.pathsep.join(map(str, files)) or None,
+                context=options.context or _current_context(files),
                 client_configuration=settings,
             )
-    except (config.ConfigException, OSError, ValueError) as error:
+        else:
+            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
+    except (config.ConfigException, OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(
-            f"no Kubernetes cluster is configured: {error}; set KUBECONFIG or --kubeconfig, and"
-            " --context for one of its clusters; without a cluster, --runner local"
+            f"no Kubernetes cluster is configured: {' '.join(str(error).split())}; set KUBECONFIG"
+            " or --kubeconfig, and --context for one of its clusters; without a cluster,"
+            " --runner local"
         ) from error
     settings.retries = False
     return client.ApiClient(settings)
 
 
-def _inside_a_cluster(options: ClusterOptions) -> bool:
-    """Whether this is a pod that was given no kubeconfig."""
-    given = options.kubeconfig or options.context or os.environ.get("KUBECONFIG")
-    return bool(not given and os.environ.get("KUBERNETES_SERVICE_HOST"))
+def _kubeconfig_files(options: ClusterOptions) -> list[Path]:
+    """Return the files that kubectl would read; none in a pod that was given none."""
+    if options.kubeconfig:
+        return [options.kubeconfig]
+    named = [Path(name) for name in os.environ.get("KUBECONFIG", "").split(os.pathsep) if name]
+    return named or [path for path in [Path.home() / ".kube" / "config"] if path.exists()]
+
+
+def _current_context(files: Sequence[Path]) -> str | None:
+    """Return the current context: of several files the first that has one says it."""
+    for path in files:
+        if path.exists():
+            content = yaml.safe_load(path.read_text())
+            if content is not None and not isinstance(content, dict):
+                raise ValueError(f"{path} is no kubeconfig file")
+            if content and content.get("current-context"):
+                return str(content["current-context"])
+    return None
 
 
 def _kubectl_flags(options: ClusterOptions) -> Sequence[str]:
@@ -276,10 +315,11 @@ def _told(server: str) -> Iterator[None]:
 
 def _refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
     """Return the API server's refusal, in its own words."""
-    try:
-        words = str(json.loads(body).get("message", ""))
-    except ValueError:
-        words = body.decode(errors="replace").strip()
+    words = body.decode(errors="replace").strip()
+    with suppress(ValueError):
+        told = json.loads(body)
+        if isinstance(told, dict):
+            words = str(told.get("message", ""))
     if status == 404:
         return NotFound(words)
     if status == 400 and "/log" in path:

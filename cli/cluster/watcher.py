@@ -124,15 +124,17 @@ class Watcher:
             except BenchError as error:
                 self._report(error)
 
-    def _watch_events(self, version: str) -> None:
+    def _watch_events(self, since: str) -> None:
+        version: str | None = since
         while not self._closed.is_set():
             try:
+                version = version or self._cluster.present("events")
                 for _, event in self._cluster.watch("events", "", version):
                     version = event["metadata"]["resourceVersion"]
                     if event.get("involvedObject", {}).get("name", "").startswith(self._prefix):
                         self._heard.put(Happened(event))
             except Expired:
-                version = self._cluster.present("events")
+                version = None
             except BenchError as error:
                 self._report(error)
 

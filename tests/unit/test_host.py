@@ -1,0 +1,111 @@
+"""What a process learns of its machine, in the forms in which kernels tell it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simulator import host
+
+ROOT = Path(__file__).resolve().parents[2]
+V2 = """usage_usec 8712431
+user_usec 6210003
+system_usec 2502428
+nr_periods 410
+nr_throttled 97
+throttled_usec 2500000
+nr_bursts 0
+burst_usec 0
+"""
+V1 = """nr_periods 410
+nr_throttled 97
+throttled_time 1250000000
+"""
+
+
+@pytest.fixture
+def cgroup(tmp_path, monkeypatch):
+    """The places of the kernel's files, which are still to be written."""
+    stats = host._CPU_STATS
+    paths = [tmp_path / name for name in ("v2", "v1")]
+    moved = [(path, *rest) for path, (_, *rest) in zip(paths, stats, strict=True)]
+    monkeypatch.setattr(host, "_CPU_STATS", moved)
+    return paths
+
+
+def test_throttling_is_read_as_cgroup_v2_tells_it(cgroup):
+    cgroup[0].write_text(V2)
+
+    assert host.throttled_s() == pytest.approx(2.5)
+
+
+def test_throttling_is_read_as_cgroup_v1_tells_it(cgroup):
+    cgroup[1].write_text(V1)
+
+    assert host.throttled_s() == pytest.approx(1.25)
+
+
+@pytest.mark.usefixtures("cgroup")
+def test_without_a_limit_nothing_is_throttled():
+    assert host.throttled_s() == 0.0
+
+
+def test_a_group_without_a_limit_does_not_tell_of_throttling(cgroup):
+    cgroup[0].write_text("usage_usec 8712431\nuser_usec 6210003\nsystem_usec 2502428\n")
+
+    assert host.throttled_s() == 0.0
+
+
+def test_a_file_that_may_not_be_read_tells_nothing(cgroup):
+    cgroup[0].mkdir()
+
+    assert host.throttled_s() == 0.0
+
+
+def test_the_kernels_files_are_where_containers_have_them():
+    assert [str(path) for path, *_ in host._CPU_STATS] == [
+        "/sys/fs/cgroup/cpu.stat",
+        "/sys/fs/cgroup/cpu/cpu.stat",
+    ]
+
+
+def said_by_another_process(call, setup=""):
+    code = f"from simulator.host import *\n{setup}\nprint({call})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT
+    )
+    return done.stdout.strip()
+
+
+def test_the_processes_of_a_machine_read_the_same_boot():
+    assert host.boot_id() == said_by_another_process("boot_id()")
+    assert len(host.boot_id()) > 8
+
+
+def test_without_the_kernels_word_a_machine_is_told_by_its_network_card(monkeypatch):
+    monkeypatch.setattr(Path, "exists", lambda _: False)
+
+    assert host.boot_id() == host.boot_id() == str(int(host.boot_id()))
+
+
+def test_the_peak_counts_memory_that_was_given_back():
+    mib = 1 << 20
+    before = int(said_by_another_process("memory_peak_bytes()"))
+    after = int(said_by_another_process("memory_peak_bytes()", f"x = bytearray({64 * mib}); del x"))
+
+    assert 60 * mib < after - before < 100 * mib
+
+
+def test_the_peak_is_this_processs_own_and_not_its_parents():
+    ballast = bytearray(200 << 20)
+
+    own = int(said_by_another_process("memory_peak_bytes()"))
+
+    assert own < len(ballast) < host.memory_peak_bytes()
+
+
+def test_without_the_kernels_file_the_system_is_asked_for_the_peak(monkeypatch):
+    monkeypatch.setattr(host, "_word", lambda *_: None)
+
+    assert host.memory_peak_bytes() > 1 << 20

@@ -1,0 +1,220 @@
+"""Listening to the cluster: every pod, event and line is heard, through whatever breaks."""
+
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from cli.cluster import watcher
+from cli.cluster.api import Expired, NotFound, NotYet, Unreachable
+from cli.cluster.watcher import Happened, Line, LogEnded, PodChanged, PodGone, Trouble, Watcher
+
+
+class Cluster:
+    """Plays what is on the tape; then nothing more happens."""
+
+    def __init__(self, **tapes):
+        self._tapes = {name: list(tape) for name, tape in tapes.items()}
+        self.asked = []
+        self.over = threading.Event()
+
+    def _next(self, name, *asked):
+        self.asked.append((name, *asked))
+        tape = self._tapes.get(name)
+        if not tape:
+            self.over.wait(20)
+            raise NotFound("the test is over")
+        found = tape.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def objects(self, resource, selector):
+        return self._next("list", resource, selector)
+
+    def present(self, resource):
+        return self._next("present", resource)
+
+    def watch(self, resource, selector, version):
+        yield from self._played(self._next(resource, selector, version))
+
+    def log(self, pod, since_s=None):
+        yield from self._played(self._next("log", pod, since_s))
+
+    @staticmethod
+    def _played(portion):
+        for item in portion:
+            if isinstance(item, Exception):
+                raise item
+            yield item
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch):
+    monkeypatch.setattr(watcher, "_AGAIN_S", 0.01)
+
+
+@contextmanager
+def listening(cluster):
+    made = Watcher(cluster, "a=b", "bench-s")
+    try:
+        yield made
+    finally:
+        made.close()
+        cluster.over.set()
+
+
+def heard(made, count):
+    """The next things that are heard, and none after them."""
+    found = [made.next(2.5) for _ in range(count)]
+    assert made.next(0.05) is None
+    return found
+
+
+def pod(name, version="1"):
+    return {"metadata": {"name": name, "resourceVersion": version}}
+
+
+def event(name, version):
+    about = {"involvedObject": {"name": name}}
+    return "ADDED", {"metadata": {"resourceVersion": version}, **about}
+
+
+# --- pods ---------------------------------------------------------------------------------------
+
+
+def listening_to_pods(cluster, count):
+    with listening(cluster) as made:
+        threading.Thread(target=made._watch_pods, daemon=True).start()
+        return heard(made, count)
+
+
+def test_pods_are_heard_that_are_there_and_that_come_change_and_go():
+    changes = [("ADDED", pod("b")), ("MODIFIED", pod("a", "2")), ("DELETED", pod("a", "3"))]
+    cluster = Cluster(list=[([pod("a")], "1")], pods=[changes])
+
+    assert listening_to_pods(cluster, 4) == [
+        PodChanged(pod("a")),
+        PodChanged(pod("b")),
+        PodChanged(pod("a", "2")),
+        PodGone(pod("a", "3")),
+    ]
+
+
+def test_a_bookmark_is_no_pod_and_the_watch_goes_on_from_it():
+    bookmark = {"kind": "Pod", "metadata": {"resourceVersion": "9"}}
+    cluster = Cluster(
+        list=[([], "1")], pods=[[("BOOKMARK", bookmark)], [("ADDED", pod("a", "10"))]]
+    )
+
+    assert listening_to_pods(cluster, 1) == [PodChanged(pod("a", "10"))]
+    assert cluster.asked[1:4] == [("pods", "a=b", "1"), ("pods", "a=b", "9"), ("pods", "a=b", "10")]
+
+
+def test_a_pod_that_went_while_nobody_listened_is_gone():
+    cluster = Cluster(
+        list=[([pod("a"), pod("b")], "1"), ([pod("b")], "5")], pods=[[Expired("too old")]]
+    )
+
+    assert listening_to_pods(cluster, 4) == [
+        PodChanged(pod("a")),
+        PodChanged(pod("b")),
+        PodGone(pod("a")),
+        PodChanged(pod("b")),
+    ]
+
+
+# --- events -------------------------------------------------------------------------------------
+
+
+def listening_to_events(cluster, count):
+    with listening(cluster) as made:
+        threading.Thread(target=made._watch_events, args=("1",), daemon=True).start()
+        return heard(made, count)
+
+
+def test_only_the_events_of_the_release_are_heard():
+    ours, theirs = event("bench-s-worker-0", "2"), event("bench-t-worker-0", "3")
+
+    assert listening_to_events(Cluster(events=[[ours, theirs]]), 1) == [Happened(ours[1])]
+
+
+def test_events_are_heard_again_after_they_expired():
+    last = event("bench-s", "9")
+    cluster = Cluster(events=[[Expired("too old")], [last]], present=["8"])
+
+    assert listening_to_events(cluster, 1) == [Happened(last[1])]
+    assert ("events", "", "8") in cluster.asked
+
+
+def test_a_connection_that_breaks_is_told_and_the_events_go_on_where_they_were():
+    first, second = event("bench-s", "2"), event("bench-s", "3")
+    cluster = Cluster(events=[[first, Unreachable("gone")], [second]])
+
+    assert listening_to_events(cluster, 3) == [
+        Happened(first[1]),
+        Trouble("gone"),
+        Happened(second[1]),
+    ]
+    assert cluster.asked[1] == ("events", "", "2")
+
+
+def test_events_that_expire_while_the_cluster_cannot_be_reached_are_heard_later():
+    last = event("bench-s", "9")
+    cluster = Cluster(
+        events=[[Expired("too old")], [last]], present=[Unreachable("gone"), "8", "8"]
+    )
+
+    assert Happened(last[1]) in listening_to_events(cluster, 2)
+
+
+# --- logs ---------------------------------------------------------------------------------------
+
+
+def listening_to_a_log(count, *portions):
+    cluster = Cluster(log=portions)
+    with listening(cluster) as made:
+        made.follow_log("p")
+        made.follow_log("p")
+        return heard(made, count), cluster
+
+
+def test_a_log_is_heard_line_by_line_to_its_end():
+    found, _ = listening_to_a_log(3, ["one", "two"])
+
+    assert found == [Line("p", "one"), Line("p", "two"), LogEnded("p")]
+
+
+def test_a_log_that_is_not_there_yet_is_asked_for_again():
+    found, cluster = listening_to_a_log(2, NotYet("creating"), NotYet("creating"), ["one"])
+
+    assert found == [Line("p", "one"), LogEnded("p")]
+    assert cluster.asked[2] == ("log", "p", None)
+
+
+def test_a_log_that_breaks_is_read_again_from_a_little_earlier():
+    found, cluster = listening_to_a_log(4, ["one", Unreachable("gone")], ["one", "two"])
+
+    assert found == [Line("p", "one"), Line("p", "one"), Line("p", "two"), LogEnded("p")]
+    assert cluster.asked[1] == ("log", "p", watcher._OVERLAP_S)
+
+
+def test_the_log_of_a_pod_that_is_gone_has_ended():
+    found, cluster = listening_to_a_log(1, NotFound("gone"))
+
+    assert found == [LogEnded("p")]
+    assert len(cluster.asked) == 1
+
+
+def test_a_log_that_is_forgotten_is_not_read_again():
+    cluster = Cluster(log=[["one"]])
+    with listening(cluster) as made:
+        made.follow_log("p")
+        assert made.next(5.0) == Line("p", "one")
+        made.forget_logs()
+        time.sleep(0.05)
+        asked = len(cluster.asked)
+        time.sleep(0.05)
+
+    assert len(cluster.asked) == asked
