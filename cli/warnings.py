@@ -36,6 +36,14 @@ def _insert_warnings(result: Result) -> Iterator[str]:
         at = f"{workers} worker{'s' if workers > 1 else ''}"
         yield from _of_the_client(result, at, workers, runs, keeps_rows=keeps_rows)
         yield from _of_the_runs(result, at, runs)
+    verdicts = [run.outcome.verdict for run in result.runs if run.outcome.verdict]
+    left_out = [*dict.fromkeys(what for verdict in verdicts for what in verdict.not_compared)]
+    if left_out:
+        more = f"; and {len(left_out) - 1} more, in the result file" if len(left_out) > 1 else ""
+        yield (
+            f"verification left out what this database cannot be asked: {left_out[0]}{more};"
+            " --verify full reads every row back"
+        )
     if keeps_rows and servers[-1].durable is False:
         yield (
             "an acknowledged row is not durable (the server line says why); compare only with"

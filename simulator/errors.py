@@ -4,6 +4,7 @@ BenchError                 exit code 1
 ├── ConfigError            2: fix the input; carries every problem found, not only the first
 ├── SetupError             1: fix the database or the machine
 ├── RunError               1: look at the shown cause and log
+│   └── UnstorableError    a value that the database cannot hold
 ├── MismatchError          3: do not publish, data or answers are wrong
 ├── UnverifiableError      4: verification was asked for and is not possible
 └── Interrupted            130: the user stopped it
@@ -37,6 +38,10 @@ class SetupError(BenchError):
 
 class RunError(BenchError):
     """The run was started and failed."""
+
+
+class UnstorableError(RunError):
+    """A row has a value that the database cannot hold; the text names column, value and limit."""
 
 
 class MismatchError(BenchError):

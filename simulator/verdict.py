@@ -44,9 +44,11 @@ class Verdict(BaseModel):
     status: Status
     reason: str = ""
     checks: tuple[Check, ...] = ()
+    not_compared: tuple[str, ...] = ()
+    """What this database cannot be asked, and why; it does not weaken the other checks."""
 
     @classmethod
-    def of(cls, checks: Sequence[Check]) -> "Verdict":
+    def of(cls, checks: Sequence[Check], not_compared: Sequence[str] = ()) -> "Verdict":
         """Return the verdict that follows from the checks; no checks at all are no evidence."""
         wrong = [check for check in checks if check.ok is False]
         open_ = [check for check in checks if check.ok is None]
@@ -55,7 +57,12 @@ class Verdict(BaseModel):
         reason = "; ".join(told[:_MAX_TOLD])
         if len(told) > _MAX_TOLD:
             reason += f"; and {len(told) - _MAX_TOLD} more"
-        return cls(status=status or Status.VERIFIED, reason=reason, checks=tuple(checks))
+        return cls(
+            status=status or Status.VERIFIED,
+            reason=reason,
+            checks=tuple(checks),
+            not_compared=tuple(not_compared),
+        )
 
 
 class RowSlice(BaseModel):

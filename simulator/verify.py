@@ -23,6 +23,7 @@ from simulator.query import (
     AggregateQuery,
     DistinctQuery,
     Function,
+    Query,
     RowsQuery,
     Statement,
     answer,
@@ -44,7 +45,7 @@ def verify(
     maybe = frozenset(row for item in uncertain for row in item.numbers())
     try:
         with database.connect() as session:
-            comparison = _Comparison(database, session, dataset, Feed(dataset), maybe)
+            comparison = _Comparison(database, session, dataset, Feed(dataset), maybe, [])
             checks = comparison.counts()
             if level is Level.FULL:
                 # Every row has been seen, which settles what the counts had to leave open.
@@ -55,7 +56,7 @@ def verify(
     except ValueError as error:
         types = "values of their columns' types"
         checks = [Check(name="stored values", expected=types, found=str(error), ok=False)]
-    return Verdict.of(checks)
+    return Verdict.of(checks, not_compared=comparison.not_compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class _Comparison:
     dataset: Dataset
     feed: Feed
     maybe: frozenset[int]
+    not_compared: list[str]
+    """What the database cannot be asked, and why."""
 
     def batches(self, table: Table | None = None) -> Iterator[Batch]:
         """Yield the dataset's rows, of one table or of all."""
@@ -92,7 +95,7 @@ class _Comparison:
         table, truth = query.table, oracle.truth(query)
         expected = dict(zip(truth.answer.names, truth.answer.rows[0], strict=True))
         slack = dict(zip(truth.answer.names, truth.slack[0] if truth.slack else (), strict=False))
-        asked = _askable(query, expected)
+        asked = self._askable(query, expected)
         raw = self.session.run(self.database.render(asked))
         found = answer(outputs(asked), raw)
         checks = [
@@ -103,11 +106,27 @@ class _Comparison:
         uncertain = len(self.maybe_of(table))
         if uncertain and stored != expected["count"]:
             checks = _loosened(checks, expected["count"], uncertain, stored)
-        if table.key:
-            distinct = DistinctQuery(table, table.key)
+        distinct = DistinctQuery(table, table.key)
+        label = f"distinct ({', '.join(table.key)})"
+        if table.key and self._can(distinct, label):
             ((keys,),) = self.session.run(self.database.render(distinct))
-            checks.append(_check(table, f"distinct ({', '.join(table.key)})", stored, int(keys)))
+            checks.append(_check(table, label, stored, int(keys)))
         return checks
+
+    def _askable(self, query: AggregateQuery, expected: dict[str, Any]) -> AggregateQuery:
+        """Leave out what the database cannot be asked, but for the count of rows."""
+        table = query.table
+        count, *others = (a for a in query.aggregates if _fits(table, a, expected))
+        others = [a for a in others if self._can(AggregateQuery(table, (a,)), a.label)]
+        return AggregateQuery(table, (count, *others))
+
+    def _can(self, query: Query, label: str) -> bool:
+        try:
+            self.database.render(query)
+        except Unsupported as error:
+            self.not_compared.append(f"{query.table.name}: {label}: {error}")
+            return False
+        return True
 
     def rows(self, table: Table) -> Check:
         """Read every row of a table back and compare it."""
@@ -178,18 +197,14 @@ def _statistics(table: Table) -> AggregateQuery:
     return AggregateQuery(table, tuple(aggregates))
 
 
-def _askable(query: AggregateQuery, expected: dict[str, Any]) -> AggregateQuery:
-    """Leave out the sums that 64 bits cannot hold: databases refuse or round them."""
-
-    def fits(aggregate: Aggregate) -> bool:
-        if aggregate.function is not Function.SUM or aggregate.column is None:
-            return True
-        if query.table.column(aggregate.column).type not in INTEGERS:
-            return True
-        low, high = expected[f"min_{aggregate.column}"], expected[f"max_{aggregate.column}"]
-        return low is None or expected["count"] * max(abs(low), abs(high)) < 2**63
-
-    return AggregateQuery(query.table, tuple(a for a in query.aggregates if fits(a)))
+def _fits(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:
+    """Whether 64 bits hold a sum: databases refuse or round one that they do not."""
+    if aggregate.function is not Function.SUM or aggregate.column is None:
+        return True
+    if table.column(aggregate.column).type not in INTEGERS:
+        return True
+    low, high = expected[f"min_{aggregate.column}"], expected[f"max_{aggregate.column}"]
+    return low is None or expected["count"] * max(abs(low), abs(high)) < 2**63
 
 
 def _check(table: Table, label: str, expected: Any, found: Any, slack: float = 0.0) -> Check:

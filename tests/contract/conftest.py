@@ -4,7 +4,7 @@ import pytest
 
 from simulator import workloads
 from simulator.modules.base import Database
-from tests.contract.targets import STORING
+from tests.contract.targets import STORING, Target
 from tests.contract.wide import Wide
 
 
@@ -13,7 +13,13 @@ def _wide_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(workloads.WORKLOADS, Wide.name, Wide)
 
 
-@pytest.fixture(params=STORING)
-def database(request: pytest.FixtureRequest) -> Database:
-    """Every database that stores rows, each in turn."""
-    return STORING[request.param].open(request)
+@pytest.fixture(params=STORING.values(), ids=list(STORING))
+def target(request: pytest.FixtureRequest) -> Target:
+    """Every target that stores rows, each in turn."""
+    return request.param
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest, target: Target) -> Database:
+    """The target's database, empty."""
+    return target.open(request)

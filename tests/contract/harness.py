@@ -1,25 +1,38 @@
 """The wide dataset as batches, and how to write and ask it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from simulator.batch import Batch
 from simulator.dataset import Dataset, Feed, RowRange
 from simulator.modules.base import BATCH, Database, Session
-from simulator.query import Answer, Query, Statement, answer
-from simulator.schema import PrimaryKey
+from simulator.query import (
+    Aggregate,
+    AggregateQuery,
+    Answer,
+    Function,
+    Query,
+    Statement,
+    answer,
+)
+from simulator.schema import PrimaryKey, Table
 from tests.contract import reference
-from tests.contract.wide import ROWS, Wide
+from tests.contract.wide import ROWS, Awkward, Wide
 
 
 class Wideset:
-    """The wide dataset with one kind of primary key and number of parts."""
+    """The wide dataset with one kind of primary key and number of parts, less what is left out."""
 
-    def __init__(self, primary_key: PrimaryKey = PrimaryKey.NONE, parts: int = 1) -> None:
+    def __init__(
+        self,
+        primary_key: PrimaryKey = PrimaryKey.NONE,
+        parts: int = 1,
+        lacks: Collection[Awkward] = (),
+    ) -> None:
         self.dataset = Dataset(
             workload=Wide.name,
             workload_version=Wide.version,
-            params={},
+            params={"lacks": sorted(lacks)},
             seed=1,
             start_ms=0,
             primary_key=primary_key,
@@ -28,6 +41,11 @@ class Wideset:
         )
         self.feed = Feed(self.dataset)
         self.tables = self.feed.tables
+
+    @property
+    def queries(self) -> Mapping[str, Query]:
+        params = Wide.params_model.model_validate(self.dataset.params)
+        return Wide(params, 1, 0).queries(self.tables)
 
     @cached_property
     def batches(self) -> Sequence[Batch]:
@@ -57,3 +75,9 @@ def send(session: Session, batch: Batch, mode: str, rows_per_send: int) -> None:
 
 def ask(session: Session, statement: Statement) -> Answer:
     return answer(statement.outputs, session.run(statement))
+
+
+def count(database: Database, session: Session, table: Table) -> int:
+    query = AggregateQuery(table, (Aggregate(Function.COUNT),))
+    ((rows,),) = ask(session, database.render(query)).rows
+    return rows

@@ -1,7 +1,11 @@
 """A wide workload: two tables, every column type, and the values at which encoders and databases
-go wrong. Small, and as every workload a pure function of the row number."""
+go wrong. Small, and as every workload a pure function of the row number.
+
+What a database cannot hold at all is left out by name (`Awkward`), so that the rest is compared."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from enum import StrEnum
 
 import numpy as np
 
@@ -18,6 +22,27 @@ from simulator.schema import Column, Role, Table, TimeUnit, Type
 from simulator.workloads.base import Params, Workload
 
 ROWS = 600
+
+
+class Awkward(StrEnum):
+    """A group of values or names that not every database can hold."""
+
+    EMPTY_TEXT = "empty text"
+    NULL_TAG = "null tag"
+    BEFORE_1970 = "instants before 1970"
+    FAR_INSTANTS = "instants that 64 bits of nanoseconds cannot hold"
+    EXTREME_FLOATS = "the largest and the smallest floats"
+    NEGATIVE_ZERO = "negative zero"
+    LARGE_INTEGERS = "integers beyond 2**53"
+    LONG_TEXT = "text of 3,000 characters"
+    ODD_NAMES = "names that have to be quoted"
+
+
+class WideParams(Params):
+    """What is left out."""
+
+    lacks: tuple[Awkward, ...] = ()
+
 
 READINGS = Table(
     name="readings",
@@ -40,6 +65,8 @@ READINGS = Table(
     time_unit=TimeUnit.MICROSECOND,
 )
 NOTE = READINGS.columns[11].name
+PLAIN = {NOTE: "note", "order": "ordered", "user": "person", "Machine States": "machine_states"}
+"""What stands for the odd names where they cannot be."""
 
 STATES = Table(
     name="Machine States",
@@ -104,6 +131,13 @@ def _ends(dtype: type) -> list[int]:
     return [info.max, info.max - 1, 0, info.min, -1, 1, info.max]
 
 
+def _extremes(dtype: type) -> tuple[float, ...]:
+    info = np.finfo(dtype)
+    # A sum of the largest doubles would overflow: the negative end is a smaller one.
+    lowest = info.min if dtype is np.float32 else -1e290
+    return (info.max, lowest, info.tiny, info.smallest_subnormal)
+
+
 def _once(numbers: Rows, dtype: type, ends: Sequence[float]) -> Array:
     """Return small fractions, but in the first rows each of `ends`, so that no sum overflows."""
     values = (numbers / 10).astype(dtype)
@@ -117,11 +151,22 @@ class Wide(Workload):
 
     name = "wide"
     version = 1
-    params_model = Params
+    params_model = WideParams
+    params: WideParams
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        return (READINGS, STATES)
+        return (self._without(READINGS), self._without(STATES))
+
+    def _without(self, table: Table) -> Table:
+        """Return a table without what is left out of its names and columns."""
+        columns = table.columns
+        if Awkward.NULL_TAG in self.params.lacks:
+            columns = tuple(replace(c, nullable=c.nullable and c.role != Role.TAG) for c in columns)
+        if Awkward.ODD_NAMES not in self.params.lacks:
+            return replace(table, columns=columns)
+        columns = tuple(replace(c, name=PLAIN.get(c.name, c.name)) for c in columns)
+        return replace(table, name=PLAIN.get(table.name, table.name), columns=columns)
 
     @property
     def rows(self) -> int:
@@ -129,41 +174,57 @@ class Wide(Workload):
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         number = rows // 2  # the other table has the rows between
-        return self._readings(number) if table.name == READINGS.name else self._states(number)
+        columns = self._readings(number) if table.name == READINGS.name else self._states(number)
+        return dict(zip((c.name for c in table.columns), columns.values(), strict=True))
 
     def _readings(self, number: Rows) -> dict[str, ColumnData]:
-        single32, single64 = np.finfo(np.float32), np.finfo(np.float64)
-        ends32 = (
-            single32.max,
-            single32.min,
-            single32.tiny,
-            single32.smallest_subnormal,
-            -0.0,
-            16_777_217,
-        )
-        ends64 = (single64.max, -1e290, single64.tiny, single64.smallest_subnormal, -0.0, 2**53 + 1)
+        lacks = self.params.lacks
+        ends32: tuple[float, ...] = (16_777_217,)
+        ends64: tuple[float, ...] = (2**53 + 1,)
+        if Awkward.EXTREME_FLOATS not in lacks:
+            ends32, ends64 = (*_extremes(np.float32), *ends32), (*_extremes(np.float64), *ends64)
+        if Awkward.NEGATIVE_ZERO not in lacks:
+            ends32, ends64 = (*ends32, -0.0), (*ends64, -0.0)
+        large = np.iinfo(np.int64)
+        integers = (large.min, large.max)
+        if Awkward.LARGE_INTEGERS in lacks:
+            integers = (-(2**53), 2**53)
+        earliest = 0 if Awkward.BEFORE_1970 in lacks else -150
+        instants = SEEN_US
+        if Awkward.FAR_INSTANTS in lacks:
+            instants = instants[abs(instants) < 2**63 // 1000]
+        if Awkward.BEFORE_1970 in lacks:
+            instants = instants[instants >= 0]
+        notes = NOTES
+        if Awkward.EMPTY_TEXT in lacks:
+            notes = notes[notes != b""]
+        if Awkward.LONG_TEXT in lacks:
+            notes = notes[np.char.str_len(notes) < 3000]
         return {
-            "time": Values((number - 150) * 3_600_000_001),
+            "time": Values((number + earliest) * 3_600_000_001),
             "site": Coded(number % len(SITES), SITES),
-            "user": Coded(number % 2, USERS, number % 5 > 0),
+            "user": Coded(number % 2, USERS, None if Awkward.NULL_TAG in lacks else number % 5 > 0),
             "small": Values(_cycle(number, _ends(np.int16), np.int16)),
             "order": Values(_cycle(number, _ends(np.int32), np.int32), number % 3 > 0),
-            "large": Values(_cycle(number, _ends(np.int64), np.int64), number % 11 > 0),
+            "large": Values(
+                np.clip(_cycle(number, _ends(np.int64), np.int64), *integers), number % 11 > 0
+            ),
             "single": Coded(number * 37 % len(GRID32), GRID32),
             "edge32": Values(_once(number, np.float32, ends32)),
             "double": Values((number - 100) * 1e8 + number / 1024, number % 4 > 0),
             "edge64": Values(_once(number, np.float64, ends64)),
             "flag": Coded(number // 3 % 2, FLAGS, number % 6 > 0),
-            NOTE: Coded(number % len(NOTES), NOTES, number % 13 > 0),
+            NOTE: Coded(number % len(notes), notes, number % 13 > 0),
             # What stands in place of a NULL may be anything.
             "seen": Values(
-                np.where(number % 9, SEEN_US[number % len(SEEN_US)], 2**63 - 1), number % 9 > 0
+                np.where(number % 9, instants[number % len(instants)], 2**63 - 1), number % 9 > 0
             ),
         }
 
     def _states(self, number: Rows) -> dict[str, ColumnData]:
+        earliest = 0 if Awkward.BEFORE_1970 in self.params.lacks else -100
         return {
-            "timestamp": Values((number - 100) * 60_000 + 7),
+            "timestamp": Values((number + earliest) * 60_000 + 7),
             "machine": Coded(number % len(MACHINES), MACHINES),
             "rack": Values((number % 3 - 1).astype(np.int16)),
             "level": Values((number / 8).astype(np.float32)),
@@ -173,6 +234,7 @@ class Wide(Workload):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         readings, states = tables
+        user, order, note = (readings.columns[place].name for place in (2, 4, 11))
         hour, some = 3_600_000_000, _aggregates(("large", ""), ("single", "sum avg"))
         return {
             "count": AggregateQuery(readings, _aggregates(("", "count"))),
@@ -181,19 +243,19 @@ class Wide(Workload):
                 _aggregates(
                     ("time", "count min max"),
                     ("small", "count sum avg min max"),
-                    ("order", "count sum avg min max"),
+                    (order, "count sum avg min max"),
                     ("large", "count min max"),
                     ("single", "count sum avg min max"),
                     ("edge32", "min max"),
                     ("double", "count sum avg min max"),
                     ("edge64", "min max"),
                     ("flag", "count sum avg min max"),
-                    (NOTE, "count min max"),
+                    (note, "count min max"),
                     ("seen", "count min max"),
                 ),
             ),
-            "by text": AggregateQuery(readings, _aggregates(("order", "avg")), by=("site",)),
-            "by text with NULL": AggregateQuery(readings, some, by=("user",)),
+            "by text": AggregateQuery(readings, _aggregates((order, "avg")), by=("site",)),
+            "by text with NULL": AggregateQuery(readings, some, by=(user,)),
             "by two tags": AggregateQuery(
                 states, _aggregates(("running", "sum"), ("", "count")), by=("machine", "rack")
             ),
@@ -206,14 +268,14 @@ class Wide(Workload):
             ),
             "where": AggregateQuery(readings, some, where=(("site", SITES[4].decode()),)),
             "where nothing is": AggregateQuery(readings, some, where=(("site", "nowhere"),)),
-            "where two": AggregateQuery(readings, some, where=(("site", "Ost"), ("user", "Bob"))),
+            "where two": AggregateQuery(readings, some, where=(("site", "Ost"), (user, "Bob"))),
             "since and until": AggregateQuery(
                 readings, some, by=("site",), since=-10 * hour, until=5 * hour + 6
             ),
             "since, in integers": AggregateQuery(
                 states, _aggregates(("level", "avg")), since=-60_000 + 7
             ),
-            "newest": NewestQuery(readings, "site", ("single", "flag", "seen", NOTE)),
+            "newest": NewestQuery(readings, "site", ("single", "flag", "seen", note)),
             "newest, in integers": NewestQuery(states, "machine", ("level", "timestamp")),
             "distinct": DistinctQuery(readings, readings.key),
         }

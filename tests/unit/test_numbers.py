@@ -267,6 +267,15 @@ def test_an_acknowledgement_that_is_not_durable_is_warned_of(durable, warned):
     ] * warned
 
 
+def test_what_was_not_compared_is_warned_of_once():
+    left = Verdict(
+        status=Status.VERIFIED, not_compared=("events: max_a: why", "events: max_b: why")
+    )
+    (told,) = warnings_of(result([run(outcome(verdict=left)), run(outcome(verdict=left))]))
+
+    assert "cannot be asked: events: max_a: why; and 1 more, in the result file" in told
+
+
 def test_failed_runs_and_queries_are_not_warned_of():
     failed = run(outcome(worker(0, retried=5), status="failed"))
     queried = result([busy(2.0)], kind=Kind.QUERY)

@@ -11,7 +11,7 @@ from simulator.batch import Values
 from simulator.dataset import Dataset, Feed, lane_range
 from simulator.modules.base import BATCH, Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.query import RowsQuery
+from simulator.query import DistinctQuery, RowsQuery
 from simulator.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.verdict import Check, Level, RowSlice, Status, Verdict
 from simulator.verify import verify
@@ -374,6 +374,31 @@ def test_what_the_database_cannot_express_is_unknown(stored, monkeypatch):
 
     assert stored.verify(Level.COUNTS).status is Status.VERIFIED
     assert stored.verify(Level.FULL) == Verdict(status=Status.UNKNOWN, reason="it keeps no rows")
+
+
+def test_what_the_database_cannot_be_asked_is_left_out_by_name_and_the_rest_compared(
+    stored, monkeypatch
+):
+    render = stored.database.render
+
+    def refuse(query):
+        if isinstance(query, DistinctQuery):
+            raise Unsupported("no distinct")
+        if any(aggregate.label == "max_device_id" for aggregate in query.aggregates):
+            raise Unsupported("no order of text")
+        return render(query)
+
+    monkeypatch.setattr(stored.database, "render", refuse)
+    verdict = stored.verify(Level.COUNTS)
+
+    assert verdict.status is Status.VERIFIED
+    assert verdict.not_compared == (
+        "events: max_device_id: no order of text",
+        "events: distinct (device_id, timestamp, sequence_number): no distinct",
+    )
+    assert "events: min_device_id" in {check.name for check in verdict.checks}
+    stored.tamper(f"DELETE FROM events WHERE {FIRST}")
+    assert stored.verify(Level.COUNTS).status is Status.MISMATCH
 
 
 def check(ok, name="n"):
