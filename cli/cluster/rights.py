@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-_ALL = ("get", "list", "create", "update", "patch", "delete")
+_OURS = ("get", "list", "create", "patch", "delete")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,15 @@ class Right:
 
 
 RIGHTS = (
-    Right("", "secrets", _ALL, "the run's token and credentials, and helm's record of the release"),
-    Right("", "configmaps", _ALL, "the run's specification"),
-    Right("", "services", _ALL, "the name by which workers find the collector"),
-    Right("batch", "jobs", _ALL, "the collector and the workers"),
+    Right(
+        "",
+        "secrets",
+        (*_OURS, "update"),
+        "the run's token and credentials, and helm's record of the release",
+    ),
+    Right("", "configmaps", _OURS, "the run's specification"),
+    Right("", "services", _OURS, "the name by which workers find the collector"),
+    Right("batch", "jobs", _OURS, "the collector and the workers"),
     Right("", "pods", ("get", "list", "watch", "delete"), "what each pod is waiting for"),
     Right("", "pods/log", ("get",), "the collector's event stream"),
     Right("", "events", ("list", "watch"), "why a pod does not start"),
