@@ -6,32 +6,18 @@ import threading
 import pytest
 
 from simulator.collector import Collector
-from simulator.dataset import Dataset, lane_range
+from simulator.dataset import lane_range
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol import PhaseEvent
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec, WorkerPlan
+from simulator.spec import WorkerPlan
 from simulator.verdict import Level
+from tests.unit.specs import run_spec
 
 
 @pytest.fixture
 def collector():
     plan = WorkerPlan(prefill=(lane_range(0, 0, 10),), timed=(lane_range(0, 10, 10),))
-    spec = RunSpec(
-        run_id="r",
-        kind=Kind.INSERT,
-        target="t",
-        module="null",
-        options={},
-        dataset=Dataset(
-            workload="iot",
-            workload_version=1,
-            params={},
-            seed=1,
-            start_ms=0,
-            primary_key=PrimaryKey.NONE,
-            parts=1,
-        ),
+    spec = run_spec(
         workers=(plan,),
         verify=Level.NONE,
     )

@@ -11,7 +11,7 @@ import pytest
 from cli.runners.stream import EventStream
 from simulator import collector as simulator_collector
 from simulator.collector import Collector
-from simulator.dataset import Dataset, lane_range
+from simulator.dataset import lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol import (
@@ -23,9 +23,9 @@ from simulator.protocol import (
     WorkerReport,
     parse_event,
 )
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec, WorkerPlan
+from simulator.spec import Kind, WorkerPlan
 from simulator.verdict import Level, RowSlice
+from tests.unit.specs import dataset, run_spec
 
 MANY = 200
 A_PIPES_SHARE = 4096
@@ -33,21 +33,9 @@ A_PIPES_SHARE = 4096
 
 
 def collector_of(kind, workers=0, database=None):
-    spec = RunSpec(
-        run_id="r",
+    spec = run_spec(
         kind=kind,
-        target="t",
-        module="null",
-        options={},
-        dataset=Dataset(
-            workload="iot",
-            workload_version=1,
-            params={},
-            seed=1,
-            start_ms=0,
-            primary_key=PrimaryKey.NONE,
-            parts=max(workers, 1),
-        ),
+        dataset=dataset(parts=max(workers, 1)),
         workers=tuple(WorkerPlan(timed=(lane_range(i, 0, 10),)) for i in range(workers)),
         batch_rows=10,
         verify=Level.NONE,

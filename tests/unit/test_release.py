@@ -24,10 +24,10 @@ from cli.cluster.release import (
     this_owner,
 )
 from cli.config import SecretRef, Target
-from simulator.dataset import Dataset, lane_range
+from simulator.dataset import lane_range
 from simulator.modules.base import Options
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec, WorkerPlan
+from simulator.spec import RunSpec, WorkerPlan
+from tests.unit.specs import run_spec
 
 ROOT = Path(__file__).resolve().parents[2]
 LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
@@ -56,23 +56,11 @@ def target(**more):
 
 
 def spec(workers=2, **more):
-    dataset = Dataset(
-        workload="iot",
-        workload_version=1,
-        params={},
-        seed=1,
-        start_ms=0,
-        primary_key=PrimaryKey.NONE,
-        parts=1,
-    )
     plans = tuple(WorkerPlan(timed=(lane_range(i, 0, 10),)) for i in range(workers))
-    return RunSpec(
+    return run_spec(
         run_id=f"{SWEEP_ID}-16-5",
-        kind=Kind.INSERT,
         target="mine",
-        module="null",
         options=target().options.public(),
-        dataset=dataset,
         workers=plans,
         **more,
     )

@@ -7,10 +7,10 @@ import stat
 import pytest
 
 from simulator import __version__
-from simulator.dataset import Dataset, lane_range
+from simulator.dataset import lane_range
 from simulator.errors import ConfigError
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec, WorkerPlan, read_secrets, read_spec, write_secrets
+from simulator.spec import WorkerPlan, read_secrets, read_spec, write_secrets
+from tests.unit.specs import run_spec
 
 SECRETS = {"password": "p w=\n ", "key": "", "ümlaut": "ß"}
 
@@ -20,21 +20,8 @@ def mode(path):
 
 
 def spec():
-    return RunSpec(
-        run_id="r",
-        kind=Kind.INSERT,
-        target="t",
-        module="null",
+    return run_spec(
         options={"encode": "csv"},
-        dataset=Dataset(
-            workload="iot",
-            workload_version=1,
-            params={},
-            seed=1,
-            start_ms=0,
-            primary_key=PrimaryKey.NONE,
-            parts=1,
-        ),
         workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),),
     )
 

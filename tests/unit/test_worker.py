@@ -2,16 +2,16 @@
 
 import threading
 
-from simulator.dataset import Dataset, lane_range
+from simulator.dataset import lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.protocol import Reply
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec, WorkerPlan
+from simulator.spec import WorkerPlan
 from simulator.verdict import RowSlice
 from simulator.worker import Worker
+from tests.unit.specs import run_spec
 
 
 class Client:
@@ -70,21 +70,7 @@ class FailingSession(NullSession):
 
 def report_of(database, client=None):
     plan = WorkerPlan(prefill=(lane_range(0, 0, 3000),), timed=(lane_range(0, 3000, 5000),))
-    spec = RunSpec(
-        run_id="r",
-        kind=Kind.INSERT,
-        target="t",
-        module="null",
-        options={},
-        dataset=Dataset(
-            workload="iot",
-            workload_version=1,
-            params={},
-            seed=1,
-            start_ms=0,
-            primary_key=PrimaryKey.NONE,
-            parts=1,
-        ),
+    spec = run_spec(
         workers=(plan,),
         batch_rows=1000,
     )

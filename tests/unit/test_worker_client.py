@@ -18,15 +18,15 @@ import uvicorn
 
 from simulator import coordinator, worker
 from simulator.coordinator import Coordinator
-from simulator.dataset import Dataset, lane_range
+from simulator.dataset import lane_range
 from simulator.endpoints import application
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol import TOKEN_HEADER, Heartbeat, Reply, dump
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec, WorkerPlan, write_secrets
+from simulator.spec import WorkerPlan, write_secrets
 from simulator.worker import CollectorClient, Worker
+from tests.unit.specs import dataset, run_spec
 
 ROOT = Path(__file__).resolve().parents[2]
 BEAT = Heartbeat(index=0, phase="insert", rows=7)
@@ -244,21 +244,8 @@ def spec_of(workers, rate_rows_per_s=0.0):
         WorkerPlan(timed=(lane_range(i, 0, 1_000_000),), prefill=(lane_range(i, 0, 1000),))
         for i in range(workers)
     )
-    return RunSpec(
-        run_id="r",
-        kind=Kind.INSERT,
-        target="t",
-        module="null",
-        options={},
-        dataset=Dataset(
-            workload="iot",
-            workload_version=1,
-            params={},
-            seed=1,
-            start_ms=0,
-            primary_key=PrimaryKey.NONE,
-            parts=workers,
-        ),
+    return run_spec(
+        dataset=dataset(parts=workers),
         workers=plans,
         batch_rows=100,
         rate_rows_per_s=rate_rows_per_s,

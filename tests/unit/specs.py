@@ -1,0 +1,34 @@
+"""Specifications of runs that several tests start from."""
+
+from typing import Any
+
+from simulator.dataset import Dataset
+from simulator.schema import PrimaryKey
+from simulator.spec import Kind, RunSpec
+
+
+def dataset(**changes: Any) -> Dataset:
+    """Return the dataset of a workload with three columns, without any range of rows."""
+    given = {
+        "workload": "iot",
+        "workload_version": 1,
+        "params": {},
+        "seed": 1,
+        "start_ms": 0,
+        "primary_key": PrimaryKey.NONE,
+        "parts": 1,
+    }
+    return Dataset(**(given | changes))
+
+
+def run_spec(**changes: Any) -> RunSpec:
+    """Return the specification of an insert into `null`."""
+    given = {
+        "run_id": "r",
+        "kind": Kind.INSERT,
+        "target": "t",
+        "module": "null",
+        "options": {},
+        "dataset": dataset(),
+    }
+    return RunSpec(**(given | changes))
