@@ -14,6 +14,14 @@ import pytest
 from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, cluster, new_namespace, waited
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave it to the fixtures how long they wait: a first build of the cluster takes minutes."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.timeout(300, func_only=True))
+
+
 @pytest.fixture(scope="session")
 def kube(request: pytest.FixtureRequest) -> Iterator[Kubernetes]:
     """The cluster; what is done to have it is shown at once, for it may take minutes."""
