@@ -9,11 +9,11 @@ from cli.machine import this_machine
 from cli.plan import PlannedRun
 from cli.results import Result
 from cli.sweep import run_sweep
-from simulator.dataset import Dataset, lane_range
+from simulator.dataset import lane_range
 from simulator.modules.base import Options
 from simulator.protocol import Outcome, WorkerReport
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec, WorkerPlan
+from simulator.spec import Kind, WorkerPlan
+from tests.unit.specs import run_spec
 
 SECRETS = {"password": "sesame open"}
 
@@ -38,24 +38,7 @@ class Runner:
 
 
 def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
-    dataset = Dataset(
-        workload="iot",
-        workload_version=1,
-        params={},
-        seed=1,
-        start_ms=0,
-        primary_key=PrimaryKey.NONE,
-        parts=1,
-    )
-    spec = RunSpec(
-        run_id="r",
-        kind=Kind.INSERT,
-        target="t",
-        module="null",
-        options={},
-        dataset=dataset,
-        workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),),
-    )
+    spec = run_spec(workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),))
     result = Result(
         program_version="1",
         sweep_id="s",
@@ -66,7 +49,7 @@ def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
         runner="local",
         configuration={},
         machine=this_machine(),
-        dataset=dataset,
+        dataset=spec.dataset,
     )
     shown, path = [], tmp_path / "result.json"
     run_sweep(
