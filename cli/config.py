@@ -65,14 +65,18 @@ class Config:
     namespace: str
     targets: Mapping[str, Mapping[str, Any]]
 
+    def entry(self, name: str) -> Mapping[str, Any]:
+        """Return a target as it stands in the file; ConfigError if there is none of that name."""
+        if name not in self.targets:
+            hint = nearest(name, self.targets)
+            raise ConfigError(f"target {name!r} is not in {self.path} ({hint})")
+        return self.targets[name]
+
     def resolve(
         self, name: str, extra_options: Mapping[str, Any], runner: str | None = None
     ) -> Target:
         """Return a target with --extra-option merged over its options; ConfigError if wrong."""
-        if name not in self.targets:
-            hint = nearest(name, self.targets)
-            raise ConfigError(f"--target: {name!r} is not in {self.path} ({hint})")
-        entry = self.targets[name]
+        entry = self.entry(name)
         where = f"{self.path}: targets.{name}"
         problems: list[str] = []
         cls = database_class(str(entry["module"]))

@@ -1,6 +1,7 @@
-"""The parts of the README that are made from the code: `python -m cli.reference` rewrites them.
+"""The documentation that is made from the code: `python -m cli.reference` rewrites it.
 
-Each part stands between `<!-- name -->` and `<!-- /name -->`; a test compares them with the code.
+That is DATABASES.md, and in the README each part between `<!-- name -->` and `<!-- /name -->`.
+A test compares both with the code.
 """
 
 import re
@@ -15,7 +16,9 @@ from cli.commands.query import query
 from simulator.modules import MODULES, database_class
 from simulator.schema import PrimaryKey
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+DATABASES = ROOT / "DATABASES.md"
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -35,13 +38,42 @@ def _options_of(command: click.Command) -> str:
     return _table(("Option", "Meaning"), rows)
 
 
-def _module_options() -> str:
-    rows = []
-    for module in MODULES:
-        for name, field in database_class(module).options_model.model_fields.items():
-            default = "required" if field.is_required() else f"`{field.get_default()}`"
-            rows.append((module, f"`{name}`", default, field.description or ""))
-    return _table(("Module", "Option", "Default", "Meaning"), rows)
+def databases() -> str:
+    """Return the document that says of every module what it does and which options it has."""
+    intro = (
+        "Made from the code by `make docs`. Options stand in a target of `config.yaml`, or are"
+        " given as `--extra-option KEY=VALUE`; `python run.py targets NAME` shows one target's."
+        " [dbinstall/](dbinstall/README.md) says how each database is installed."
+    )
+    return "\n\n".join(["# Databases", intro, *map(_module, MODULES)]) + "\n"
+
+
+def _module(module: str) -> str:
+    cls = database_class(module)
+    can = cls.capabilities
+    parts = [
+        f"## {module}",
+        f"Verified against: {can.verified_against}. Acknowledged means: {can.acknowledged}.",
+        _table(("Insert mode", "What one send is"), can.modes.items()),
+    ]
+    if can.stores:
+        keys = ((key.value, how) for key, how in can.primary_keys.items())
+        parts.append(_table(("Primary key", "How it is made"), keys))
+    if can.limits:
+        parts.append("\n".join(f"- {limit}" for limit in can.limits))
+    options = [
+        (
+            f"`{name}`",
+            "required" if field.is_required() else f"`{field.get_default()}`",
+            field.description or "",
+        )
+        for name, field in cls.options_model.model_fields.items()
+    ]
+    parts.append(_table(("Option", "Default", "Meaning"), options))
+    return "\n\n".join(parts)
+
+
+_KEPT = {True: "all kept", False: "some lost", None: "not tried"}
 
 
 def _support() -> str:
@@ -55,17 +87,20 @@ def _support() -> str:
                 ", ".join(key for key in PrimaryKey if key in can.primary_keys),
                 "single, multiple" if can.multiple_tables else "single",
                 "counts, full" if can.stores else "-",
+                _KEPT[can.kept_after_kill] if can.stores else "-",
                 can.verified_against,
             )
         )
-    headings = ("Module", "Insert modes", "Primary keys", "Tables", "Verify", "Verified against")
+    headings = (
+        "Module", "Insert modes", "Primary keys", "Tables", "Verify", "After kill -9",
+        "Verified against",
+    )  # fmt: skip
     return _table(headings, rows)
 
 
 PARTS: dict[str, Callable[[], str]] = {
     "insert options": lambda: _options_of(insert),
     "query options": lambda: _options_of(query),
-    "module options": _module_options,
     "support matrix": _support,
 }
 
@@ -84,3 +119,4 @@ def renewed(text: str) -> str:
 
 if __name__ == "__main__":
     README.write_text(renewed(README.read_text()))
+    DATABASES.write_text(databases())

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ _PIPE_WIDTH = 160
 
 
 @click.command()
+@click.argument("name", required=False)
 @click.option(
     "--config",
     "-c",
@@ -33,32 +35,53 @@ _PIPE_WIDTH = 160
     show_default=True,
     help="What to print.",
 )
-def targets(config: Path, form: str) -> None:
-    """List the targets of the configuration with their modules and capabilities."""
+def targets(name: str | None, config: Path, form: str) -> None:
+    """List the targets of the configuration, or tell all about the one called NAME."""
     loaded = configuration.load(config)
-    rows = [_row(name, entry) for name, entry in loaded.targets.items()]
+    chosen = [name] if name else loaded.targets
+    rows = [_row(key, loaded.entry(key)) for key in chosen]
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in (
-        "Target",
-        "Module",
-        "Runner",
-        "Insert modes",
-        "Primary keys",
-        "Verified against",
-        "Options",
-    ):
-        table.add_column(title, overflow="fold")
-    for row in rows:
-        modes, keys, options = (
-            ", ".join(row[key]) for key in ("insert_modes", "primary_keys", "options")
-        )
-        first = (row["target"], row["module"], row["runner"])
-        table.add_row(*first, modes, keys, row["verified_against"], options)
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    Console(highlight=False, width=width).print(table)
+    console = Console(highlight=False, markup=False, width=width)
+    for table in _details(rows[0]) if name else [_overview(rows)]:
+        console.print(table)
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in titles:
+        table.add_column(title, overflow="fold")
+    return table
+
+
+def _overview(rows: list[dict[str, Any]]) -> Table:
+    table = _table("Target", "Module", "Runner", "Insert modes", "Primary keys", "Verified against")
+    for row in rows:
+        modes, keys = ", ".join(row["insert_modes"]), ", ".join(row["primary_keys"])
+        first = (row["target"], row["module"], row["runner"])
+        table.add_row(*first, modes, keys, row["verified_against"])
+    return table
+
+
+def _details(row: dict[str, Any]) -> Iterator[Table]:
+    """Yield everything that is known of one target, before anything is started."""
+    facts = _table("Target", row["target"])
+    for label in ("module", "runner", "verified_against", "acknowledged"):
+        facts.add_row(label.replace("_", " "), row[label])
+    for limit in row["limits"]:
+        facts.add_row("limit", limit)
+    yield facts
+    for title, key in (("Insert mode", "insert_modes"), ("Primary key", "primary_keys")):
+        table = _table(title, "What it is")
+        for pair in row[key].items():
+            table.add_row(*pair)
+        yield table
+    options = _table("Option", "Meaning")
+    for pair in row["options"].items():
+        options.add_row(*pair)
+    yield options
 
 
 def _row(name: str, entry: Any) -> dict[str, Any]:
@@ -67,13 +90,14 @@ def _row(name: str, entry: Any) -> dict[str, Any]:
         "target": name,
         "module": entry["module"],
         "runner": entry.get("runner", "kubernetes"),
-        "insert_modes": list(cls.capabilities.modes),
-        "primary_keys": [key.value for key in cls.capabilities.primary_keys],
+        "insert_modes": dict(cls.capabilities.modes),
+        "primary_keys": {key.value: how for key, how in cls.capabilities.primary_keys.items()},
         "multiple_tables": cls.capabilities.multiple_tables,
         "create_indices": cls.capabilities.indices,
         "verifiable": cls.capabilities.stores,
         "acknowledged": cls.capabilities.acknowledged,
         "verified_against": cls.capabilities.verified_against,
+        "limits": list(cls.capabilities.limits),
         "options": {
             key: field.description or "" for key, field in cls.options_model.model_fields.items()
         },

@@ -57,6 +57,11 @@ class Capabilities:
     """False if nothing is kept, so that nothing can be verified or queried."""
     embedded: bool = False
     """Whether the data is a file of the machine that the workers share."""
+    limits: tuple[str, ...] = ()
+    """What it cannot do or hold, a sentence each."""
+    kept_after_kill: bool | None = None
+    """Whether all acknowledged rows were there after a kill -9 of the server under inserts; the
+    contract tests try it. None: not tried."""
 
 
 @dataclass(frozen=True, slots=True)

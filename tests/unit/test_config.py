@@ -137,13 +137,13 @@ def test_all_problems_of_a_file_are_told_together(write):
 
 def test_an_unknown_target_names_the_nearest(write):
     assert problems_of(write(SOUND).resolve, "life", {}) == [
-        "--target: 'life' is not in c.yaml (did you mean 'lite'?)"
+        "target 'life' is not in c.yaml (did you mean 'lite'?)"
     ]
 
 
 def test_a_target_without_a_near_one_names_all(write):
     assert problems_of(write(SOUND).resolve, "postgres", {}) == [
-        "--target: 'postgres' is not in c.yaml (known: lite)"
+        "target 'postgres' is not in c.yaml (known: lite)"
     ]
 
 

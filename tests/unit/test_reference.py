@@ -1,13 +1,17 @@
 import click
 
 from cli.main import commands
-from cli.reference import PARTS, README, renewed
+from cli.reference import DATABASES, PARTS, README, databases, renewed
 
 
 def test_the_generated_parts_of_the_readme_are_as_the_code_has_them():
     text = README.read_text()
 
     assert text == renewed(text), "run `make docs`"
+
+
+def test_the_document_of_the_databases_is_as_the_code_has_it():
+    assert DATABASES.read_text() == databases(), "run `make docs`"
 
 
 def test_no_generated_part_is_empty():

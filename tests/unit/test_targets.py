@@ -1,0 +1,39 @@
+"""The command `targets`: what can be measured, at a glance and in full."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from cli.main import commands
+from simulator.errors import ConfigError
+from simulator.modules import database_class
+
+
+def told(*words):
+    done = CliRunner().invoke(commands, ["targets", *words], catch_exceptions=False)
+    return done.stdout
+
+
+def test_every_target_is_listed_with_what_it_was_verified_against():
+    listed = json.loads(told("--format=json"))
+    shown = told()
+
+    assert {"sqlite", "null", "postgresql"} <= {row["target"] for row in listed}
+    for row in listed:
+        assert row["target"] in shown
+        assert row["verified_against"]
+
+
+def test_one_target_is_told_with_its_modes_keys_and_options():
+    text = told("postgresql")
+    can = database_class("postgres").capabilities
+
+    for word in (*can.modes, *can.modes.values(), *can.primary_keys, "connect_timeout_s"):
+        assert str(word) in text
+    assert "busy_timeout_s" not in text
+
+
+def test_the_nearest_target_is_named_for_one_that_is_not_there():
+    with pytest.raises(ConfigError, match=r"target 'postgresq' is not in.*'postgresql'"):
+        told("postgresq")
