@@ -1,200 +1,356 @@
-"""HTTP for the databases that speak it: a connection that is kept, bytes in, status and bytes out.
+"""HTTP for the databases that speak it: one kept connection, bytes in, status and bytes out.
 
-What an error says about the rows is decided in one place (`classify`): what was never sent is not
-stored, what was sent and not answered may be.
+What an error means for the rows that were sent is decided here, once (`classify`): without a
+connection nothing was sent; what was sent and not answered may have been applied; else the status
+says it.
 """
 
+import base64
+import json
+import socket
 import ssl
-from collections.abc import Mapping
-from pathlib import Path
-from socket import (
-    IPPROTO_TCP,
-    SO_KEEPALIVE,
-    SOL_SOCKET,
-    TCP_KEEPCNT,
-    TCP_KEEPIDLE,
-    TCP_KEEPINTVL,
-    TCP_NODELAY,
-    TCP_USER_TIMEOUT,
-)
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from http.client import HTTPException, responses
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    LocationParseError,
+    NameResolutionError,
+    NewConnectionError,
+)
+from urllib3.response import HTTPResponse
+from urllib3.util import parse_url
 
 from simulator.errors import SetupError
 from simulator.modules.base import Failure, Options
 
-# A server that is gone without a word, with its node, is missed within 30 s.
-_SOCKET_OPTIONS = [
-    (IPPROTO_TCP, TCP_NODELAY, 1),
-    (SOL_SOCKET, SO_KEEPALIVE, 1),
-    (IPPROTO_TCP, TCP_KEEPIDLE, 10),
-    (IPPROTO_TCP, TCP_KEEPINTVL, 5),
-    (IPPROTO_TCP, TCP_KEEPCNT, 4),
-    (IPPROTO_TCP, TCP_USER_TIMEOUT, 30_000),
-]
-_SHOWN_BYTES = 500
-_TRY_AGAIN = (429, 503)
+CONNECT_S = 10.0
+_PIECE_BYTES = 1 << 16
+_SHOWN_BYTES = 1000
+_FIRST_FAILURE = 300
+_BROKEN = (OSError, HTTPError, HTTPException)
+"""Whatever a connection that breaks, hangs or talks nonsense raises."""
 
 
 class HttpOptions(Options):
-    """Options of every database that is reached by HTTP."""
+    """Options of every module whose database is reached by HTTP."""
 
-    url: str = Field(description="how to reach the database: http(s)://host:port")
+    url: str = Field(description="where the server listens, such as http://host:8086")
+    ca_file: str | None = Field(
+        None,
+        description="file with the certificate (PEM) of the authority that signed the server's, if "
+        "the system does not trust it anyway",
+    )
     ca: SecretStr | None = Field(
         None,
-        description="certificates (PEM) one of which must have signed the server's, as text or as "
-        "a file's path; default: those that the machine trusts",
+        description="that certificate itself, which pods can take from a Secret: "
+        "ca_from: {secret: NAME, key: ca.crt}",
     )
     insecure: bool = Field(
-        default=False, description="take any certificate: who listens is not checked"
+        default=False, description="take any certificate: nobody checks who the server is"
     )
-    connect_timeout_s: float = Field(10, gt=0, le=30, description="how long to wait to connect")
-    timeout_s: float = Field(
-        60, gt=0, description="how long to wait for the answer to a write; its rows then count as "
-        "uncertain"
-    )  # fmt: skip
+    timeout_s: float = Field(30, gt=0, description="how long to wait for an answer to a write")
+    query_timeout_s: float = Field(
+        3600, gt=0, description="how long to wait for an answer to a query"
+    )
 
     @field_validator("url")
     @classmethod
     def _url(cls, url: str) -> str:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("must be http://host:port or https://host:port")
-        if parts.username or parts.password:
-            raise ValueError("must not hold a credential, which would be shown; use the options")
+        try:
+            parsed = parse_url(url)
+        except LocationParseError:
+            parsed = parse_url("")
+        if parsed.scheme not in ("http", "https") or not parsed.host:
+            raise ValueError("expected http://host:port or https://host:port")
+        if parsed.auth or parsed.query or parsed.fragment:
+            raise ValueError(
+                "expected no more than http://host:port/path; credentials are options of their own"
+            )
         return url.rstrip("/")
 
 
 class Reply(NamedTuple):
-    """A server's answer."""
+    """An answer, whole."""
 
     status: int
-    content: bytes
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """Return the body's JSON; HttpError if it is none."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise HttpError(f"expected JSON, got {self.body[:200]!r}; check the url") from error
 
 
 class HttpError(Exception):
-    """A request that failed."""
+    """Root of what goes wrong here; the text says where, in whose words, and what to try."""
 
 
-class NotSentError(HttpError):
-    """There was no connection; nothing was sent."""
+class NotConnected(HttpError):
+    """There was no connection, so nothing was sent."""
+
+    def __init__(self, text: str, *, permanent: bool = False) -> None:
+        super().__init__(text)
+        self.permanent = permanent
+        """Trying again cannot help: a certificate that is not trusted, a server without TLS."""
 
 
-class NoAnswerError(HttpError):
-    """It was sent, at least in part, and not answered."""
+class NoAnswer(HttpError):
+    """It was sent, wholly or in part, and no complete answer came."""
 
 
-class StatusError(HttpError):
-    """It was answered by an error."""
+class Refused(HttpError):
+    """The server answered with a status other than success."""
 
-    def __init__(self, reply: Reply, words: str = "") -> None:
-        self.status = reply.status
-        self.content = reply.content
-        shown = reply.content[:_SHOWN_BYTES].decode(errors="replace")
-        super().__init__(words or f"HTTP {reply.status}: {' '.join(shown.split())}")
+    def __init__(self, where: str, reply: Reply) -> None:
+        self.status, self.reply = reply.status, reply
+        self.words = words(reply.body) or responses.get(reply.status, "")
+        """What the server says; of a status without a body its standard meaning."""
+        remedy = _REMEDIES.get(reply.status, "")
+        told = f"{where} answered {reply.status}: {self.words}"
+        super().__init__(f"{told}; {remedy}" if remedy else told)
+
+
+_REDIRECTED = "write the address that it redirects to into url"
+_REMEDIES = {
+    **dict.fromkeys((301, 302, 303, 307, 308), _REDIRECTED),
+    401: "check the credentials among the target's options",
+    403: "check the credentials among the target's options, and what they may do",
+    413: "use a smaller --batch, or let the server take larger requests",
+}
 
 
 def classify(error: Exception) -> Failure:
-    """Say what an error means for the rows that were to be written."""
-    if isinstance(error, NotSentError):
-        return Failure.NOT_APPLIED
-    if isinstance(error, StatusError):
-        if error.status in _TRY_AGAIN:
+    """Say what an error means for rows that were being sent."""
+    match error:
+        case NotConnected():
+            return Failure.FATAL if error.permanent else Failure.NOT_APPLIED
+        case Refused(status=429 | 503):
             return Failure.NOT_APPLIED
-        return Failure.FATAL if 400 <= error.status < 500 else Failure.UNKNOWN
-    return Failure.UNKNOWN
+        case Refused() if error.status < 500:
+            return Failure.FATAL
+        case _:
+            return Failure.UNKNOWN
 
 
 class Http:
-    """One connection, opened by the first request and again after a failure."""
+    """One connection, made when it is first needed and again when it was lost."""
 
-    def __init__(self, options: HttpOptions, headers: Mapping[str, str]) -> None:
-        import urllib3  # noqa: PLC0415  # a client is imported only when a module connects
-
-        parts = urlsplit(options.url)
-        self._options = options
-        self._base = parts.path
-        self._headers = {"Accept-Encoding": "identity", **headers}
+    def __init__(self, options: HttpOptions, headers: Mapping[str, str] | None = None) -> None:
+        """Take headers that go with every request; SetupError if the CA's file cannot be read."""
         self.alive = True
-        reach: dict[str, Any] = {
-            "host": parts.hostname,
-            "port": parts.port,
-            "maxsize": 1,
-            "block": True,
-            "retries": False,
-            "timeout": urllib3.Timeout(connect=options.connect_timeout_s, read=options.timeout_s),
-            "socket_options": _SOCKET_OPTIONS,
-        }
-        if parts.scheme == "http":
-            self._pool = urllib3.HTTPConnectionPool(**reach)
-        else:
+        """False once a connection could not be made or was lost; another session may do better."""
+        self._where = options.url
+        self._timeout_s = options.timeout_s
+        self._headers = dict(headers or {})
+        url = parse_url(options.url)
+        self._path = url.path or ""
+        host = (url.host or "").strip("[]")
+        # Timeouts in the system's hands too: an answer may take an hour, but a server that is gone
+        # without a word, with its node, is missed within 30 s.
+        every: dict[str, Any] = {"timeout": CONNECT_S, "socket_options": _socket_options()}
+        self._connection: HTTPConnection
+        if url.scheme == "https":
             context = _tls(options)
-            self._pool = urllib3.HTTPSConnectionPool(
-                **reach, ssl_context=context, assert_hostname=False if options.insecure else None
-            )
+            self._connection = HTTPSConnection(host, url.port, ssl_context=context, **every)
+        else:
+            self._connection = HTTPConnection(host, url.port, **every)
 
     def close(self) -> None:
-        """Close the connection."""
-        self._pool.close()
+        """Close the connection; never raises."""
+        with suppress(*_BROKEN):
+            self._connection.close()
 
     def request(
         self,
         method: str,
         path: str,
-        body: bytes = b"",
+        body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-        *,
-        patient: bool = False,
+        timeout_s: float | None = None,
     ) -> Reply:
-        """Send a request and return the answer, whatever its status; see HttpError.
+        """Send a request and return the whole answer; Refused if it is no success."""
+        response = self._sent(method, path, body, headers, timeout_s or self._timeout_s)
+        reply = self._whole(response)
+        if reply.status >= _FIRST_FAILURE:
+            raise Refused(self._where, reply)
+        return reply
 
-        `patient` waits for the answer as long as the server's machine lives.
-        """
-        import urllib3  # noqa: PLC0415
-        from urllib3 import exceptions  # noqa: PLC0415
-
-        options = self._options
-        limit = urllib3.Timeout(
-            connect=options.connect_timeout_s, read=None if patient else options.timeout_s
-        )
+    def stream(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+    ) -> Iterator[bytes]:
+        """Send a request and yield the answer in pieces as they come, in bounded memory."""
+        response = self._sent(method, path, body, headers, timeout_s or self._timeout_s)
+        if response.status >= _FIRST_FAILURE:
+            raise Refused(self._where, self._whole(response))
+        finished = False
         try:
-            reply = self._pool.urlopen(
-                method, self._base + path, body, {**self._headers, **(headers or {})}, timeout=limit
+            while piece := self._read(response, _PIECE_BYTES):
+                yield piece
+            finished = True
+        finally:
+            if not finished:  # what is left would be taken for the next answer
+                self.close()
+
+    def _sent(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: Mapping[str, str] | None,
+        timeout_s: float,
+    ) -> HTTPResponse:
+        """Send a request and return the answer, of which only the head has come."""
+        self._connect()
+        connection = self._connection
+        connection.timeout = timeout_s
+        all_headers = {**self._headers, **headers} if headers else self._headers
+        try:
+            # A server that refuses a long request may answer and close before it has read it.
+            with suppress(BrokenPipeError):
+                connection.request(
+                    method, self._path + path, body, all_headers, preload_content=False
+                )
+            return connection.getresponse()
+        except _BROKEN as error:
+            raise self._lost(error) from error
+
+    def _connect(self) -> None:
+        connection = self._connection
+        if connection.is_connected:
+            return
+        self.close()  # the server may have closed it, idle as it was
+        connection.timeout = CONNECT_S
+        try:
+            connection.connect()
+        except _BROKEN as error:
+            self.alive = False
+            self.close()
+            raise _not_connected(self._where, error) from error
+
+    def _whole(self, response: HTTPResponse) -> Reply:
+        return Reply(response.status, response.headers, self._read(response, None))
+
+    def _read(self, response: HTTPResponse, limit: int | None) -> bytes:
+        try:
+            return response.read(limit)
+        except _BROKEN as error:
+            raise self._lost(error) from error
+
+    def _lost(self, error: Exception) -> NoAnswer:
+        self.alive = False
+        timeout_s = self._connection.timeout
+        self.close()
+        if isinstance(error, TimeoutError) or "timed out" in str(error):
+            return NoAnswer(
+                f"{self._where}: no answer within {timeout_s:g} s; raise the target's timeout_s or "
+                "query_timeout_s, or look at the server's log"
             )
-        except (exceptions.NewConnectionError, exceptions.ConnectTimeoutError) as error:
-            self.alive = False
-            raise NotSentError(_words(error)) from error
-        except exceptions.SSLError as error:
-            self.alive = False
-            refused = isinstance(error.args[0], ssl.SSLCertVerificationError)
-            raise (NotSentError if refused else NoAnswerError)(_words(error)) from error
-        except exceptions.HTTPError as error:
-            self.alive = False
-            raise NoAnswerError(_words(error)) from error
-        return Reply(reply.status, reply.data)
+        told = f"{type(error).__name__}: {error}"
+        return NoAnswer(f"{self._where}: the connection was lost before an answer came ({told})")
 
 
-def _words(error: Exception) -> str:
-    """Return what happened without the client's own objects in the text."""
-    text = str(error)
-    return text.split(": ", 1)[1] if text.startswith(("<", "HTTP")) and ": " in text else text
+def _socket_options() -> list[tuple[int, int, int]]:
+    """Return what is set of these on the system at hand; all of it on Linux."""
+    wanted = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4, "TCP_USER_TIMEOUT": 30_000}
+    options = [
+        (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
+        (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    ]
+    for name, value in wanted.items():
+        if hasattr(socket, name):
+            options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
+    return options
 
 
 def _tls(options: HttpOptions) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    if options.ca is not None:
-        given = options.ca.get_secret_value()
-        try:
-            text = given if "-----BEGIN" in given else Path(given).read_text()
-            context = ssl.create_default_context(cadata=text)
-        except (OSError, ssl.SSLError, ValueError) as error:
-            words = "no such file" if isinstance(error, FileNotFoundError) else str(error)
-            raise SetupError(
-                f"ca: neither certificates (PEM) nor a file of them: {words}"
-            ) from None
+    text = options.ca.get_secret_value() if options.ca else None
+    try:
+        context = ssl.create_default_context(cafile=options.ca_file, cadata=text)
+    except (OSError, ValueError) as error:
+        where = f"ca_file {options.ca_file}" if options.ca_file else "ca"
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SetupError(f"{where}: expected a certificate in PEM: {reason}") from error
     if options.insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def _not_connected(where: str, error: Exception) -> NotConnected:
+    """Return the error with its reason in plain words, and what to try."""
+    match error:
+        case ssl.SSLCertVerificationError():
+            remedy = "name its authority's certificate in ca_file, or say insecure=true"
+            return NotConnected(f"{where}: {error.verify_message}; {remedy}", permanent=True)
+        case ssl.SSLError(reason="WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE"):
+            return NotConnected(f"{where}: no TLS is spoken there; try http://", permanent=True)
+        case NameResolutionError():
+            reason, remedy = "the host's name is not known", "check the host in url"
+        case NewConnectionError():
+            reason = getattr(error.__cause__, "strerror", None) or str(error)
+            remedy = _CHECK
+        case ConnectTimeoutError():
+            reason, remedy = f"no connection within {CONNECT_S:g} s", _CHECK
+        case _:
+            reason, remedy = f"{type(error).__name__}: {error}", _CHECK
+    return NotConnected(f"{where}: {reason}; {remedy}")
+
+
+_CHECK = "check that the server runs, and host and port in url"
+
+
+def words(body: bytes) -> str:
+    """Return what the body of a refusal says: its message if it is JSON, else its beginning."""
+    with suppress(ValueError):
+        found = _message(json.loads(body))
+        if found:
+            return found
+    text = body[:_SHOWN_BYTES].decode(errors="replace")
+    return " ".join(text.split())
+
+
+def _message(said: Any) -> str:
+    if isinstance(said, str):
+        return said
+    if isinstance(said, dict):
+        for key in ("message", "error", "errorMessage", "reason", "text"):
+            if found := _message(said.get(key)):
+                return found
+    return ""
+
+
+def lines(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines of a text that comes in pieces, each with its end of line."""
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line.decode() + "\n"
+    if rest:
+        yield rest.decode()
+
+
+def basic(user: str, password: str) -> str:
+    """Return the header Authorization for a user with a password."""
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+def gzipped(body: bytes) -> bytes:
+    """Return a body for `Content-Encoding: gzip`; the fastest level, as it is the client's time."""
+    compressor = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    return compressor.compress(body) + compressor.flush()
