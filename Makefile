@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test lint unit contract integration chart e2e postgres cluster cluster-down bench clean
+.PHONY: help venv docs demo image test test-all quick-servers all-servers lint unit contract integration chart e2e servers cluster cluster-down bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,7 +29,11 @@ demo: venv ## an insert sweep and the queries on SQLite, verified, in under two 
 image: ## build the image for Kubernetes; simulator/image.sh explains IMAGE=, ARCHIVE=, BASE=...
 	@sh simulator/image.sh
 
-test: lint postgres unit chart contract integration ## everything; installs what it needs, a PostgreSQL included
+test: SERVERS := --servers=quick
+test: lint quick-servers unit chart contract integration ## everything on the quick database servers; fetches what it needs
+
+test-all: SERVERS := --servers=all
+test-all: lint all-servers unit chart contract integration ## everything on every database server; the first time builds for an hour
 
 lint: .venv/ready-dev ## style, types and import rules
 	$(BIN)/ruff check .
@@ -37,11 +41,14 @@ lint: .venv/ready-dev ## style, types and import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-postgres: .venv/ready-dev ## install a PostgreSQL server for the tests, unless there is one
-	$(BIN)/python tests/servers.py install
+servers: .venv/ready-dev ## list the database servers for tests; fetch some: NAME="mysql mariadb"
+	$(BIN)/python -m tests.servers $(if $(NAME),install $(NAME),list)
+
+quick-servers all-servers: .venv/ready-dev
+	$(BIN)/python -m tests.servers install $(@:-servers=)
 
 unit contract integration: .venv/ready-dev
-	$(BIN)/pytest tests/$@
+	$(BIN)/pytest tests/$@ $(SERVERS)
 
 chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refuses
 	@command -v helm >/dev/null || tests/cluster/cluster.sh helm >/dev/null
@@ -60,9 +67,10 @@ cluster-down: ## stop it and remove what it left
 docs: venv ## renew the generated parts of the README
 	$(BIN)/python -m cli.reference
 
-bench: .venv/ready-dev postgres ## print the performance figures, side by side
+bench: .venv/ready-dev ## print the performance figures, side by side
 	$(BIN)/python tests/perf/encode.py
 	$(BIN)/python tests/perf/pipeline.py
+	$(BIN)/python -m tests.servers install postgres
 	$(BIN)/python tests/perf/postgres.py
 
 clean: ## remove the environment and the caches

@@ -27,8 +27,10 @@ class Target:
     """How to reach a database, and what a comparison has to know about it."""
 
     module: str
-    options: Callable[[pytest.FixtureRequest], dict[str, Any]]
-    """Options that reach an empty database of the test's own."""
+    options: Callable[[pytest.FixtureRequest], dict[str, Any]] = lambda _: {}
+    """Options that reach an empty database of the test's own, besides those that the server has."""
+    server: str | None = None
+    """The server in tests/servers that the tests run on."""
     sums_beyond_64_bits: bool = False
     """A sum of integers is exact also where 64 bits cannot hold it."""
     duplicate: Duplicate = Duplicate.REFUSED
@@ -53,22 +55,17 @@ class Target:
 
     def open(self, request: pytest.FixtureRequest, **options: Any) -> Database:
         model = self.database.options_model
-        return self.database(model(**{**self.options(request), **options}))
+        reach = request.getfixturevalue("server_options") if self.server else {}
+        return self.database(model(**{**reach, **self.options(request), **options}))
 
 
 def _sqlite(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"path": str(request.getfixturevalue("tmp_path") / "sqlite.db"), "busy_timeout_s": 5}
 
 
-def _postgres(request: pytest.FixtureRequest) -> dict[str, Any]:
-    server = request.getfixturevalue("postgres_server")
-    name = request.getfixturevalue("postgres_database")
-    return {"connection_string": server.connection_string(name), "password": server.password}
-
-
 TARGETS = {
-    "null": Target("null", lambda _: {}),
+    "null": Target("null"),
     "sqlite": Target("sqlite", _sqlite),
-    "postgres": Target("postgres", _postgres, sums_beyond_64_bits=True),
+    "postgres": Target("postgres", server="postgres", sums_beyond_64_bits=True),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

@@ -18,20 +18,15 @@ from tests.contract.harness import Wideset
 from tests.contract.wide import READINGS
 from tests.servers import free_port
 
+pytestmark = pytest.mark.server("postgres")
+
 COUNT = (Aggregate(Function.COUNT),)
 MODES = [SINGLE, BATCH, VALUES, TRANSACTION]
 
 
 @pytest.fixture
-def open_postgres(postgres_server, postgres_database):
-    def make(**options):
-        reach = {
-            "connection_string": postgres_server.connection_string(postgres_database),
-            "password": postgres_server.password,
-        }
-        return Postgres(PostgresOptions(**{**reach, **options}))
-
-    return make
+def open_postgres(server_options):
+    return lambda **options: Postgres(PostgresOptions(**{**server_options, **options}))
 
 
 @pytest.fixture
@@ -40,8 +35,8 @@ def postgres(open_postgres):
 
 
 @pytest.fixture
-def execute(postgres_server, postgres_database):
-    return lambda *statements: postgres_server.execute(*statements, database=postgres_database)
+def execute(server, server_database):
+    return lambda *statements: server.execute(*statements, database=server_database)
 
 
 def columns_of(database, table):
@@ -241,13 +236,13 @@ def test_a_backend_that_is_terminated(postgres, mode, meaning):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_server_that_crashes(postgres_server, postgres, mode):
+def test_a_server_that_crashes(server, postgres, mode):
     wide = Wideset()
     postgres.create(wide.tables, 10)
     with postgres.connect() as session:
         payload = encoded(session, wide.batches[0], mode, 1)
         session.send(payload)
-        postgres_server.kill()
+        server.kill()
         try:
             with pytest.raises(psycopg2.Error) as caught:
                 session.send(payload)
@@ -257,7 +252,7 @@ def test_a_server_that_crashes(postgres_server, postgres, mode):
             )
             assert not session.alive
         finally:
-            postgres_server.start()
+            server.start()
     with postgres.connect() as session:
         assert session.run(postgres.render(AggregateQuery(READINGS, COUNT))) == [(1,)]
 
@@ -371,8 +366,8 @@ def test_a_wrong_password(open_postgres):
         assert "swordfish" not in told
 
 
-def test_an_unknown_database(postgres_server, open_postgres):
-    reach = postgres_server.connection_string("nowhere")
+def test_an_unknown_database(server, open_postgres):
+    reach = server.connection_string("nowhere")
     for told in refusal(open_postgres(connection_string=reach)):
         assert 'database "nowhere" does not exist; create it' in told
 
@@ -385,10 +380,10 @@ def test_a_server_that_is_not_there(open_postgres):
         assert "swordfish" not in told
 
 
-def test_missing_rights(postgres_server, postgres_database, open_postgres, execute):
+def test_missing_rights(server, server_database, open_postgres, execute):
     execute("CREATE ROLE guest LOGIN PASSWORD 'guest-password'")
     try:
-        reach = postgres_server.connection_string(postgres_database, "guest")
+        reach = server.connection_string(server_database, "guest")
         guest = open_postgres(connection_string=reach, password="guest-password")
         with pytest.raises(SetupError, match=r"permission denied for schema public; .*GRANT"):
             guest.create([EVENTS], 1)
@@ -440,13 +435,13 @@ def test_a_connection_string_is_shown_without_its_password(reach, shown):
 # --- what the server is asked --------------------------------------------------------------------
 
 
-def test_durability_is_what_the_servers_settings_make_of_it(postgres, postgres_database, execute):
+def test_durability_is_what_the_servers_settings_make_of_it(postgres, server_database, execute):
     server = postgres.describe()
     assert server.version.startswith("PostgreSQL ")
     assert server.durable
     assert server.settings["synchronous_commit"] == "on"
 
-    execute(f"ALTER DATABASE {postgres_database} SET synchronous_commit = off")
+    execute(f"ALTER DATABASE {server_database} SET synchronous_commit = off")
     server = postgres.describe()
     assert server.durable is False
     assert "synchronous_commit=off" in server.durability

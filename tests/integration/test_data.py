@@ -94,11 +94,12 @@ def test_tags_nulls_and_odd_texts_arrive(
         stored.close()
 
 
+@pytest.mark.server("postgres")
 def test_postgresql_takes_the_same_file(
-    cli: CommandLine, sensors: Path, postgres_server: Postgres, postgres_database: str
+    cli: CommandLine, sensors: Path, server: Postgres, server_database: str
 ) -> None:
-    reach = f"{postgres_server.connection_string(postgres_database)}"
-    cli.environment["BENCH_POSTGRES"] = f"{reach} password={postgres_server.password}"
+    reach = server.connection_string(server_database)
+    cli.environment["BENCH_POSTGRES"] = f"{reach} password={server.password}"
     bars = cli.folder / "bars.parquet"
     ohlcv.write(bars, rows=ROWS)
     for arguments in ([f"--data={sensors}", "--tags=sensor"], [f"--data={bars}"]):

@@ -10,6 +10,8 @@ import pytest
 from tests.integration.conftest import CommandLine
 from tests.servers import Postgres
 
+pytestmark = pytest.mark.server("postgres")
+
 TARGET = (
     "--target=postgresql",
     "--runner=local",
@@ -20,9 +22,9 @@ Wait = Callable[[Callable[[], Any]], Any]
 
 
 @pytest.fixture
-def pg(cli: CommandLine, postgres_server: Postgres, postgres_database: str) -> CommandLine:
+def pg(cli: CommandLine, server: Postgres, server_database: str) -> CommandLine:
     """The command line, with a database of its own on the tests' server."""
-    return reaching(cli, postgres_server, postgres_database)
+    return reaching(cli, server, server_database)
 
 
 def reaching(cli: CommandLine, server: Postgres, database: str) -> CommandLine:
@@ -87,7 +89,7 @@ def test_single_rows_are_committed_one_by_one(pg: CommandLine) -> None:
     assert worker["sends"] == 50
 
 
-def test_the_password_is_nowhere(pg: CommandLine, postgres_server: Postgres) -> None:
+def test_the_password_is_nowhere(pg: CommandLine, server: Postgres) -> None:
     done = pg.run("insert", *TARGET, "--workers=1", "--runs=1", "--num-inserts=50")
     checked = pg.run("check", *TARGET)
     written = "".join(path.read_text() for path in pg.output.glob("*.json"))
@@ -95,12 +97,12 @@ def test_the_password_is_nowhere(pg: CommandLine, postgres_server: Postgres) -> 
     assert checked.code == 0, checked.err
     assert "create, insert, read and drop work" in checked.out
     for text in (done.out, done.err, checked.out, checked.err, written):
-        assert postgres_server.password not in text
+        assert server.password not in text
     assert "password=***" in written
 
 
 def test_no_server_a_wrong_password_and_missing_rights_are_named_in_seconds(
-    pg: CommandLine, postgres_server: Postgres, postgres_database: str
+    pg: CommandLine, server: Postgres, server_database: str
 ) -> None:
     def refused(reach: str) -> str:
         pg.environment["BENCH_POSTGRES"] = reach
@@ -110,11 +112,11 @@ def test_no_server_a_wrong_password_and_missing_rights_are_named_in_seconds(
         assert time.monotonic() - start < 10
         return done.out
 
-    here = postgres_server.connection_string(postgres_database)
-    postgres_server.execute(
+    here = server.connection_string(server_database)
+    server.execute(
         "DROP ROLE IF EXISTS reader", "CREATE ROLE reader LOGIN PASSWORD 'readerpassword'"
     )
-    reader = postgres_server.connection_string(postgres_database, "reader")
+    reader = server.connection_string(server_database, "reader")
 
     assert "Connection refused" in refused("host=127.0.0.1 port=1 dbname=x user=x")
     assert "password authentication failed" in refused(f"{here} password=wrongpassword")
@@ -125,7 +127,7 @@ def test_no_server_a_wrong_password_and_missing_rights_are_named_in_seconds(
 
 
 def test_a_lost_connection_is_survived_and_counted(
-    pg: CommandLine, postgres_server: Postgres, postgres_database: str, eventually: Wait
+    pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
 ) -> None:
     running = pg.start(
         "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--num-inserts=1000000",
@@ -135,7 +137,7 @@ def test_a_lost_connection_is_survived_and_counted(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE query LIKE 'COPY%' AND state = 'active' LIMIT 1"
     )
-    eventually(lambda: rows(postgres_server, postgres_database, writing))
+    eventually(lambda: rows(server, server_database, writing))
     done = pg.finish(running, 120)
 
     assert done.code == 0, done.out + done.err
@@ -175,7 +177,7 @@ def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
 
 
 def test_a_killed_worker_leaves_no_connection_behind(
-    pg: CommandLine, postgres_server: Postgres, postgres_database: str, eventually: Wait
+    pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
 ) -> None:
     running = pg.start("insert", *LONG)
     eventually(lambda: len(pg.processes("worker")) == 2)
@@ -187,14 +189,14 @@ def test_a_killed_worker_leaves_no_connection_behind(
     assert done.code == 1
     assert "worker 0 was killed by SIGKILL" in done.out
     others = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'benchmark%'"
-    eventually(lambda: not rows(postgres_server, postgres_database, others))
+    eventually(lambda: not rows(server, server_database, others))
     assert pg.leftovers() == []
 
 
 def test_a_table_in_the_way_is_told_in_the_servers_words(
-    pg: CommandLine, postgres_server: Postgres, postgres_database: str
+    pg: CommandLine, server: Postgres, server_database: str
 ) -> None:
-    postgres_server.execute("CREATE TABLE events (x int)", database=postgres_database)
+    server.execute("CREATE TABLE events (x int)", database=server_database)
     done = pg.run("insert", *TARGET, "--workers=1", "--no-clean", "--quiet")
 
     assert done.code == 1

@@ -1,0 +1,40 @@
+"""Real database servers for the tests, out of package registries.
+
+Each server lives in a temporary folder of its own, on free ports of the loopback interface, as an
+unprivileged user, and is stopped by the process ids that started it.
+
+    python -m tests.servers list
+    python -m tests.servers install NAME...    fetches what is missing (quick: QUICK; all: SERVERS)
+    python -m tests.servers run NAME           runs one until Ctrl-C and prints how to reach it
+
+A server is one file: a class that derives from base.Server and says how its programs are fetched
+(`build`, with packages.py), what it runs (`prepare`, `programs`), and how tests reach an empty
+database on it (`create_database`, `drop_database`, `options`); and a line in SERVERS.
+"""
+
+from tests.servers.base import Server, free_port
+from tests.servers.mysql import MariaDb, MySql
+from tests.servers.packages import NotInstalled
+from tests.servers.postgres import Postgres
+
+SERVERS: dict[str, type[Server]] = {
+    "postgres": Postgres,
+    "mysql": MySql,
+    "mariadb": MariaDb,
+}
+
+QUICK = ("postgres", "mysql", "mariadb")
+"""Those that `make test` installs and runs; `make test-all` takes all."""
+
+__all__ = ["QUICK", "SERVERS", "NotInstalled", "Postgres", "Server", "free_port", "named"]
+
+
+def named(names: str) -> list[str]:
+    """Return the servers that `quick`, `all` or a list with commas means; ValueError if unknown."""
+    groups = {"quick": list(QUICK), "all": list(SERVERS)}
+    wanted = [each for name in names.split(",") for each in groups.get(name, [name])]
+    unknown = [name for name in wanted if name not in SERVERS]
+    if unknown:
+        known = ", ".join((*SERVERS, *groups))
+        raise ValueError(f"no such server: {', '.join(unknown)}; known: {known}")
+    return wanted

@@ -1,0 +1,343 @@
+"""A real database server for the tests: where it lives, how it starts, stops and crashes."""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import psutil
+
+from tests.servers import packages
+
+_LOG_TAIL = 3000
+
+
+@dataclass(frozen=True)
+class Program:
+    """One process of a server."""
+
+    name: str
+    command: Sequence[str | Path]
+    ready: Callable[[], object]
+    """Returns once the process can be used; until then it raises."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stop_signal: signal.Signals = signal.SIGTERM
+
+
+class Server(ABC):
+    """A server in a temporary folder, on free ports of the loopback interface, as an unprivileged
+    user; a context manager that leaves nothing behind.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    """What is fetched; the folder in the cache is called after both."""
+    ready_s: ClassVar[float] = 60
+    """How long each of its processes may take to start, on a busy machine."""
+    stop_s: ClassVar[float] = 30
+
+    def __init__(self) -> None:
+        self.home = self.installed()
+        """Where its programs are."""
+        self.folder = Path()
+        """Its temporary folder: data, configuration, logs."""
+        self._ports: dict[str, int] = {}
+        self._running: dict[str, tuple[Program, subprocess.Popen[bytes]]] = {}
+
+    # --- what a server says of itself
+
+    @classmethod
+    @abstractmethod
+    def build(cls, folder: Path) -> None:
+        """Fetch the programs into an empty folder, where they stay (see packages.py)."""
+
+    def prepare(self) -> None:  # noqa: B027  # some servers make their data themselves
+        """Make data and configuration in `self.folder`, before the first start."""
+
+    @abstractmethod
+    def programs(self) -> Iterable[Sequence[Program]]:
+        """Yield the processes, in groups; those of a group start together.
+
+        The next group is asked for once the last one is ready, at every start; so a generator can
+        do something between two of them.
+        """
+
+    @abstractmethod
+    def options(self, database: str) -> dict[str, Any]:
+        """Return the module's options that reach a database of `self.database`."""
+
+    @contextlib.contextmanager
+    def database(self) -> Iterator[str]:
+        """Give the name of a new and empty database, or whatever keeps tests apart on this server.
+
+        It is gone in the end, unless the test has stopped the server.
+        """
+        name = new_name()
+        self.create_database(name)
+        try:
+            yield name
+        finally:
+            if self.running:
+                self.drop_database(name)
+
+    def create_database(self, name: str) -> None:  # noqa: B027  # a name may be enough
+        """Make a database, keyspace, bucket, ...; nothing where names keep tests apart."""
+
+    def drop_database(self, name: str) -> None:  # noqa: B027
+        """Drop it again with all that is in it."""
+
+    def environment(self) -> dict[str, str]:
+        """Return variables that all of its processes need."""
+        return {}
+
+    # --- its programs
+
+    @classmethod
+    def install(cls) -> None:
+        """Fetch the programs, unless they are there."""
+        packages.install(cls.name, cls.version, cls.build)
+
+    @classmethod
+    def installed(cls) -> Path:
+        """Return the folder of the programs; NotInstalled says how to get them."""
+        return packages.installed(cls.name, cls.version)
+
+    # --- its life
+
+    def __enter__(self) -> Self:
+        self.folder = Path(tempfile.mkdtemp(prefix=f"bench-{self.name}-"))
+        (self.folder / "tmp").mkdir()
+        try:
+            self.give(self.folder)
+            self.prepare()
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the server and remove its files."""
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def running(self) -> bool:
+        """Whether any of its processes runs."""
+        return any(process.poll() is None for _, process in self._running.values())
+
+    def start(self) -> None:
+        """Start what does not run, on the same ports and data; return once all of it is ready."""
+        self.give(self.folder)
+        for group in self.programs():
+            started = [program for program in group if not self._runs(program.name)]
+            for program in started:
+                self._launch(program)
+            for program in started:
+                self._wait_ready(program)
+
+    def stop(self) -> None:
+        """Stop the processes, the last one first: politely, and after a while by SIGKILL."""
+        for name in reversed(list(self._running)):
+            program, process = self._running.pop(name)
+            family = _family(process)
+            process.send_signal(program.stop_signal)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(self.stop_s)
+            self._kill(process, family)  # whatever is left of it
+
+    def kill(self, *names: str) -> None:
+        """Kill the named processes, or all, with all their children, as a crash does."""
+        for name in names or list(self._running):
+            _, process = self._running.pop(name)
+            self._kill(process, _family(process))
+
+    def _kill(self, process: subprocess.Popen[bytes], family: Sequence[psutil.Process]) -> None:
+        for member in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                member.kill()
+        process.wait(self.stop_s)
+        deadline = time.monotonic() + self.stop_s
+        while not all(map(_has_ended, family)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def restart(self) -> None:
+        """Stop and start the server, on the same ports and data."""
+        self.stop()
+        self.start()
+
+    # --- for those who derive
+
+    def port(self, purpose: str = "") -> int:
+        """Return the port for a purpose; a free one, the same at every call."""
+        if purpose not in self._ports:
+            self._ports[purpose] = free_port(self._ports.values())
+        return self._ports[purpose]
+
+    def write(self, name: str, content: str) -> Path:
+        """Write a file below the server's folder, readable by the server alone."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(content)
+        self.give(self.folder)
+        return path
+
+    def give(self, folder: Path) -> None:
+        """Hand files over to the user who runs the server, if that is not ourselves."""
+        if os.geteuid() == 0:
+            user = unprivileged_user()
+            for path in (folder, *folder.rglob("*")):
+                if path.owner() != user:
+                    shutil.chown(path, user)
+
+    def call(
+        self,
+        command: Sequence[str | Path],
+        *,
+        environment: Mapping[str, str] | None = None,
+        stdin: str = "",
+    ) -> str:
+        """Run a program to its end as the server's user; RuntimeError with its words if not."""
+        self.give(self.folder)
+        done = subprocess.run(
+            unprivileged(command, signal.SIGKILL),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.folder,
+            env=self._environment(environment or {}),
+        )
+        if done.returncode:
+            told = (done.stdout + done.stderr)[-_LOG_TAIL:]
+            raise RuntimeError(f"{self.name}: {command[0]} failed ({done.returncode}):\n{told}")
+        return done.stdout
+
+    def log(self, name: str) -> Path:
+        """Return the file that takes what one of its processes says."""
+        return self.folder / f"{name}.log"
+
+    # --- processes
+
+    def _runs(self, name: str) -> bool:
+        return name in self._running and self._running[name][1].poll() is None
+
+    def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        """Return a process's whole environment: the tests' own is none of a server's business."""
+        kept = {n: os.environ[n] for n in ("PATH", "JAVA_HOME") if n in os.environ}
+        folders = {"HOME": str(self.folder), "TMPDIR": str(self.folder / "tmp")}
+        return {**kept, **folders, "LANG": "C.UTF-8", **self.environment(), **more}
+
+    def _launch(self, program: Program) -> None:
+        with self.log(program.name).open("ab") as log:
+            process = subprocess.Popen(
+                unprivileged(program.command, program.stop_signal),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                env=self._environment(program.environment),
+                start_new_session=True,  # a Ctrl-C at the terminal is for the tests alone
+            )
+        self._running[program.name] = program, process
+
+    def _wait_ready(self, program: Program) -> None:
+        _, process = self._running[program.name]
+        deadline = time.monotonic() + self.ready_s
+        while True:
+            try:
+                program.ready()
+            except Exception as error:
+                if process.poll() is None and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                    continue
+                ended = process.poll()
+                why = f"not ready within {self.ready_s:g} s" if ended is None else f"ended: {ended}"
+                log = self.log(program.name).read_text(errors="replace")[-_LOG_TAIL:]
+                told = f"{self.name}: {program.name} did not start ({why}): {error}\n{log}"
+                raise RuntimeError(told) from error
+            return
+
+
+def _family(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    try:
+        parent = psutil.Process(process.pid)
+        return [parent, *parent.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE  # its new parent may take a while
+    except psutil.NoSuchProcess:
+        return True
+
+
+def free_port(taken: Iterable[int] = ()) -> int:
+    """Return a port on which nobody listens, on any of this machine's addresses.
+
+    Below the range from which the system gives ports to clients: so no connection of somebody
+    else takes the port while its server is down.
+    """
+    while True:
+        port = random.randint(15_000, 30_000)
+        if port not in taken:
+            with contextlib.suppress(OSError):
+                open_port(port)
+                return port
+
+
+def open_port(port: int) -> None:
+    """Raise unless a server could listen on a port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("", port))
+
+
+def new_name() -> str:
+    """Return a name for a database that no other test has."""
+    return f"test_{uuid.uuid4().hex[:12]}"
+
+
+def unprivileged_user() -> str:
+    """Return the user who runs servers when we are root, which most of them refuse to be."""
+    known = {line.split(":")[0] for line in Path("/etc/passwd").read_text().splitlines()}
+    return "postgres" if "postgres" in known else "nobody"
+
+
+def unprivileged(command: Sequence[str | Path], death: signal.Signals) -> list[str]:
+    """Return a command that runs another one without rights, and never longer than ourselves."""
+    wrapper = ["setpriv", f"--pdeathsig={death.name.removeprefix('SIG')}"]
+    if os.geteuid() == 0:
+        user = unprivileged_user()
+        group = subprocess.run(["id", "-g", user], capture_output=True, text=True, check=True)
+        wrapper += [f"--reuid={user}", f"--regid={group.stdout.strip()}", "--clear-groups"]
+    return [*wrapper, *map(str, command)]
+
+
+def listens(port: int, host: str = "127.0.0.1") -> None:
+    """Raise unless somebody listens on a port."""
+    socket.create_connection((host, port), timeout=2).close()
+
+
+def answers(url: str) -> bytes:
+    """Return what an address answers; raise unless it is a success."""
+    with urllib.request.urlopen(url, timeout=2) as reply:
+        return bytes(reply.read())
