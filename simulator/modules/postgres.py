@@ -128,6 +128,7 @@ class Postgres(Database):
         acknowledged="committed; the server's synchronous_commit and fsync say what that is worth",
         verified_against="PostgreSQL 15.18",
         indices=True,
+        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions

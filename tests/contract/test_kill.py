@@ -1,0 +1,88 @@
+"""A server is killed under inserts and started again: is what it had acknowledged there?
+
+The module says so (`Capabilities.kept_after_kill`, a column of the support matrix); it is tried here.
+"""
+
+import threading
+import time
+
+import pytest
+
+from simulator.dataset import Dataset, Feed, RowRange, lane_range
+from simulator.modules.base import BATCH, Failure, Session
+from simulator.verdict import Level, RowSlice, Status
+from simulator.verify import verify
+from simulator.workloads.iot import Iot
+from tests.contract.targets import STORING
+
+WRITERS = 3
+ROWS_PER_SEND = 100
+SENDS_BEFORE = 30
+"""Of all writers together, acknowledged before the server is killed."""
+
+BY_SERVERS = [pytest.param(t, id=n) for n, t in STORING.items() if t.server and not t.stand_in]
+
+
+class Writer(threading.Thread):
+    """Sends the rows of one lane until it fails; knows what was acknowledged and what may be."""
+
+    def __init__(self, session: Session, dataset: Dataset, lane: int) -> None:
+        super().__init__(daemon=True)
+        self.session = session
+        self.acknowledged = lane_range(lane, 0, 0)
+        self.uncertain: list[RowSlice] = []
+        self.error: Exception | None = None
+        rows = lane_range(lane, 0, 10**6)
+        self._batches = (batch for block in Feed(dataset).blocks(rows) for batch in block)
+
+    def run(self) -> None:
+        for batch in self._batches:
+            for payload in self.session.encode(batch, BATCH, ROWS_PER_SEND):
+                stop = self.acknowledged.stop + payload.rows
+                try:
+                    self.session.send(payload)
+                except Exception as error:  # noqa: BLE001  # the module says what it means
+                    self.error = error
+                    if self.session.classify(error) is Failure.UNKNOWN:
+                        self.uncertain = [RowSlice(start=self.acknowledged.stop, stop=stop, step=1)]
+                    return
+                self.acknowledged = self.acknowledged.model_copy(update={"stop": stop})
+
+
+@pytest.mark.parametrize("target", BY_SERVERS)
+def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
+    dataset = Dataset(
+        workload=Iot.name,
+        workload_version=Iot.version,
+        params={"devices": 1},
+        seed=1,
+        start_ms=time.time_ns() // 10**6,
+        primary_key=target.wide().dataset.primary_key,
+        parts=1,
+    )
+    tables = Feed(dataset).tables
+    database.create(tables, ROWS_PER_SEND)
+    writers = [Writer(database.connect(), dataset, lane) for lane in range(WRITERS)]
+    for writer in writers:
+        writer.start()
+    while sum(len(w.acknowledged) for w in writers) < SENDS_BEFORE * ROWS_PER_SEND:
+        assert any(writer.is_alive() for writer in writers), writers[0].error
+        time.sleep(0.01)
+    server.kill()
+    for writer in writers:
+        writer.join(60)
+        assert writer.error, "a server that is killed acknowledges nothing"
+        writer.session.close()
+    server.start()
+    database.settle(tables)
+
+    uncertain = [item for writer in writers for item in writer.uncertain]
+    ranges = [writer.acknowledged for writer in writers]
+    ranges += [RowRange(start=item.start, stop=item.stop) for item in uncertain]
+    verdict = verify(database, dataset.with_ranges(ranges), uncertain, Level.FULL)
+
+    kept = database.capabilities.kept_after_kill
+    assert kept is not None, "it is tried, right here"
+    assert "not expected 0" in verdict.reason or verdict.status is not Status.MISMATCH
+    if kept:
+        assert verdict.status is Status.VERIFIED, verdict.reason
