@@ -1,6 +1,6 @@
 """A server is killed under inserts and started again: is what it had acknowledged there?
 
-The module says so (`Capabilities.kept_after_kill`, a column of the support matrix); it is tried here.
+The module says so (`Capabilities.kept_after_kill`, a column of the matrix of support): tried here.
 """
 
 import threading
