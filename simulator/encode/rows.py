@@ -7,6 +7,7 @@ every row. Laying them side by side is one strided copy each (about 0.5 ns an it
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,19 @@ class Frame:
     before: bytes
     between: bytes
     after: bytes
+
+
+class Share(NamedTuple):
+    """What a column, or a constant, has of every row; items are padded to the longest."""
+
+    arrays: list[Array]
+    used: NDArray[np.int64] | None
+    """How many bytes of each item are written; None: all of them."""
+
+    @property
+    def width(self) -> int:
+        """Bytes of an item, with the padding."""
+        return sum(array.dtype.itemsize for array in self.arrays)
 
 
 def literal(content: bytes) -> Array:
@@ -45,6 +59,20 @@ def _structure(dtypes: tuple[np.dtype[np.generic], ...]) -> np.dtype[np.void]:
 def octets(items: Array) -> NDArray[np.uint8]:
     """Return contiguous items as a matrix of bytes, a row each."""
     return items.view(np.uint8).reshape(len(items), items.dtype.itemsize)
+
+
+def kept(rows: Array, shares: Sequence[Share]) -> NDArray[np.bool_] | None:
+    """Return which bytes of rows that end with these shares are written; None: all of them."""
+    if all(share.used is None for share in shares):
+        return None
+    keep = np.ones((len(rows), rows.dtype.itemsize), np.bool_)
+    start = rows.dtype.itemsize - sum(share.width for share in shares)
+    for share in shares:
+        stop = start + share.width
+        if share.used is not None:
+            np.less(np.arange(share.width), share.used[:, None], out=keep[:, start:stop])
+        start = stop
+    return keep
 
 
 def cut(
