@@ -75,6 +75,16 @@ class Dialect:
         """Return a text as something whose order is that of its bytes."""
         return self.name(column.name)
 
+    def bucket(self, table: Table, width: int) -> str:
+        """Return the start of a row's time bucket, as a number in the table's unit."""
+        time = self.number(table.time, table.time_unit)
+        # The remainder of a negative number is negative in SQL.
+        return f"{time} - ({time} % {width} + {width}) % {width}"
+
+    def mean(self, total: str, count: str) -> str:
+        """Return the quotient of an exact sum of integers and a count, as a double."""
+        return f"CAST({total} AS DOUBLE PRECISION) / {count}"
+
 
 def create_table(
     dialect: Dialect, table: Table, name: str, id_column: str | None, constraint: str | None
@@ -123,15 +133,13 @@ def render(dialect: Dialect, query: Query) -> Statement:
 
 
 def _select(dialect: Dialect, query: Query) -> str:
-    rows = _rows_of(dialect, query.table)
+    rows = rows_of(dialect, query.table)
     match query:
         case AggregateQuery():
             return _aggregates(dialect, query)
         case NewestQuery(table=table):
             time, tag = dialect.name(table.time.name), dialect.name(query.tag)
-            alias = "newest_time"
-            while alias in {column.name for column in query.table.columns}:
-                alias += "_"  # a column of a user's own file may have any name
+            alias = unused("newest_time", table)
             newest = f"max({time}) OVER (PARTITION BY {tag}) AS {alias}"
             return (
                 f"SELECT {dialect.names((query.tag, *query.columns))} "
@@ -146,7 +154,14 @@ def _select(dialect: Dialect, query: Query) -> str:
             assert_never(query)
 
 
-def _rows_of(dialect: Dialect, table: Table) -> str:
+def unused(alias: str, table: Table) -> str:
+    """Return an alias that no column has: those of a user's own file may have any name."""
+    while alias in {column.name for column in table.columns}:
+        alias += "_"
+    return alias
+
+
+def rows_of(dialect: Dialect, table: Table) -> str:
     """Return what stands after FROM: the table, or its parts as one."""
     if table.parts == 1:
         return dialect.name(table.name)
@@ -159,21 +174,16 @@ def _aggregates(dialect: Dialect, query: AggregateQuery) -> str:
     selected = [dialect.name(tag) for tag in query.by]
     groups = list(selected)
     if query.bucket is not None:
-        selected.append(_bucket(dialect.number(table.time, table.time_unit), query.bucket))
+        selected.append(dialect.bucket(table, query.bucket))
         groups.append(str(len(selected)))  # its place: a name could be a column's as well
     selected += [_aggregate(dialect, table, aggregate) for aggregate in query.aggregates]
-    statement = f"SELECT {', '.join(selected)} FROM {_rows_of(dialect, table)}"
+    statement = f"SELECT {', '.join(selected)} FROM {rows_of(dialect, table)}"
     conditions = _conditions(dialect, query)
     if conditions:
         statement += f" WHERE {' AND '.join(conditions)}"
     if groups:
         statement += f" GROUP BY {', '.join(groups)}"
     return statement
-
-
-def _bucket(time: str, width: int) -> str:
-    """Return the bucket's start. The remainder of a negative number is negative in SQL."""
-    return f"{time} - ({time} % {width} + {width}) % {width}"
 
 
 def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
@@ -194,7 +204,7 @@ def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
             return f"avg({name})"
         case Function.AVG:
             # The sum is exact; avg() rounds it, or gives 16 digits where a double needs 17.
-            return f"CAST(sum({number}) AS DOUBLE PRECISION) / count({name})"
+            return dialect.mean(f"sum({number})", f"count({name})")
     assert_never(aggregate.function)
 
 
