@@ -71,6 +71,14 @@ class Dialect:
             return f"CAST({name} AS DOUBLE PRECISION)"  # a sum of REAL is itself only REAL
         return f"CAST({name} AS INTEGER)" if column.type is Type.BOOL else name
 
+    def read(self, column: Column, expression: str = "") -> str:
+        """Return a column, or an expression of its type, as its values are to be fetched."""
+        return expression or self.name(column.name)
+
+    def total(self, column: Column, unit: TimeUnit) -> str:
+        """Return the sum of a column, exact or an error."""
+        return f"sum({self.number(column, unit)})"
+
     def ordered(self, column: Column) -> str:
         """Return a text as something whose order is that of its bytes."""
         return self.name(column.name)
@@ -141,15 +149,16 @@ def _select(dialect: Dialect, query: Query) -> str:
             time, tag = dialect.name(table.time.name), dialect.name(query.tag)
             alias = unused("newest_time", table)
             newest = f"max({time}) OVER (PARTITION BY {tag}) AS {alias}"
+            read = [dialect.read(table.column(name)) for name in (query.tag, *query.columns)]
             return (
-                f"SELECT {dialect.names((query.tag, *query.columns))} "
+                f"SELECT {', '.join(read)} "
                 f"FROM (SELECT *, {newest} FROM {rows}) AS newest WHERE {time} = {alias}"
             )
         case DistinctQuery():
             combinations = f"SELECT DISTINCT {dialect.names(query.columns)} FROM {rows}"
             return f"SELECT count(*) FROM ({combinations}) AS combinations"
         case RowsQuery(table=table):
-            return f"SELECT {dialect.names([c.name for c in table.columns])} FROM {rows}"
+            return f"SELECT {', '.join(map(dialect.read, table.columns))} FROM {rows}"
         case _:
             assert_never(query)
 
@@ -197,14 +206,15 @@ def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
         case Function.MIN | Function.MAX:
             if column.type is Type.TEXT:
                 name = dialect.ordered(column)
-            return f"{aggregate.function}({number if column.type is Type.BOOL else name})"
+            extreme = f"{aggregate.function}({number if column.type is Type.BOOL else name})"
+            return extreme if column.type is Type.BOOL else dialect.read(column, extreme)
         case Function.SUM:
-            return f"sum({number})"
+            return dialect.total(column, table.time_unit)
         case Function.AVG if column.type in FLOATS:
             return f"avg({name})"
         case Function.AVG:
             # The sum is exact; avg() rounds it, or gives 16 digits where a double needs 17.
-            return dialect.mean(f"sum({number})", f"count({name})")
+            return dialect.mean(dialect.total(column, table.time_unit), f"count({name})")
     assert_never(aggregate.function)
 
 
