@@ -7,7 +7,6 @@ says it.
 
 import base64
 import json
-import socket
 import ssl
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,10 +26,9 @@ from urllib3.exceptions import (
 from urllib3.response import HTTPResponse
 from urllib3.util import parse_url
 
-from simulator.errors import SetupError
 from simulator.modules.base import Failure, Options
+from simulator.modules.wire import CONNECT_S, socket_options, tls_context
 
-CONNECT_S = 10.0
 _PIECE_BYTES = 1 << 16
 _SHOWN_BYTES = 1000
 _FIRST_FAILURE = 300
@@ -155,12 +153,10 @@ class Http:
         url = parse_url(options.url)
         self._path = url.path or ""
         host = (url.host or "").strip("[]")
-        # Timeouts in the system's hands too: an answer may take an hour, but a server that is gone
-        # without a word, with its node, is missed within 30 s.
-        every: dict[str, Any] = {"timeout": CONNECT_S, "socket_options": _socket_options()}
+        every: dict[str, Any] = {"timeout": CONNECT_S, "socket_options": socket_options()}
         self._connection: HTTPConnection
         if url.scheme == "https":
-            context = _tls(options)
+            context = tls_context(options.ca_file, options.ca, insecure=options.insecure)
             self._connection = HTTPSConnection(host, url.port, ssl_context=context, **every)
         else:
             self._connection = HTTPConnection(host, url.port, **every)
@@ -262,33 +258,6 @@ class Http:
             )
         told = f"{type(error).__name__}: {error}"
         return NoAnswer(f"{self._where}: the connection was lost before an answer came ({told})")
-
-
-def _socket_options() -> list[tuple[int, int, int]]:
-    """Return what is set of these on the system at hand; all of it on Linux."""
-    wanted = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4, "TCP_USER_TIMEOUT": 30_000}
-    options = [
-        (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
-        (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-    ]
-    for name, value in wanted.items():
-        if hasattr(socket, name):
-            options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
-    return options
-
-
-def _tls(options: HttpOptions) -> ssl.SSLContext:
-    text = options.ca.get_secret_value() if options.ca else None
-    try:
-        context = ssl.create_default_context(cafile=options.ca_file, cadata=text)
-    except (OSError, ValueError) as error:
-        where = f"ca_file {options.ca_file}" if options.ca_file else "ca"
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SetupError(f"{where}: expected a certificate in PEM: {reason}") from error
-    if options.insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def _not_connected(where: str, error: Exception) -> NotConnected:
