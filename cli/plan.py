@@ -48,6 +48,7 @@ class InsertOptions:
     seed: int
     start_ms: int
     devices: int
+    tick_ms: int
     rate: float
     verify: Level | None
 
@@ -91,10 +92,12 @@ def generator_params(options: InsertOptions) -> Params:
     """Return the parameters of the workload that draws the rows; ConfigError if they are wrong."""
     cls = workload_class(options.workload)
     try:
-        return cls.params_model.model_validate({"devices": options.devices})
+        return cls.params_model.model_validate(
+            {"devices": options.devices, "tick_ms": options.tick_ms}
+        )
     except ValidationError as error:
         told = [
-            f"--{item['loc'][0]}: {item['msg']}"
+            f"--{str(item['loc'][0]).replace('_', '-')}: {item['msg']}"
             for item in error.errors(include_url=False, include_input=False)
         ]
         raise ConfigError(told) from error

@@ -21,6 +21,7 @@ NOT_WITH_DATA = {
     "seed": _NOT_DRAWN,
     "start_time": _NOT_DRAWN,
     "devices": _NOT_DRAWN,
+    "tick_ms": _NOT_DRAWN,
 }
 """Options of `insert` that mean nothing with a file -> why."""
 _NOT_SHOWN = {*NOT_WITH_DATA, "clean", "start_ms"}

@@ -36,9 +36,12 @@ _PREFIX_STEP = 9_868_181  # no common factor with 62, so that a lane's prefixes 
 
 
 class IotParams(Params):
-    """How many devices there are."""
+    """How many devices there are, and how often they send."""
 
     devices: int = Field(1, ge=1, le=_PREFIXES, description="devices of each worker")
+    tick_ms: int = Field(
+        60, ge=1, description="a worker's events follow each other in 5 to 10 times this"
+    )
 
 
 class Iot(Workload):
@@ -76,14 +79,14 @@ class Iot(Workload):
         }
 
     def _timestamps(self, rows: Rows, sequence: Rows) -> NDArray[np.int64]:
-        """Return rising instants whose steps are 5..10 times 60 ms, 7.5 in the mean.
+        """Return rising instants whose steps are 5..10 ticks (of 60 ms), 7.5 in the mean.
 
         floor(7.5 n) steps by 7 or 8, a draw of 0, 1 or 2 moves that by -2..2: the document's steps,
         but each instant is known without those before it.
         """
         ticks = below(self._step_key, rows, 3)
         ticks += sequence * 15 // 2
-        ticks *= 60
+        ticks *= self.params.tick_ms
         ticks += self.start_ms
         return ticks
 

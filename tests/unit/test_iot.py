@@ -28,6 +28,14 @@ def test_time_rises_by_5_to_10_times_60_in_every_lane(lane):
     assert steps.tolist() == [60 * n for n in (5, 6, 7, 8, 9, 10)]
 
 
+def test_a_tick_of_a_second_puts_every_event_on_a_second():
+    workload = Iot(IotParams(tick_ms=1000), 1, START_MS)
+    time = workload.draw(EVENTS, np.arange(20_000))["timestamp"].values()
+
+    assert np.unique(time % 1000).tolist() == [0]
+    assert np.unique(np.diff(time)).tolist() == [1000 * n for n in (5, 6, 7, 8, 9, 10)]
+
+
 def test_a_step_is_seven_and_a_half_times_60_in_the_mean():
     time = drawn(rows=100_000)["timestamp"].values()
 

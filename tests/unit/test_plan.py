@@ -39,6 +39,7 @@ DEFAULTS = InsertOptions(
     seed=1,
     start_ms=1000,
     devices=1,
+    tick_ms=60,
     rate=0.0,
     verify=None,
 )
@@ -215,7 +216,7 @@ def test_the_dataset_says_what_was_asked_for():
 
     assert (found.seed, found.params, found.parts, found.primary_key, found.start_ms) == (
         7,
-        {"devices": 3},
+        {"devices": 3, "tick_ms": 60},
         4,
         PrimaryKey.CLIENT,
         1000,
@@ -223,10 +224,14 @@ def test_the_dataset_says_what_was_asked_for():
     assert found.rows == 0
 
 
-@pytest.mark.parametrize("devices", [0, -1, 62**4 + 1])
-def test_a_number_of_devices_that_cannot_be_is_told_as_the_option(devices):
-    with pytest.raises(ConfigError, match=r"--devices: Input should be"):
-        dataset_of(replace(DEFAULTS, devices=devices))
+@pytest.mark.parametrize(
+    ("option", "wrong"),
+    [("devices", 0), ("devices", -1), ("devices", 62**4 + 1), ("tick_ms", 0)],
+)
+def test_a_parameter_that_cannot_be_is_told_as_the_option(option, wrong):
+    told = f"--{option.replace('_', '-')}: Input should be"
+    with pytest.raises(ConfigError, match=told):
+        dataset_of(replace(DEFAULTS, **{option: wrong}))
 
 
 def test_the_specification_has_no_credentials():
@@ -258,7 +263,7 @@ def test_what_differs_from_the_stored_dataset_is_named():
         f"--no-clean: the tables were made with {before}, and now it is {now};"
         " use the same, or --clean"
         for before, now in (
-            ("params = {'devices': 1}", "{'devices': 4}"),
+            (f"params = {found.params}", str({"devices": 4, "tick_ms": 60})),
             ("seed = 1", "2"),
             ("parts = 1", "4"),
         )
