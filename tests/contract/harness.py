@@ -1,5 +1,6 @@
 """The wide dataset as batches, and how to write and ask it."""
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
@@ -19,6 +20,8 @@ from simulator.schema import PrimaryKey, Table
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
 
+_RECENTLY_MS = (int(time.time()) - 3600) * 1000
+
 
 class Wideset:
     """The wide dataset with one kind of primary key and number of parts, less what is left out."""
@@ -34,7 +37,7 @@ class Wideset:
             workload_version=Wide.version,
             params={"lacks": sorted(lacks)},
             seed=1,
-            start_ms=0,
+            start_ms=_RECENTLY_MS if Awkward.OLD_ROWS in lacks else 0,
             primary_key=primary_key,
             parts=parts,
             ranges=(RowRange(start=0, stop=ROWS),),
@@ -45,7 +48,7 @@ class Wideset:
     @property
     def queries(self) -> Mapping[str, Query]:
         params = Wide.params_model.model_validate(self.dataset.params)
-        return Wide(params, 1, 0).queries(self.tables)
+        return Wide(params, 1, self.dataset.start_ms).queries(self.tables)
 
     @cached_property
     def batches(self) -> Sequence[Batch]:

@@ -36,6 +36,11 @@ class Awkward(StrEnum):
     LARGE_INTEGERS = "integers beyond 2**53"
     LONG_TEXT = "text of 3,000 characters"
     ODD_NAMES = "names that have to be quoted"
+    ODD_TAGS = "tags of more than ASCII letters and digits"
+    TEXT_FIELDS = "fields of text"
+    OLD_ROWS = "rows of 1970"
+    FINE_TIME = "row times finer than a millisecond"
+    SUBSECOND_TIME = "row times finer than a second"
 
 
 class WideParams(Params):
@@ -87,6 +92,7 @@ def _texts(*items: str) -> Array:
 
 
 SITES = _texts("north", "Ost", "Zürich", "東京 🏭", 'O\'Neil "x" \\n', "a,b\tc", "north ")
+PLAIN_SITES = _texts("north", "Ost", "Zurich", "7", "O-Neil", "a_b", "north2")
 USERS = _texts("ann", "Bob")
 GRID32 = np.arange(-500, 500, dtype=np.float32) / np.float32(64)
 NOTES = _texts(
@@ -146,8 +152,14 @@ def _once(numbers: Rows, dtype: type, ends: Sequence[float]) -> Array:
     return values
 
 
+_HOUR_MS, _MINUTE_MS, _SHORT_MS = 3_600_000, 60_000, 7_000
+
+
 class Wide(Workload):
-    """Two tables, every type, every awkward value."""
+    """Two tables, every type, every awkward value.
+
+    Rows lie around 1970, or follow `start_ms` closely where that is too long ago (OLD_ROWS).
+    """
 
     name = "wide"
     version = 1
@@ -161,6 +173,8 @@ class Wide(Workload):
     def _without(self, table: Table) -> Table:
         """Return a table without what is left out of its names and columns."""
         columns = table.columns
+        if Awkward.TEXT_FIELDS in self.params.lacks:
+            columns = tuple(c for c in columns if (c.type, c.role) != (Type.TEXT, Role.FIELD))
         if Awkward.NULL_TAG in self.params.lacks:
             columns = tuple(replace(c, nullable=c.nullable and c.role != Role.TAG) for c in columns)
         if Awkward.ODD_NAMES not in self.params.lacks:
@@ -189,7 +203,6 @@ class Wide(Workload):
         integers = (large.min, large.max)
         if Awkward.LARGE_INTEGERS in lacks:
             integers = (-(2**53), 2**53)
-        earliest = 0 if Awkward.BEFORE_1970 in lacks else -150
         instants = SEEN_US
         if Awkward.FAR_INSTANTS in lacks:
             instants = instants[abs(instants) < 2**63 // 1000]
@@ -200,9 +213,10 @@ class Wide(Workload):
             notes = notes[notes != b""]
         if Awkward.LONG_TEXT in lacks:
             notes = notes[np.char.str_len(notes) < 3000]
-        return {
-            "time": Values((number + earliest) * 3_600_000_001),
-            "site": Coded(number % len(SITES), SITES),
+        middle, step = self._times_us
+        columns: dict[str, ColumnData] = {
+            "time": Values(middle + (number + self._earliest(-150)) * step),
+            "site": Coded(number % len(self._sites), self._sites),
             "user": Coded(number % 2, USERS, None if Awkward.NULL_TAG in lacks else number % 5 > 0),
             "small": Values(_cycle(number, _ends(np.int16), np.int16)),
             "order": Values(_cycle(number, _ends(np.int32), np.int32), number % 3 > 0),
@@ -220,11 +234,40 @@ class Wide(Workload):
                 np.where(number % 9, instants[number % len(instants)], 2**63 - 1), number % 9 > 0
             ),
         }
+        if Awkward.TEXT_FIELDS in lacks:
+            del columns[NOTE]
+        return columns
+
+    @property
+    def _sites(self) -> Array:
+        return PLAIN_SITES if Awkward.ODD_TAGS in self.params.lacks else SITES
+
+    @property
+    def _times_us(self) -> tuple[int, int]:
+        """The instant of the row in the middle of the readings, and the step between two."""
+        lacks = self.params.lacks
+        step = 1000 * (_SHORT_MS if Awkward.OLD_ROWS in lacks else _HOUR_MS)
+        if Awkward.SUBSECOND_TIME not in lacks:
+            step += 1000 if Awkward.FINE_TIME in lacks else 1
+        return (1000 * self.start_ms + 150 * step if Awkward.OLD_ROWS in lacks else 0), step
+
+    @property
+    def _times_ms(self) -> tuple[int, int]:
+        """The instant of the row with which the states turn, and the step between two."""
+        old = Awkward.OLD_ROWS not in self.params.lacks
+        step = _MINUTE_MS if old else _SHORT_MS
+        odd = 0 if Awkward.SUBSECOND_TIME in self.params.lacks else 7
+        return (0 if old else self.start_ms + 100 * step) + odd, step
+
+    def _earliest(self, number: int) -> int:
+        """Return the first row's number, counted from the one at the middle."""
+        lacks = self.params.lacks
+        return 0 if Awkward.BEFORE_1970 in lacks and Awkward.OLD_ROWS not in lacks else number
 
     def _states(self, number: Rows) -> dict[str, ColumnData]:
-        earliest = 0 if Awkward.BEFORE_1970 in self.params.lacks else -100
+        middle, step = self._times_ms
         return {
-            "timestamp": Values((number + earliest) * 60_000 + 7),
+            "timestamp": Values(middle + (number + self._earliest(-100)) * step),
             "machine": Coded(number % len(MACHINES), MACHINES),
             "rack": Values((number % 3 - 1).astype(np.int16)),
             "level": Values((number / 8).astype(np.float32)),
@@ -234,8 +277,11 @@ class Wide(Workload):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         readings, states = tables
-        user, order, note = (readings.columns[place].name for place in (2, 4, 11))
-        hour, some = 3_600_000_000, _aggregates(("large", ""), ("single", "sum avg"))
+        user, order = (readings.columns[place].name for place in (2, 4))
+        notes = [c.name for c in readings.fields if c.type is Type.TEXT]
+        middle, step = self._times_us
+        turn, pause = self._times_ms
+        hour, some = step // 1000 * 1000, _aggregates(("large", ""), ("single", "sum avg"))
         return {
             "count": AggregateQuery(readings, _aggregates(("", "count"))),
             "every function of every type": AggregateQuery(
@@ -250,7 +296,7 @@ class Wide(Workload):
                     ("double", "count sum avg min max"),
                     ("edge64", "min max"),
                     ("flag", "count sum avg min max"),
-                    (note, "count min max"),
+                    *((note, "count min max") for note in notes),
                     ("seen", "count min max"),
                 ),
             ),
@@ -261,21 +307,25 @@ class Wide(Workload):
             ),
             "by time": AggregateQuery(readings, some, bucket=7 * hour),
             "by integer time": AggregateQuery(
-                states, _aggregates(("starts", "sum avg")), bucket=3_600_000
+                states, _aggregates(("starts", "sum avg")), bucket=60 * pause
             ),
             "by tag and time": AggregateQuery(
-                states, _aggregates(("level", "avg max")), by=("machine",), bucket=900_000
+                states, _aggregates(("level", "avg max")), by=("machine",), bucket=15 * pause
             ),
-            "where": AggregateQuery(readings, some, where=(("site", SITES[4].decode()),)),
+            "where": AggregateQuery(readings, some, where=(("site", self._sites[4].decode()),)),
             "where nothing is": AggregateQuery(readings, some, where=(("site", "nowhere"),)),
             "where two": AggregateQuery(readings, some, where=(("site", "Ost"), (user, "Bob"))),
             "since and until": AggregateQuery(
-                readings, some, by=("site",), since=-10 * hour, until=5 * hour + 6
+                readings,
+                some,
+                by=("site",),
+                since=middle - 10 * hour,
+                until=middle + 5 * hour + 6,
             ),
             "since, in integers": AggregateQuery(
-                states, _aggregates(("level", "avg")), since=-60_000 + 7
+                states, _aggregates(("level", "avg")), since=turn - pause
             ),
-            "newest": NewestQuery(readings, "site", ("single", "flag", "seen", note)),
+            "newest": NewestQuery(readings, "site", ("single", "flag", "seen", *notes)),
             "newest, in integers": NewestQuery(states, "machine", ("level", "timestamp")),
             "distinct": DistinctQuery(readings, readings.key),
         }
