@@ -12,6 +12,7 @@ MODULES = {
     "null": "simulator.modules.null:Null",
     "sqlite": "simulator.modules.sqlite:Sqlite",
     "postgres": "simulator.modules.postgres:Postgres",
+    "timescaledb": "simulator.modules.timescaledb:Timescaledb",
 }
 
 

@@ -133,6 +133,7 @@ class Postgres(Database):
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions
     dialect: ClassVar[PostgresDialect] = PostgresDialect()
+    _settling: ClassVar[str] = "VACUUM (ANALYZE)"
 
     def insert_mode(self, batch_rows: int) -> str:
         """Return the mode that the options ask for, else the one that the batch size does."""
@@ -150,7 +151,8 @@ class Postgres(Database):
             if getattr(options, name) and not batch_rows:
                 found.append(f"{name}=true needs to know how many rows; try --batch 1000")
         constraint = options.primary_key_constraint
-        if primary_key is PrimaryKey.NONE and constraint != _DEFAULT_CONSTRAINT:
+        default = type(options).model_fields["primary_key_constraint"].default
+        if primary_key is PrimaryKey.NONE and constraint != default:
             found.append(
                 f"--primary-key: none leaves no place for primary_key_constraint={constraint!r}; "
                 "leave one of them out"
@@ -166,11 +168,8 @@ class Postgres(Database):
             try:
                 connection.autocommit = True
                 with connection.cursor() as cursor:
-                    # What statements and answers rely on, and a server or role may have changed.
-                    cursor.execute(
-                        "SET TIME ZONE 'UTC'; SET standard_conforming_strings = on; "
-                        "SET extra_float_digits = 3"
-                    )
+                    settings = self._session_settings().items()
+                    cursor.execute("; ".join(f"SET {name} = {value}" for name, value in settings))
             except BaseException:
                 connection.close()
                 raise
@@ -180,6 +179,17 @@ class Postgres(Database):
             _, passwords = redacted(secrets["connection_string"])
             told = scrubbed(self.explain(error), [*passwords, secrets.get("password", "")])
             raise SetupError(f"{self.name}: {told}") from None
+        return self._session(connection)
+
+    def _session_settings(self) -> dict[str, str]:
+        """Return what statements and answers rely on, and a server or role may have changed."""
+        return {
+            "timezone": "'UTC'",
+            "standard_conforming_strings": "on",
+            "extra_float_digits": "3",
+        }
+
+    def _session(self, connection: Any) -> PostgresSession:
         return PostgresSession(connection, self.dialect)
 
     def _reach(self) -> dict[str, Any]:
@@ -222,15 +232,20 @@ class Postgres(Database):
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none."""
         statements = [
-            sql.create_table(self.dialect, table, name, *self._key(table, batch_rows))
+            statement
             for table in tables
             for name in table.names
+            for statement in self._create_table(table, name, batch_rows)
         ]
         if self.options.install_extensions:
             statements.insert(0, "CREATE EXTENSION IF NOT EXISTS pgcrypto")
         if self.options.create_indices:
             statements += sql.create_indices(self.dialect, tables)
         self._execute(statements)
+
+    def _create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
+        """Return the statements that make one physical table."""
+        return [sql.create_table(self.dialect, table, name, *self._key(table, batch_rows))]
 
     def _key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
         """Return what makes the table's primary key: the definition of a column, a constraint."""
@@ -263,7 +278,7 @@ class Postgres(Database):
         with self._cursor() as cursor:
             for table in tables:
                 for name in table.names:
-                    cursor.execute(f"VACUUM (ANALYZE) {self.dialect.name(name)}")
+                    cursor.execute(f"{self._settling} {self.dialect.name(name)}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the tables with their indices and long values."""
@@ -301,10 +316,15 @@ class Postgres(Database):
             return super().explain(error)
         told = (error.diag.message_primary, error.diag.message_detail)
         words = " ".join((": ".join(filter(None, told)) or str(error)).split())
-        remedy = _REMEDIES.get(error.pgcode or "")
-        if not error.pgcode:  # a server that refuses a connection says why in words alone
-            remedy = next((r for cause, r in _REFUSALS.items() if re.search(cause, words)), None)
+        remedy = self._remedy(error.pgcode, words)
         return f"{words}; {remedy}" if remedy else words
+
+    def _remedy(self, code: str | None, words: str) -> str | None:
+        """Return what to try against an error, if that is known."""
+        if code:
+            return _REMEDIES.get(code)
+        # A server that refuses a connection says why in words alone.
+        return next((r for cause, r in _REFUSALS.items() if re.search(cause, words)), None)
 
 
 _SETTINGS = (
@@ -356,5 +376,6 @@ _REMEDIES = {
     "42P01": "run an insert first",
     "42P07": "drop it, or run with --clean",
     "53100": "make room on the server",
+    "53200": "raise max_locks_per_transaction, if the server says so, or give it more memory",
 }
 """A SQLSTATE -> what to try."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.batch import Batch
 from simulator.encode.pgcopy import PgCopy
@@ -33,6 +33,8 @@ _TRY_AGAIN = frozenset({"53300", "55P03", "57P03"})  # too many connections, loc
 class PostgresSession(Session):
     """A connection in autocommit mode."""
 
+    copy_format: ClassVar[str] = "(FORMAT binary)"
+
     def __init__(self, connection: "Connection", dialect: sql.Dialect) -> None:
         self.connection = connection
         self._cursor = connection.cursor()
@@ -54,13 +56,32 @@ class PostgresSession(Session):
         """Return the block as what `mode` sends, cut into payloads."""
         encoder = self._encoders.get((block.name, mode))
         if encoder is None:
-            encoder = _encoder(self._dialect, block.table, block.name, mode)
+            encoder = self._encoder(block.table, block.name, mode)
             self._encoders[block.name, mode] = encoder
         starts = range(0, len(block), rows_per_send)
         return [
             Payload(min(rows_per_send, len(block) - start), mode, data)
             for start, data in zip(starts, encoder(block, rows_per_send), strict=True)
         ]
+
+    def _encoder(self, table: Table, name: str, mode: str) -> Callable[[Batch, int], Sequence[Any]]:
+        """Return what makes a block of one physical table into what `mode` sends."""
+        columns = self._dialect.names([column.name for column in table.columns])
+        into = f"{self._dialect.name(name)} ({columns})"
+        if mode == BATCH:
+            copy = f"COPY {into} FROM STDIN {self.copy_format}"
+            streams = PgCopy(table.columns, table.time_unit)
+            return lambda block, rows: [(copy, stream) for stream in streams.encode(block, rows)]
+        insert = replace(SQL, payload=Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b""))
+        inserts = Text.of(table.columns, table.time_unit, insert)
+        if mode != TRANSACTION:
+            return inserts.encode
+
+        def transactions(block: Batch, rows: int) -> Sequence[Sequence[bytes]]:
+            singles = inserts.encode(block, 1)
+            return [singles[start : start + rows] for start in range(0, len(singles), rows)]
+
+        return transactions
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once they are committed."""
@@ -128,24 +149,3 @@ class PostgresSession(Session):
                 yield portion
         finally:
             self._roll_back()
-
-
-def _encoder(
-    dialect: sql.Dialect, table: Table, name: str, mode: str
-) -> Callable[[Batch, int], Sequence[Any]]:
-    """Return what makes a block of one physical table into what `mode` sends."""
-    into = f"{dialect.name(name)} ({dialect.names([c.name for c in table.columns])})"
-    if mode == BATCH:
-        copy = f"COPY {into} FROM STDIN (FORMAT binary)"
-        streams = PgCopy(table.columns, table.time_unit)
-        return lambda block, rows: [(copy, stream) for stream in streams.encode(block, rows)]
-    insert = replace(SQL, payload=Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b""))
-    inserts = Text.of(table.columns, table.time_unit, insert)
-    if mode != TRANSACTION:
-        return inserts.encode
-
-    def transactions(block: Batch, rows: int) -> Sequence[Sequence[bytes]]:
-        singles = inserts.encode(block, 1)
-        return [singles[start : start + rows] for start in range(0, len(singles), rows)]
-
-    return transactions

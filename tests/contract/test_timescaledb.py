@@ -1,0 +1,304 @@
+"""What is TimescaleDB's own: hypertables, their chunks and keys, and what an edition lacks."""
+
+import psycopg2
+import pytest
+
+from simulator.dataset import Dataset, Feed, RowRange
+from simulator.errors import SetupError
+from simulator.modules.base import BATCH, Failure
+from simulator.modules.timescaledb import Timescaledb, TimescaledbOptions
+from simulator.query import Aggregate, AggregateQuery, Function
+from simulator.schema import PrimaryKey
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import Wideset, send
+from tests.contract.wide import READINGS, STATES
+
+COUNT = (Aggregate(Function.COUNT),)
+
+
+@pytest.fixture
+def open_timescaledb(timescaledb_server, timescaledb_database):
+    def make(**options):
+        reach = timescaledb_server.connection_string(timescaledb_database)
+        password = timescaledb_server.password
+        return Timescaledb(
+            TimescaledbOptions(connection_string=reach, password=password, **options)
+        )
+
+    return make
+
+
+@pytest.fixture
+def timescaledb(open_timescaledb):
+    return open_timescaledb()
+
+
+def asked(database, statement, *parameters):
+    with database.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute(statement, parameters or None)
+        return cursor.fetchall()
+
+
+def events(*ranges):
+    """Return the feed of published events in these ranges of rows."""
+    dataset = Dataset(
+        workload="iot", workload_version=1, params={"devices": 3}, seed=1,
+        start_ms=1_795_232_700_000, primary_key=PrimaryKey.NONE, parts=1, ranges=ranges,
+    )  # fmt: skip
+    return Feed(dataset)
+
+
+def write(database, feed, rows):
+    with database.connect() as session:
+        for block in feed.blocks(rows, 1000):
+            for batch in block:
+                send(session, batch, BATCH, 1000)
+
+
+def chunks(database, table="events"):
+    """Return the ranges of integer time that the table's chunks hold, in order."""
+    return asked(
+        database,
+        "SELECT range_start_integer, range_end_integer FROM timescaledb_information.chunks "
+        "WHERE hypertable_name = %s ORDER BY 1",
+        table,
+    )
+
+
+# --- hypertables ---------------------------------------------------------------------------------
+
+
+def dimensions(database):
+    return asked(
+        database,
+        "SELECT hypertable_name, column_name, time_interval, integer_interval "
+        "FROM timescaledb_information.dimensions ORDER BY 1",
+    )
+
+
+def test_a_chunk_holds_as_much_time_as_asked_in_the_tables_own_unit(open_timescaledb):
+    database = open_timescaledb(chunk_interval_s=7200)
+    database.create([READINGS, STATES, EVENTS], 100)
+    found = [(name, column, str(span), units) for name, column, span, units in dimensions(database)]
+    assert found == [
+        ("Machine States", "timestamp", "None", 7_200_000),
+        ("events", "timestamp", "None", 7_200_000),
+        ("readings", "time", "2:00:00", None),
+    ]
+
+
+def test_a_day_is_the_default_as_in_the_reference_document(timescaledb):
+    timescaledb.create([EVENTS], 100)
+    assert dimensions(timescaledb) == [("events", "timestamp", None, 86_400_000)]
+
+
+@pytest.mark.parametrize("version", ["2.12.2", "2.13.0", "2.31.0-dev"])
+def test_older_and_newer_versions_are_spoken_to_in_their_own_words(timescaledb, version):
+    tables = [READINGS, STATES]
+    timescaledb.create([EVENTS], 100)
+    asked(timescaledb, "SELECT drop_chunks('events', older_than => 0)")
+    statements = [timescaledb._hypertable(t, t.name, version) for t in tables]
+    assert ["by_range" in text for text in statements] == [version != "2.12.2"] * 2
+    with timescaledb.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute('CREATE TABLE readings ("time" timestamptz)')
+        cursor.execute('CREATE TABLE "Machine States" (timestamp bigint)')
+        for statement in statements:
+            cursor.execute(statement)
+    assert [str(span or units) for _, _, span, units in dimensions(timescaledb)] == [
+        "86400000",
+        "86400000",
+        "1 day, 0:00:00",
+    ]
+
+
+@pytest.mark.parametrize(("wanted", "found"), [(True, ['btree ("timestamp" DESC)']), (False, [])])
+def test_the_index_on_the_time_may_be_left_out(open_timescaledb, wanted, found):
+    database = open_timescaledb(time_index=wanted)
+    database.create([EVENTS], 100)
+    rows = asked(database, "SELECT indexdef FROM pg_indexes WHERE tablename = 'events'")
+    assert [definition.split(" USING ")[1] for (definition,) in rows] == found
+
+
+@pytest.mark.parametrize(
+    ("primary_key", "constraint"),
+    [
+        (PrimaryKey.DB, 'PRIMARY KEY (id, "timestamp")'),
+        (PrimaryKey.SQL, 'PRIMARY KEY (id, "timestamp")'),
+        (PrimaryKey.CLIENT, 'PRIMARY KEY (id, "timestamp")'),
+        (PrimaryKey.UUID, 'PRIMARY KEY (id, "timestamp")'),
+        (PrimaryKey.NONE, None),
+    ],
+)
+def test_every_primary_key_holds_the_time(timescaledb, primary_key, constraint):
+    timescaledb.create([EVENTS.stored(primary_key, 1)], 1000)
+    rows = asked(
+        timescaledb,
+        "SELECT pg_get_constraintdef(oid) FROM pg_constraint "
+        "WHERE contype = 'p' AND conrelid = 'events'::regclass",
+    )
+    assert rows == ([(constraint,)] if constraint else [])
+    assert timescaledb.problems(primary_key, 1, 1000) == []
+
+
+def test_a_key_without_the_time_is_told_with_a_remedy_and_leaves_no_table(open_timescaledb):
+    database = open_timescaledb(primary_key_constraint="PRIMARY KEY (id)")
+    with pytest.raises(SetupError, match=r'without the column "timestamp".*; put the time into'):
+        database.create([EVENTS.stored(PrimaryKey.DB, 1)], 1000)
+    assert asked(database, "SELECT to_regclass('events')") == [(None,)]
+
+
+# --- chunks --------------------------------------------------------------------------------------
+
+
+def test_time_goes_on_from_step_to_step_so_that_full_chunks_are_left_behind(open_timescaledb):
+    database = open_timescaledb(chunk_interval_s=3600)
+    first, second = RowRange(start=0, stop=20_000), RowRange(start=20_000, stop=40_000)
+    feed = events(first, second)
+    database.create(feed.tables, 1000)
+    write(database, feed, first)
+    before = chunks(database)
+    write(database, feed, second)
+    after = chunks(database)
+
+    assert len(before) > 2
+    assert after[: len(before)] == before
+    assert len(after) > len(before) + 1
+    (newest_before,), (oldest_after,) = (
+        asked(database, f"SELECT {which}(timestamp) FROM events WHERE sequence_number {rows}")[0]
+        for which, rows in (("max", "< 20000"), ("min", ">= 20000"))
+    )
+    assert newest_before < oldest_after
+
+
+def test_settling_reaches_the_chunks(timescaledb):
+    rows = RowRange(start=0, stop=5000)
+    feed = events(rows)
+    timescaledb.create(feed.tables, 1000)
+    write(timescaledb, feed, rows)
+    timescaledb.settle(feed.tables)
+    found = asked(
+        timescaledb,
+        "SELECT sum(reltuples), bool_and(relallvisible > 0) FROM pg_class "
+        "WHERE oid IN (SELECT show_chunks('events'))",
+    )
+    assert found == [(5000, True)]
+
+
+def test_the_size_is_that_of_the_chunks(timescaledb):
+    rows = RowRange(start=0, stop=5000)
+    feed = events(rows)
+    timescaledb.create(feed.tables, 1000)
+    write(timescaledb, feed, rows)
+    ((shell, chunked),) = asked(
+        timescaledb,
+        "SELECT pg_total_relation_size('events'), sum(pg_total_relation_size(chunk)) "
+        "FROM show_chunks('events') AS chunk",
+    )
+    size = timescaledb.size_bytes(feed.tables)
+    assert size >= chunked > 5000 * 20 > shell
+
+
+def test_a_query_for_a_range_of_time_reads_its_chunks_only(open_timescaledb):
+    database = open_timescaledb(chunk_interval_s=3600)
+    rows = RowRange(start=0, stop=40_000)
+    feed = events(rows)
+    database.create(feed.tables, 1000)
+    write(database, feed, rows)
+    start, stop = chunks(database)[2]
+    query = AggregateQuery(feed.tables[0], COUNT, since=start, until=stop)
+    plan = str(asked(database, f"EXPLAIN {database.render(query).text}"))
+    assert plan.count("_chunk") == str(plan).count("_hyper_1_3_chunk") > 0
+
+
+def test_hypertables_are_dropped_with_their_chunks(timescaledb):
+    wide = Wideset(parts=4)
+    wide.fill(timescaledb)
+    timescaledb.drop(wide.tables)
+    left = "SELECT relname FROM pg_class WHERE relname LIKE '_hyper%%' AND relkind = 'r'"
+    assert asked(timescaledb, left) == []
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def test_the_newest_rows_are_asked_for_as_published(timescaledb):
+    query = Iot(Iot.params_model(), 1, 0).queries([EVENTS])["newest-per-device"]
+    assert timescaledb.render(query).text == (
+        "SELECT device_id, temperature FROM events JOIN (SELECT device_id AS newest_device_id, "
+        "max(timestamp) AS newest_time FROM events GROUP BY device_id) AS newest "
+        "ON device_id = newest_device_id AND timestamp = newest_time"
+    )
+
+
+def test_buckets_are_made_by_time_bucket(timescaledb):
+    by_integer = AggregateQuery(STATES, COUNT, bucket=60_000)
+    by_instant = AggregateQuery(READINGS, COUNT, bucket=60_000_000)
+    assert "SELECT time_bucket(60000, timestamp)," in timescaledb.render(by_integer).text
+    assert "time_bucket(INTERVAL '60000000 microseconds', time," in (
+        timescaledb.render(by_instant).text
+    )
+
+
+# --- compression ---------------------------------------------------------------------------------
+
+
+def test_an_edition_without_compression_says_so_before_anything_is_written(open_timescaledb):
+    database = open_timescaledb(compress=True)
+    assert database.describe().settings["timescaledb.license"] == "apache"
+    with pytest.raises(SetupError, match=r'not supported under the current "apache" license') as no:
+        database.create([EVENTS], 1000)
+    assert "leave out compress=true, or install the Community edition" in str(no.value)
+    assert asked(database, "SELECT to_regclass('events')") == [(None,)]
+
+
+def test_a_segment_is_a_series_with_its_newest_rows_first(open_timescaledb):
+    # As the vendor writes it; there is no Community edition to try it on.
+    assert open_timescaledb()._compressed(EVENTS, "events") == (
+        "ALTER TABLE events SET (timescaledb.compress, "
+        "timescaledb.compress_orderby = 'timestamp DESC', "
+        "timescaledb.compress_segmentby = 'device_id')"
+    )
+    assert "segmentby = 'site, \"user\"'" in open_timescaledb()._compressed(READINGS, "readings")
+
+
+# --- the server ----------------------------------------------------------------------------------
+
+
+def test_describe_names_both_versions_and_the_edition(timescaledb):
+    before = timescaledb.describe()  # the database is empty: the extension is not made yet
+    timescaledb.create([EVENTS], 1)
+    server = timescaledb.describe()
+    assert before == server
+    assert server.version.startswith("TimescaleDB 2.")
+    assert " on PostgreSQL 1" in server.version
+    assert server.settings["chunk_interval_s"] == "86400"
+    assert server.durable
+
+
+def test_a_postgresql_without_it_is_told_before_anything_starts(postgres_server, postgres_database):
+    reach = postgres_server.connection_string(postgres_database)
+    options = TimescaledbOptions(connection_string=reach, password=postgres_server.password)
+    for attempt in (
+        Timescaledb(options).describe,
+        lambda: Timescaledb(options).create([EVENTS], 1),
+    ):
+        with pytest.raises(SetupError, match=r"; install it on the server, with shared_preload"):
+            attempt()
+
+
+def test_a_server_that_crashes_keeps_what_it_acknowledged(timescaledb_server, timescaledb):
+    wide = Wideset()
+    timescaledb.create(wide.tables, 10)
+    with timescaledb.connect() as session:
+        one, two = session.encode(wide.batches[0].slice(0, 20), BATCH, 10)
+        session.send(one)
+        timescaledb_server.kill()
+        try:
+            with pytest.raises(psycopg2.Error) as caught:
+                session.send(two)
+            assert session.classify(caught.value) is Failure.UNKNOWN
+            assert not session.alive
+        finally:
+            timescaledb_server.start()
+    with timescaledb.connect() as session:
+        assert session.run(timescaledb.render(AggregateQuery(READINGS, COUNT))) == [(10,)]
