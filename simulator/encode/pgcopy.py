@@ -19,6 +19,9 @@ _STREAM = Frame(
     between=b"",
     after=b"\xff\xff",
 )
+EMPTY = _STREAM.before + _STREAM.after
+"""A stream without a row."""
+
 _EPOCH_US = 946_684_800_000_000
 """PostgreSQL counts from 2000-01-01, in microseconds."""
 

@@ -13,6 +13,8 @@ MODULES = {
     "sqlite": "simulator.modules.sqlite:Sqlite",
     "postgres": "simulator.modules.postgres:Postgres",
     "timescaledb": "simulator.modules.timescaledb:Timescaledb",
+    "cockroachdb": "simulator.modules.cockroachdb:Cockroachdb",
+    "yugabyte_sql": "simulator.modules.yugabyte_sql:YugabyteSql",
 }
 
 

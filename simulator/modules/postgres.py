@@ -3,28 +3,16 @@
 Relatives that speak its protocol derive from `Postgres` and say what they do differently.
 """
 
-import os
-import re
-import socket
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, assert_never
+from typing import ClassVar, assert_never
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
-from simulator.errors import SetupError
 from simulator.modules import sql
-from simulator.modules.base import (
-    BATCH,
-    SINGLE,
-    Capabilities,
-    Database,
-    Options,
-    Server,
-)
-from simulator.modules.conninfo import redacted, scrubbed
-from simulator.modules.postgres_session import TRANSACTION, VALUES, PostgresSession
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.postgres_session import TRANSACTION, VALUES
+from simulator.modules.postgres_wire import PostgresWire, WireOptions
 from simulator.query import Query, Statement
 from simulator.schema import Column, PrimaryKey, Table, TimeUnit, Type
 
@@ -33,16 +21,9 @@ _DEFAULT_CACHE_ROWS = 100
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class PostgresOptions(Options):
+class PostgresOptions(WireOptions):
     """Options of the module `postgres`."""
 
-    connection_string: SecretStr = Field(
-        description="how to reach the database, as libpq takes it: "
-        "host=... port=... dbname=... user=..., or postgresql://user@host:port/database"
-    )
-    password: SecretStr | None = Field(
-        None, description="the user's password, if it does not stand in connection_string"
-    )
     use_values_lists: bool = Field(
         default=False, description="send a batch as one INSERT with a list of rows, not as COPY"
     )
@@ -62,12 +43,18 @@ class PostgresOptions(Options):
     create_indices: bool = Field(
         default=False, description="make indices on (tags, time, first field) and (first field)"
     )
-    connect_timeout_s: int = Field(10, ge=2, description="how long to wait for a connection")
 
-    def public(self) -> dict[str, Any]:
-        """Return the options as they may be shown: where to, and as whom, but no password."""
-        reach, _ = redacted(self.connection_string.get_secret_value())
-        return {**super().public(), "connection_string": reach}
+
+_SETTINGS = (
+    "fsync",
+    "full_page_writes",
+    "max_wal_size",
+    "shared_buffers",
+    "synchronous_commit",
+    "synchronous_standby_names",
+    "wal_level",
+    "wal_sync_method",
+)
 
 
 class PostgresDialect(sql.Dialect):
@@ -104,7 +91,7 @@ class PostgresDialect(sql.Dialect):
         return f'{self.name(column.name)} COLLATE "C"'
 
 
-class Postgres(Database):
+class Postgres(PostgresWire):
     """A PostgreSQL database."""
 
     name = "postgres"
@@ -134,6 +121,7 @@ class Postgres(Database):
     options: PostgresOptions
     dialect: ClassVar[PostgresDialect] = PostgresDialect()
     _settling: ClassVar[str] = "VACUUM (ANALYZE)"
+    _shown: ClassVar[tuple[str, ...]] = _SETTINGS
 
     def insert_mode(self, batch_rows: int) -> str:
         """Return the mode that the options ask for, else the one that the batch size does."""
@@ -158,76 +146,6 @@ class Postgres(Database):
                 "leave one of them out"
             )
         return found
-
-    def connect(self) -> PostgresSession:
-        """Open a connection."""
-        import psycopg2  # noqa: PLC0415  # a driver is imported only when its module connects
-
-        try:
-            connection = psycopg2.connect(**self._reach())
-            try:
-                connection.autocommit = True
-                with connection.cursor() as cursor:
-                    settings = self._session_settings().items()
-                    cursor.execute("; ".join(f"SET {name} = {value}" for name, value in settings))
-            except BaseException:
-                connection.close()
-                raise
-        except psycopg2.Error as error:
-            # Not `from error`: libpq quotes what it cannot read, and that may be a password.
-            secrets = self.options.secrets()
-            _, passwords = redacted(secrets["connection_string"])
-            told = scrubbed(self.explain(error), [*passwords, secrets.get("password", "")])
-            raise SetupError(f"{self.name}: {told}") from None
-        return self._session(connection)
-
-    def _session_settings(self) -> dict[str, str]:
-        """Return what statements and answers rely on, and a server or role may have changed."""
-        return {
-            "timezone": "'UTC'",
-            "standard_conforming_strings": "on",
-            "extra_float_digits": "3",
-        }
-
-    def _session(self, connection: Any) -> PostgresSession:
-        return PostgresSession(connection, self.dialect)
-
-    def _reach(self) -> dict[str, Any]:
-        """Return what libpq is to be told."""
-        from psycopg2.extensions import parse_dsn  # noqa: PLC0415
-
-        secrets = self.options.secrets()
-        reach: dict[str, Any] = {
-            "connect_timeout": self.options.connect_timeout_s,
-            # A server that is gone without a word, with its node, is missed within 30 s.
-            "keepalives_idle": 10,
-            "keepalives_interval": 5,
-            "keepalives_count": 4,
-            "tcp_user_timeout": 30_000,
-            "fallback_application_name": f"benchmark {socket.gethostname()}:{os.getpid()}",
-            **parse_dsn(secrets["connection_string"]),
-            "client_encoding": "UTF8",
-        }
-        if "password" in secrets:
-            reach["password"] = secrets["password"]
-        return reach
-
-    @contextmanager
-    def _cursor(self) -> Iterator[Any]:
-        """Open a connection for something other than a run."""
-        import psycopg2  # noqa: PLC0415
-
-        with self.connect() as session:
-            try:
-                with session.connection.cursor() as cursor:
-                    yield cursor
-            except psycopg2.Error as error:
-                raise SetupError(f"{self.name}: {self.explain(error)}") from error
-
-    def _execute(self, statements: Sequence[str]) -> None:
-        """Run statements in one message, which makes them one transaction."""
-        with self._cursor() as cursor:
-            cursor.execute("; ".join(statements))
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none."""
@@ -298,7 +216,7 @@ class Postgres(Database):
             ((version,),) = cursor.fetchall()
             cursor.execute(
                 "SELECT name, current_setting(name) FROM pg_settings WHERE name = ANY(%s)",
-                (list(_SETTINGS),),
+                (list(self._shown),),
             )
             settings = dict(cursor.fetchall())
         durable, durability = _durability(settings)
@@ -307,36 +225,6 @@ class Postgres(Database):
     def render(self, query: Query) -> Statement:
         """Return the query as SQL."""
         return sql.render(self.dialect, query)
-
-    def explain(self, error: Exception) -> str:
-        """Return an error in the server's words, with a remedy where one is known."""
-        import psycopg2  # noqa: PLC0415
-
-        if not isinstance(error, psycopg2.Error):
-            return super().explain(error)
-        told = (error.diag.message_primary, error.diag.message_detail)
-        words = " ".join((": ".join(filter(None, told)) or str(error)).split())
-        remedy = self._remedy(error.pgcode, words)
-        return f"{words}; {remedy}" if remedy else words
-
-    def _remedy(self, code: str | None, words: str) -> str | None:
-        """Return what to try against an error, if that is known."""
-        if code:
-            return _REMEDIES.get(code)
-        # A server that refuses a connection says why in words alone.
-        return next((r for cause, r in _REFUSALS.items() if re.search(cause, words)), None)
-
-
-_SETTINGS = (
-    "fsync",
-    "full_page_writes",
-    "max_wal_size",
-    "shared_buffers",
-    "synchronous_commit",
-    "synchronous_standby_names",
-    "wal_level",
-    "wal_sync_method",
-)
 
 
 def _durability(settings: dict[str, str]) -> tuple[bool, str]:
@@ -352,30 +240,3 @@ def _durability(settings: dict[str, str]) -> tuple[bool, str]:
     with_standbys = settings.get("synchronous_standby_names") and commit != "local"
     where = "on disk here and with the synchronous standbys" if with_standbys else "on disk"
     return True, f"an acknowledged row is in the write-ahead log {where} ({told})"
-
-
-_REFUSALS = {
-    "password authentication failed|no password supplied": "check user and password: "
-    "--extra-option password=..., or the target's options",
-    'database ".*" does not exist': "create it (createdb), or name another in dbname",
-    'role ".*" does not exist': "name another user in connection_string",
-    "Connection refused|timeout expired|could not translate|No such file|No route": "check that "
-    "the server runs, and host and port in connection_string",
-    "no pg_hba.conf entry": "let this client in, in the server's pg_hba.conf",
-    "too many clients|connection slots": "use fewer workers, or raise max_connections",
-    "starting up": "wait until the server has started",
-    "^invalid": "write connection_string as host=... port=... dbname=... user=..., or as a URL "
-    "with %-escapes, and the password apart",
-}
-"""A pattern of the server's or libpq's words -> what to try."""
-
-_REMEDIES = {
-    "23505": "rows like these are stored already; run with --clean, or use another --primary-key",
-    "42501": "let the user do this: GRANT CREATE, USAGE ON SCHEMA ... TO ..., or own the tables",
-    "42883": "set install_extensions=true, or choose another --primary-key",
-    "42P01": "run an insert first",
-    "42P07": "drop it, or run with --clean",
-    "53100": "make room on the server",
-    "53200": "raise max_locks_per_transaction, if the server says so, or give it more memory",
-}
-"""A SQLSTATE -> what to try."""

@@ -40,6 +40,7 @@ class PostgresSession(Session):
         self._cursor = connection.cursor()
         self._dialect = dialect
         self._encoders: dict[tuple[str, str], Callable[[Batch, int], Sequence[Any]]] = {}
+        self._sent = False
         self._commit_sent = False
 
     def close(self) -> None:
@@ -85,7 +86,8 @@ class PostgresSession(Session):
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once they are committed."""
-        self._commit_sent = not self.connection.closed and payload.mode != TRANSACTION
+        self._sent = not self.connection.closed
+        self._commit_sent = self._sent and payload.mode != TRANSACTION
         try:
             if payload.mode == BATCH:
                 copy, stream = payload.data

@@ -1,0 +1,36 @@
+"""Modules without a real server, as far as PostgreSQL reaches.
+
+Each derives from the real module and leaves out what PostgreSQL cannot parse; the rest is run as it
+is. What is left out is compared, as text, with the vendor's documentation (test_cockroachdb.py, ...).
+"""
+
+from collections.abc import Sequence
+
+from simulator.modules.base import Server
+from simulator.modules.cockroachdb import Cockroachdb
+from simulator.modules.postgres import Postgres
+from simulator.modules.yugabyte_sql import YugabyteSql
+from simulator.schema import Table
+
+
+class CockroachdbOnPostgres(Cockroachdb):
+    """Without SHOW as a source of rows, and the session's settings for COPY."""
+
+    def _session_settings(self) -> dict[str, str]:
+        settings = super()._session_settings()
+        settings.pop("copy_from_atomic_enabled", None)
+        return settings
+
+    def size_bytes(self, tables: Sequence[Table]) -> int | None:
+        return Postgres.size_bytes(self, tables)
+
+    def describe(self) -> Server:
+        return Postgres.describe(self)
+
+
+class YugabyteSqlOnPostgres(YugabyteSql):
+    """Without the settings that only it has; the test's database has a function yb_servers()."""
+
+    def _session_settings(self) -> dict[str, str]:
+        settings = super()._session_settings()
+        return {name: value for name, value in settings.items() if not name.startswith("yb_")}
