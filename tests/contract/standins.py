@@ -1,7 +1,7 @@
 """Modules without a real server, as far as PostgreSQL reaches.
 
 Each derives from the real module and leaves out what PostgreSQL cannot parse; the rest is run as it
-is. What is left out is compared, as text, with the vendor's documentation (test_cockroachdb.py, ...).
+is. What is left out is compared with the vendor's documentation, as text: test_cockroachdb.py, ...
 """
 
 from collections.abc import Sequence

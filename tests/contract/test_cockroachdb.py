@@ -1,0 +1,294 @@
+"""What is CockroachDB's own, on PostgreSQL as far as that reaches; the rest is compared with the
+vendor's documentation as text."""
+
+import threading
+from contextlib import contextmanager
+
+import psycopg2
+import pytest
+
+from simulator.dataset import Dataset, Feed, RowRange
+from simulator.errors import SetupError
+from simulator.modules import cockroachdb as module
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.cockroachdb import Cockroachdb, CockroachdbSession
+from simulator.modules.postgres import PostgresOptions
+from simulator.modules.postgres_session import TRANSACTION, VALUES
+from simulator.query import Aggregate, AggregateQuery, Function
+from simulator.schema import Column, PrimaryKey, Role, Type
+from simulator.sender import Sender
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import Wideset, ask, count
+from tests.contract.standins import CockroachdbOnPostgres
+from tests.contract.wide import READINGS, SEEN_US
+
+
+@pytest.fixture
+def execute(postgres_server, postgres_database):
+    return lambda *statements: postgres_server.execute(*statements, database=postgres_database)
+
+
+@pytest.fixture
+def open_cockroachdb(postgres_server, postgres_database):
+    def make(cls=CockroachdbOnPostgres, **options):
+        reach = postgres_server.connection_string(postgres_database)
+        password = postgres_server.password
+        return cls(PostgresOptions(connection_string=reach, password=password, **options))
+
+    return make
+
+
+@pytest.fixture
+def cockroachdb(open_cockroachdb):
+    return open_cockroachdb()
+
+
+# --- COPY first, values lists on demand ----------------------------------------------------------
+
+
+def test_a_batch_is_copied_in_the_words_that_every_version_understands(cockroachdb):
+    wide = Wideset()
+    cockroachdb.create(wide.tables, 10)
+    with cockroachdb.connect() as session:
+        (payload,) = session.encode(wide.batches[0].slice(0, 10), BATCH, 10)
+        statement, _ = payload.data
+        assert statement.endswith(" FROM STDIN WITH BINARY")
+        session.send(payload)
+        assert count(cockroachdb, session, wide.tables[0]) == 10
+
+
+def test_with_values_lists_nothing_is_copied_not_even_a_prefill(open_cockroachdb):
+    database = open_cockroachdb(use_values_lists=True)
+    wide = Wideset()
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        (payload,) = session.encode(wide.batches[0].slice(0, 10), BATCH, 10)
+        assert payload.mode == VALUES
+        assert payload.data.startswith(b"INSERT INTO readings (")
+        session.send(payload)
+        assert count(database, session, wide.tables[0]) == 10
+    assert database.insert_mode(10) == VALUES
+
+
+def test_a_server_that_refuses_copy_is_told_before_anything_starts(
+    open_cockroachdb, monkeypatch, execute
+):
+    monkeypatch.setattr(CockroachdbSession, "copy_format", "WITH BINARY SOMEHOW")
+    with pytest.raises(SetupError, match=r"syntax error.*; use_values_lists=true needs no COPY"):
+        open_cockroachdb().create([EVENTS], 1000)
+    execute("CREATE TABLE events (x int)", "DROP TABLE events")  # it is not there
+    open_cockroachdb(use_values_lists=True).create([EVENTS], 1000)
+
+
+def test_a_server_that_copies_in_pieces_is_refused(open_cockroachdb):
+    # PostgreSQL does not know the setting either, as a CockroachDB before 22.2 does not.
+    with pytest.raises(SetupError, match=r"copy_from_atomic_enabled.*: use_values_lists=true"):
+        open_cockroachdb(Cockroachdb).connect()
+    open_cockroachdb(Cockroachdb, use_values_lists=True).connect().close()
+
+
+# --- types and queries ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("primary_key", "key"),
+    [
+        (PrimaryKey.DB, "id bigserial, "),
+        (PrimaryKey.SQL, "id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), "),
+        (PrimaryKey.UUID, "id uuid DEFAULT gen_random_uuid(), "),
+        (PrimaryKey.CLIENT, "id varchar, "),
+        (PrimaryKey.NONE, ""),
+    ],
+)
+def test_columns_are_as_wide_as_binary_copy_has_them(cockroachdb, primary_key, key):
+    (statement,) = cockroachdb._create_table(EVENTS.stored(primary_key, 1), "events", 1000)
+    columns = "timestamp int8, device_id varchar, sequence_number int8, temperature real"
+    constraint = ", PRIMARY KEY (id)" if key else ""
+    assert statement == f"CREATE TABLE events ({key}{columns}{constraint})"
+    types = {c.name: cockroachdb.dialect.types[c.type] for c in READINGS.columns}
+    assert (types["small"], types["order"], types["large"]) == ("int2", "int4", "int8")
+
+
+def test_an_instant_is_an_exact_number_in_all_years(cockroachdb):
+    # extract() gives a double, which is not exact to the microsecond in the year 9999.
+    seen = Column("seen", Type.TIMESTAMP, Role.FIELD)
+    number = cockroachdb.dialect.number(seen, READINGS.time_unit)
+    with cockroachdb.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE instants (number int8, seen timestamptz)")
+        for value in map(int, SEEN_US):
+            instant = cockroachdb.dialect.instant(value, READINGS.time_unit)
+            cursor.execute(f"INSERT INTO instants VALUES ({value}, {instant})")
+        cursor.execute(f"SELECT count(*) FROM instants WHERE number <> {number}")
+        assert cursor.fetchall() == [(0,)]
+
+
+def test_a_mean_is_a_quotient_of_doubles(cockroachdb):
+    query = AggregateQuery(EVENTS, (Aggregate(Function.AVG, "sequence_number"),))
+    assert cockroachdb.render(query).text == (
+        "SELECT CAST(sum(sequence_number) AS DOUBLE PRECISION) / "
+        "CAST(count(sequence_number) AS DOUBLE PRECISION) FROM events"
+    )
+
+
+def test_the_published_queries_read_as_published(cockroachdb):
+    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+    assert cockroachdb.render(queries["temperature-stats-per-device"]).text == (
+        "SELECT device_id, max(temperature), avg(temperature), min(temperature) "
+        "FROM events GROUP BY device_id"
+    )
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+ABORTED = (
+    "restart transaction: TransactionRetryWithProtoRefreshError: "
+    "TransactionAbortedError(ABORT_REASON_NEW_LEASE_PREVENTS_TXN)"
+)
+
+
+@pytest.fixture
+def aborts(execute):
+    """Let the first inserts into a table fail as CockroachDB aborts a transaction."""
+
+    def make(table, times):
+        execute(
+            "CREATE SEQUENCE attempts",
+            "CREATE FUNCTION abort() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            f"IF nextval('attempts') <= {times} THEN "
+            f"RAISE EXCEPTION '{ABORTED}' USING ERRCODE = '40001'; END IF; RETURN NULL; END $$",
+            f"CREATE TRIGGER abort BEFORE INSERT ON {table} FOR EACH STATEMENT "
+            "EXECUTE FUNCTION abort()",
+        )
+
+    return make
+
+
+@pytest.mark.parametrize("mode", [SINGLE, BATCH, VALUES, TRANSACTION])
+def test_an_aborted_transaction_is_sent_again_and_stored_once(cockroachdb, aborts, mode):
+    rows = RowRange(start=0, stop=50)
+    dataset = Dataset(
+        workload="iot", workload_version=1, params={}, seed=1, start_ms=0,
+        primary_key=PrimaryKey.CLIENT, parts=1, ranges=(rows,),
+    )  # fmt: skip
+    feed = Feed(dataset)
+    cockroachdb.create(feed.tables, 10)
+    aborts("events", 2)
+    sender = Sender(cockroachdb, feed, threading.Event())
+    sender.start()
+    sender.insert([rows], mode, 1 if mode == SINGLE else 10, 0)
+    sender.close()
+
+    assert sender.retried == 2
+    assert sender.uncertain_rows == 0
+    with cockroachdb.connect() as session:
+        assert count(cockroachdb, session, feed.tables[0]) == 50
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [
+        ("40001", Failure.NOT_APPLIED),
+        ("40003", Failure.UNKNOWN),  # result is ambiguous
+        ("57P01", Failure.UNKNOWN),  # the node is drained
+        ("58C00", Failure.UNKNOWN),  # replica unavailable
+        ("58C01", Failure.UNKNOWN),  # a connection between nodes
+        ("22003", Failure.FATAL),
+    ],
+)
+def test_what_a_code_means_once_a_commit_was_asked_for(cockroachdb, code, meaning):
+    class Reported(psycopg2.Error):
+        pgcode = code
+
+    cockroachdb.create([EVENTS], 1)
+    wide = Wideset()
+    cockroachdb.create(wide.tables, 1)
+    with cockroachdb.connect() as session:
+        (payload,) = session.encode(wide.batches[0].slice(0, 1), SINGLE, 1)
+        session.send(payload)
+        assert session.classify(Reported()) is meaning
+
+
+# --- by the vendor's documentation, not run ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "version"),
+    [
+        (
+            "CockroachDB CCL v26.2.1 (x86_64-pc-linux-gnu, built 2026/06/01 17:03:42, go1.25.5)",
+            "CockroachDB 26.2.1",
+        ),
+        (
+            "CockroachDB OSS v22.1.3 (x86_64-pc-linux-gnu, built 2022/07/11, go1.17.11)",
+            "CockroachDB 22.1.3",
+        ),
+        ("PostgreSQL 15.18", "PostgreSQL 15.18"),
+    ],
+)
+def test_the_version_is_read_from_the_servers_words(told, version):
+    assert module._version(told) == version
+
+
+class Documented:
+    """A cursor that answers as the documentation says."""
+
+    def __init__(self, answers):
+        self.answers = answers
+        self.asked = []
+
+    def execute(self, statement):
+        self.asked.append(statement)
+
+    def fetchall(self):
+        return [(self.answers[self.asked[-1]],)]
+
+
+def answering(monkeypatch, answers):
+    cursor = Documented(answers)
+
+    @contextmanager
+    def given(_self):
+        yield cursor
+
+    monkeypatch.setattr(Cockroachdb, "_cursor", given)
+    return cursor
+
+
+@pytest.mark.parametrize("unsynced", ["false", "true"])
+def test_describe_asks_in_documented_statements(open_cockroachdb, monkeypatch, unsynced):
+    database = open_cockroachdb(Cockroachdb)
+    answering(monkeypatch, {
+        "SELECT version()": "CockroachDB CCL v26.2.1 (x86_64-pc-linux-gnu, built x, y)",
+        "SELECT count(DISTINCT replica) FROM (SELECT unnest(replicas) AS replica "
+        "FROM [SHOW CLUSTER RANGES]) AS replicas": 3,
+        "SHOW CLUSTER SETTING kv.raft_log.disable_synchronization_unsafe": unsynced,
+        "SELECT raw_config_sql FROM [SHOW ZONE CONFIGURATION FROM RANGE default]":
+            "ALTER RANGE default CONFIGURE ZONE USING\n\trange_min_bytes = 134217728,\n"
+            "\tgc.ttlseconds = 14400,\n\tnum_replicas = 3,\n\tconstraints = '[]'",
+    })  # fmt: skip
+    server = database.describe()
+    assert (server.version, server.nodes) == ("CockroachDB 26.2.1", 3)
+    assert server.durable == (unsynced == "false")
+    assert server.settings["num_replicas"] == "3"
+    assert server.durability.startswith("an acknowledged row is in the log of a majority")
+
+
+def test_the_size_is_asked_of_every_part(open_cockroachdb, monkeypatch):
+    statements = [
+        "SELECT sum(CAST(span_stats->>'approximate_disk_bytes' AS INT8)) "
+        f"FROM [SHOW RANGES FROM TABLE events{part} WITH DETAILS]"
+        for part in range(4)
+    ]
+    cursor = answering(monkeypatch, {text: 100 + place for place, text in enumerate(statements)})
+    tables = [EVENTS.stored(PrimaryKey.NONE, 4)]
+    assert open_cockroachdb(Cockroachdb).size_bytes(tables) == 406
+    assert cursor.asked == statements
+
+
+def test_the_answers_are_as_exact_as_postgresqls(cockroachdb):
+    wide = Wideset()
+    wide.fill(cockroachdb)
+    query = AggregateQuery(READINGS, (Aggregate(Function.AVG, "small"),), bucket=3_600_000_000)
+    with cockroachdb.connect() as session:
+        assert ask(session, cockroachdb.render(query)) == wide.answer(query)

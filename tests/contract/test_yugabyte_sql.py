@@ -1,0 +1,147 @@
+"""What is YugabyteDB's own, on PostgreSQL as far as that reaches; the rest is compared with the
+vendor's documentation as text."""
+
+import psycopg2
+import pytest
+
+from simulator.errors import SetupError
+from simulator.modules import yugabyte_sql as module
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.postgres_session import TRANSACTION, VALUES
+from simulator.modules.yugabyte_sql import YugabyteSql, YugabyteSqlOptions
+from simulator.schema import PrimaryKey
+from simulator.workloads.iot import EVENTS
+from tests.contract.harness import Wideset
+from tests.contract.standins import YugabyteSqlOnPostgres
+
+MODES = [SINGLE, BATCH, VALUES, TRANSACTION]
+
+
+@pytest.fixture
+def open_yugabyte(postgres_server, postgres_database):
+    def make(cls=YugabyteSqlOnPostgres, **options):
+        reach = postgres_server.connection_string(postgres_database)
+        password = postgres_server.password
+        return cls(YugabyteSqlOptions(connection_string=reach, password=password, **options))
+
+    return make
+
+
+@pytest.fixture
+def execute(postgres_server, postgres_database):
+    return lambda *statements: postgres_server.execute(*statements, database=postgres_database)
+
+
+# --- what PostgreSQL can run ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def conflicting(open_yugabyte, execute):
+    """A database in which every insert fails as a transaction that must be tried again."""
+    database = open_yugabyte()
+    database.create(Wideset().tables, 10)
+    execute(
+        "CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION "
+        "'Restart read required' USING ERRCODE = '40001'; END $$",
+        "CREATE TRIGGER conflict BEFORE INSERT ON readings FOR EACH STATEMENT "
+        "EXECUTE FUNCTION conflict()",
+    )
+    return database
+
+
+@pytest.mark.parametrize(
+    ("atomic", "meaning"), [(True, Failure.NOT_APPLIED), (False, Failure.UNKNOWN)]
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_where_writes_are_no_transactions_a_failed_send_may_be_stored_in_part(
+    conflicting, mode, atomic, meaning
+):
+    with conflicting.connect() as session:
+        session._atomic = atomic
+        (payload,) = session.encode(Wideset().batches[0].slice(0, 1), mode, 1)
+        with pytest.raises(psycopg2.Error) as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is meaning
+
+        session.connection.close()
+        with pytest.raises(psycopg2.Error) as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.NOT_APPLIED  # it was never sent
+
+
+def test_writes_are_transactions_unless_the_server_says_otherwise(open_yugabyte):
+    with open_yugabyte().connect() as session:
+        assert session._atomic
+
+
+def test_the_size_has_the_tables_and_their_indices(open_yugabyte):
+    wide = Wideset(PrimaryKey.CLIENT)
+    database = open_yugabyte(create_indices=True)
+    wide.fill(database)
+    with database.connect() as session, session.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT sum(pg_table_size(oid)) FROM pg_class WHERE relname IN "
+            "('readings', 'Machine States', 'readings_series_index', 'readings_field_index', "
+            "'Machine States_series_index', 'Machine States_field_index')"
+        )
+        ((expected,),) = cursor.fetchall()
+    assert database.size_bytes(wide.tables) == expected
+
+
+# --- by the vendor's documentation, not run ------------------------------------------------------
+
+
+def test_a_session_makes_copy_one_transaction_and_takes_the_options(open_yugabyte):
+    def own(**options):
+        settings = open_yugabyte(YugabyteSql, **options)._session_settings()
+        return {name: value for name, value in settings.items() if name.startswith("yb_")}
+
+    whole = {"yb_default_copy_from_rows_per_transaction": "0"}
+    assert own() == whole
+    assert own(
+        yb_enable_expression_pushdown=True,
+        yb_enable_upsert_mode=True,
+        yb_disable_transactional_writes=False,
+    ) == {
+        **whole,
+        "yb_enable_expression_pushdown": "on",
+        "yb_enable_upsert_mode": "on",
+        "yb_disable_transactional_writes": "off",
+    }
+
+
+def test_the_settings_are_sent_to_the_server(open_yugabyte):
+    # PostgreSQL knows none of them, and says so.
+    with pytest.raises(SetupError, match='parameter "yb_default_copy_from_rows_per_transaction"'):
+        open_yugabyte(YugabyteSql).connect()
+
+
+def test_a_sharded_key_and_tablets_read_as_documented(open_yugabyte):
+    database = open_yugabyte(
+        primary_key_constraint="PRIMARY KEY (device_id HASH, timestamp ASC, sequence_number ASC)",
+        tablets=12,
+    )
+    (statement,) = database._create_table(EVENTS.stored(PrimaryKey.DB, 1), "events", 1000)
+    assert statement == (
+        "CREATE TABLE events (id bigserial, timestamp bigint, device_id varchar, "
+        "sequence_number bigint, temperature real, "
+        "PRIMARY KEY (device_id HASH, timestamp ASC, sequence_number ASC)) SPLIT INTO 12 TABLETS"
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "version"),
+    [
+        ("PostgreSQL 15.12-YB-2025.2.6.0-b0", "YugabyteDB 2025.2.6.0-b0 (PostgreSQL 15.12)"),
+        ("PostgreSQL 11.2-YB-2.15.0.0-b0", "YugabyteDB 2.15.0.0-b0 (PostgreSQL 11.2)"),
+        ("PostgreSQL 15.18", "PostgreSQL 15.18"),
+    ],
+)
+def test_the_version_is_read_from_the_servers_words(told, version):
+    assert module._version(told) == version
+
+
+def test_upserts_and_indices_exclude_each_other(open_yugabyte):
+    database = open_yugabyte(yb_enable_upsert_mode=True, create_indices=True)
+    (problem,) = database.problems(PrimaryKey.DB, 1, 100)
+    assert "yb_enable_upsert_mode" in problem
