@@ -15,6 +15,8 @@ MODULES = {
     "timescaledb": "simulator.modules.timescaledb:Timescaledb",
     "cockroachdb": "simulator.modules.cockroachdb:Cockroachdb",
     "yugabyte_sql": "simulator.modules.yugabyte_sql:YugabyteSql",
+    "cratedb": "simulator.modules.cratedb:Cratedb",
+    "cratedb_pg": "simulator.modules.cratedb_pg:CratedbPg",
 }
 
 

@@ -50,7 +50,8 @@ class PostgresWire(Database):
                 connection.autocommit = True
                 with connection.cursor() as cursor:
                     settings = self._session_settings().items()
-                    cursor.execute("; ".join(f"SET {name} = {value}" for name, value in settings))
+                    if settings:
+                        cursor.execute("; ".join(f"SET {name} = {to}" for name, to in settings))
             except BaseException:
                 connection.close()
                 raise

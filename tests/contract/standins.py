@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from simulator.modules.base import Server
 from simulator.modules.cockroachdb import Cockroachdb
+from simulator.modules.cratedb_pg import CratedbPg
 from simulator.modules.postgres import Postgres
 from simulator.modules.yugabyte_sql import YugabyteSql
 from simulator.schema import Table
@@ -34,3 +35,23 @@ class YugabyteSqlOnPostgres(YugabyteSql):
     def _session_settings(self) -> dict[str, str]:
         settings = super()._session_settings()
         return {name: value for name, value in settings.items() if not name.startswith("yb_")}
+
+
+class CratedbPgOnPostgres(CratedbPg):
+    """Without shards, REFRESH and the tables sys...; the test's database draws text UUIDs."""
+
+    def _storage(self) -> str:
+        return ""
+
+    def settle(self, tables: Sequence[Table]) -> None:
+        pass
+
+    def size_bytes(self, tables: Sequence[Table]) -> int | None:
+        names = [f'"{name}"' for table in tables for name in table.names]
+        sizes = ", ".join(f"pg_total_relation_size('{name}')" for name in names)
+        (sizes,) = self._ask([f"SELECT {sizes}"])
+        return sum(sizes[0])
+
+    def describe(self) -> Server:
+        (((version,),),) = self._ask(["SELECT version()"])
+        return Server(version, 1, "an acknowledged row is PostgreSQL's business", durable=True)
