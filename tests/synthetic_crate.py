@@ -17,7 +17,7 @@ from tests.web import Request, Response
 
 VERSION = "CrateDB 6.0.2 (built 1b5d0a5/2025-08-25T08:24:31Z, Linux 6.8.0 amd64, OpenJDK 24)"
 SETUP = (
-    "CREATE FUNCTION gen_random_text_uuid() RETURNS text LANGUAGE sql AS "
+    "CREATE OR REPLACE FUNCTION gen_random_text_uuid() RETURNS text LANGUAGE sql AS "
     "$$ SELECT gen_random_uuid()::text $$"
 )
 

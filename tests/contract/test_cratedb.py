@@ -1,0 +1,465 @@
+"""What is CrateDB's own, by the vendor's documentation: in front of a synthetic endpoint
+(tests/synthetic_crate.py), and on PostgreSQL as far as its protocol reaches."""
+
+import json
+import threading
+from dataclasses import replace
+
+import numpy as np
+import psycopg2
+import pytest
+from pydantic import ValidationError
+
+from simulator.batch import Batch, Values
+from simulator.dataset import Dataset, Feed, RowRange
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.cratedb import Cratedb, CratedbOptions
+from simulator.modules.cratedb_pg import CratedbPg, CratedbPgOptions, RowsRefused
+from simulator.query import Aggregate, AggregateQuery, Function, RowsQuery
+from simulator.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import Wideset, count, send
+from tests.contract.standins import CratedbPgOnPostgres
+from tests.contract.wide import READINGS
+from tests.servers import free_port
+from tests.synthetic_crate import SETUP, SyntheticCrate
+from tests.web import Reset, Response, Web
+
+
+@pytest.fixture
+def cratedb(synthetic_crate):
+    return Cratedb(CratedbOptions(url=synthetic_crate.url, timeout_s=10))
+
+
+@pytest.fixture
+def by_wire(postgres_server, postgres_database):
+    postgres_server.execute(SETUP, database=postgres_database)
+    reach = postgres_server.connection_string(postgres_database)
+    return CratedbPgOnPostgres(
+        CratedbPgOptions(connection_string=reach, password=postgres_server.password)
+    )
+
+
+def options(**given):
+    return CratedbOptions(url="http://127.0.0.1:4200", **given)
+
+
+TEN = RowRange(start=0, stop=10)
+
+
+def events(rows=TEN, key=PrimaryKey.NONE, **params):
+    dataset = Dataset(
+        workload="iot", workload_version=1, params=params, seed=1, start_ms=1_000_000,
+        primary_key=key, parts=1, ranges=(rows,),
+    )  # fmt: skip
+    feed = Feed(dataset)
+    ((block,),) = feed.blocks(rows, rows.stop - rows.start)
+    return feed.tables, block
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def test_a_table_reads_as_documented():
+    database = Cratedb(options(shards=42, replicas="1", translog_durability="async"))
+    assert database._create_table(EVENTS.stored(PrimaryKey.UUID, 1), "events") == (
+        'CREATE TABLE "events" ("id" TEXT DEFAULT gen_random_text_uuid(), "timestamp" BIGINT, '
+        '"device_id" TEXT, "sequence_number" BIGINT, "temperature" REAL, PRIMARY KEY ("id")) '
+        "CLUSTERED INTO 42 SHARDS WITH (\"translog.durability\" = 'ASYNC', "
+        "number_of_replicas = '1')"
+    )
+    assert (
+        Cratedb(options())
+        ._create_table(EVENTS, "events")
+        .endswith('"temperature" REAL) WITH ("translog.durability" = \'REQUEST\')')
+    )
+
+
+CPU = Table(
+    name="cpu",
+    columns=(
+        Column("ts", Type.TIMESTAMP, Role.TIME),
+        Column("hostname", Type.TEXT, Role.TAG),
+        Column("region", Type.TEXT, Role.TAG, nullable=True),
+        Column("usage_user", Type.INT32, Role.FIELD),
+    ),
+    key=("hostname", "ts"),
+)
+
+
+def test_the_tags_may_be_members_of_one_object_as_in_the_reference_document():
+    database = Cratedb(options(tags_as_object=True))
+    assert database._create_table(CPU, "cpu").startswith(
+        'CREATE TABLE "cpu" ("ts" TIMESTAMP WITH TIME ZONE, "usage_user" INTEGER, '
+        '"tags" OBJECT(DYNAMIC) AS ("hostname" TEXT, "region" TEXT)) WITH ('
+    )
+    query = AggregateQuery(
+        CPU,
+        (Aggregate(Function.MAX, "usage_user"),),
+        by=("hostname",),
+        bucket=1000,
+        where=(("region", "it's"),),
+        since=5,
+    )
+    assert database.render(query).text == (
+        'SELECT "tags"[\'hostname\'], CAST("ts" AS BIGINT) - (CAST("ts" AS BIGINT) % 1000 + '
+        '1000) % 1000, max("usage_user") FROM "cpu" '
+        "WHERE \"tags\"['region'] = 'it''s' AND \"ts\" >= 5 GROUP BY \"tags\"['hostname'], 2"
+    )
+
+
+def cpu_rows():
+    data = {
+        "ts": Values(np.array([1_700_000_000_000, 1_700_000_000_001])),
+        "hostname": Values(np.array([b"host_1", b'a"b'])),
+        "region": Values(np.array([b"eu", b""]), np.array([True, False])),
+        "usage_user": Values(np.array([58, 2], np.int32)),
+    }
+    return Batch(CPU, 0, np.arange(2), data)
+
+
+def test_rows_with_an_object_are_json_by_http(synthetic_crate):
+    database = Cratedb(CratedbOptions(url=synthetic_crate.url, tags_as_object=True))
+    with database.connect() as session:
+        (batch,) = session.encode(cpu_rows(), BATCH, 2)
+        single, _ = session.encode(cpu_rows(), SINGLE, 1)
+    statement = 'INSERT INTO "cpu" ("ts", "usage_user", "tags") VALUES (?, ?, ?)'
+    ((rows, body),) = batch.data
+    first = [1_700_000_000_000, 58, {"hostname": "host_1", "region": "eu"}]
+    second = [1_700_000_000_001, 2, {"hostname": 'a"b', "region": None}]
+    assert rows == 2
+    assert json.loads(body) == {"stmt": statement, "bulk_args": [first, second]}
+    ((_, body),) = single.data
+    assert json.loads(body) == {"stmt": statement, "args": first}
+
+
+def test_rows_with_an_object_are_object_literals_by_postgresqls_protocol(by_wire):
+    database = CratedbPgOnPostgres(by_wire.options.model_copy(update={"tags_as_object": True}))
+    with database.connect() as session:
+        (payload,) = session.encode(cpu_rows(), BATCH, 2)
+    assert payload.data.decode() == (
+        'INSERT INTO "cpu" ("ts", "usage_user", "tags") VALUES '
+        "(1700000000000,58,{\"hostname\" = 'host_1',\"region\" = 'eu'}),"
+        '(1700000000001,2,{"hostname" = \'a"b\',"region" = NULL})'
+    )
+
+
+def test_a_column_called_tags_is_not_in_the_way_of_the_object():
+    table = replace(CPU, columns=(*CPU.columns, Column("tags", Type.INT64, Role.FIELD)))
+    assert '"tags_" OBJECT(DYNAMIC)' in (
+        Cratedb(options(tags_as_object=True))._create_table(table, "cpu")
+    )
+
+
+def test_settling_refreshes_and_merges(synthetic_crate):
+    crate = Cratedb(CratedbOptions(url=synthetic_crate.url))
+    wide = Wideset(parts=4)
+    crate.create(wide.tables, 10)
+    asked = []
+    crate._ask = asked.append
+    crate.settle(wide.tables[:1])
+    names = '"readings0", "readings1", "readings2", "readings3"'
+    merge = f"OPTIMIZE TABLE {names} WITH (max_num_segments = 1)"
+    assert asked == [[f"REFRESH TABLE {names}", merge]]
+
+
+def test_the_published_queries_read_as_published():
+    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+    assert Cratedb(options()).render(queries["temperature-stats-per-device"]).text == (
+        'SELECT "device_id", max("temperature"), avg("temperature"), min("temperature") '
+        'FROM "events" GROUP BY "device_id"'
+    )
+
+
+@pytest.mark.parametrize("wrong", ["two", "1-", "-1", "0-some"])
+def test_replicas_that_cannot_be_are_refused(wrong):
+    with pytest.raises(ValidationError):
+        options(replicas=wrong)
+
+
+@pytest.mark.parametrize("protocol", ["http", "wire"])
+def test_values_that_it_cannot_hold_are_refused_before_they_are_sent(cratedb, by_wire, protocol):
+    opened = cratedb if protocol == "http" else by_wire
+    _, block = events()
+    temperature = Values(np.array([1.5] * 9 + [np.nan], np.float32))
+    device = Values(np.array([b"x" * 32_767] * 10))
+    with opened.connect() as session:
+        for name, column, told in (
+            ("temperature", temperature, "temperature: expected finite numbers, found nan"),
+            ("device_id", device, "device_id: an indexed text has at most 32766 bytes"),
+        ):
+            wrong = Batch(block.table, 0, block.rows, {**block.data, name: column})
+            with pytest.raises(UnstorableError, match=told):
+                session.encode(wrong, BATCH, 10)
+
+
+# --- what became of the rows, by HTTP ------------------------------------------------------------
+
+
+def test_a_row_that_is_there_already_is_found_among_others(cratedb):
+    tables, block = events(key=PrimaryKey.CLIENT)
+    cratedb.create(tables, 10)
+    with cratedb.connect() as session:
+        send(session, block.slice(5, 6), SINGLE, 1)
+        (payload,) = session.encode(block, BATCH, 10)
+        with pytest.raises(Exception, match="1 of 10 rows were refused: DuplicateKey") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.FATAL
+        assert count(cratedb, session, tables[0]) == 10
+
+
+@pytest.fixture
+def answering():
+    """A server that answers every INSERT so, and anything else with nothing."""
+    servers = []
+
+    def start(answer, **given):
+        def respond(request):
+            insert = b"INSERT" in request.body
+            return answer(request) if insert else Response(200, b'{"cols":[],"rows":[[1]]}')
+
+        web = Web(respond)
+        servers.append(web.__enter__())
+        return Cratedb(CratedbOptions(url=web.url, timeout_s=1, **given))
+
+    yield start
+    for web in servers:
+        web.__exit__()
+
+
+def results(*rowcounts, error=None):
+    told = [{"rowcount": n, **(error or {} if n != 1 else {})} for n in rowcounts]
+    return Response(200, json.dumps({"cols": [], "results": told}).encode())
+
+
+def failing(status, code):
+    body = json.dumps({"error": {"message": "Exception[...]", "code": code}}).encode()
+    return lambda _: Response(status, body)
+
+
+def reset(_):
+    raise Reset
+
+
+BUSY = {"error": {"code": 5000, "message": "EsRejectedExecutionException[rejected execution]"}}
+OLD = {"error_message": "CircuitBreakingException[...]"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "meaning"),
+    [
+        (lambda _: results(1, 1, -2, error=BUSY), Failure.UNKNOWN),
+        (lambda _: results(-2, -2, -2, error=BUSY), Failure.NOT_APPLIED),
+        (lambda _: results(1, -2, 1), Failure.UNKNOWN),
+        (lambda _: results(1, -2, 1, error=OLD), Failure.UNKNOWN),
+        (lambda _: results(1, 1), Failure.UNKNOWN),  # of three rows
+        (failing(400, 4003), Failure.FATAL),
+        (failing(401, 4010), Failure.FATAL),
+        (failing(409, 4091), Failure.FATAL),
+        (failing(429, 4290), Failure.NOT_APPLIED),
+        (failing(500, 5000), Failure.UNKNOWN),
+        (failing(503, 5002), Failure.UNKNOWN),  # a shard that went may have stored them
+        (reset, Failure.UNKNOWN),
+    ],
+)
+def test_what_an_answer_means_for_the_rows(answering, answer, meaning):
+    database = answering(answer)
+    _, block = events(RowRange(start=0, stop=3))
+    with database.connect() as session:
+        (payload,) = session.encode(block, BATCH, 3)
+        with pytest.raises(Exception, match=r".") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is meaning
+
+
+def test_a_server_that_is_gone_was_sent_nothing():
+    tables, block = events()
+    database = Cratedb(CratedbOptions(url=f"http://127.0.0.1:{free_port()}"))
+    with pytest.raises(SetupError, match="check that the server runs"):
+        database.create(tables, 10)
+    with database._open() as session:
+        (payload,) = session.encode(block, BATCH, 10)
+        with pytest.raises(Exception, match="refused") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        assert not session.alive
+
+
+# --- several requests in flight ------------------------------------------------------------------
+
+
+def test_a_batch_is_cut_into_requests_that_are_in_flight_at_once(answering):
+    together = threading.Barrier(4, timeout=5)
+    seen = []
+
+    def answer(request):
+        together.wait()  # none is answered before all have come
+        seen.append(len(json.loads(request.body)["bulk_args"]))
+        return results(*[1] * seen[-1])
+
+    database = answering(answer, concurrent_requests=4)
+    _, block = events(RowRange(start=0, stop=10))
+    with database.connect() as session:
+        payloads = session.encode(block, BATCH, 10)
+        assert [payload.rows for payload in payloads] == [10]
+        session.send(payloads[0])
+    assert sorted(seen) == [1, 3, 3, 3]
+
+
+def test_the_last_rows_may_be_fewer_than_the_requests(answering):
+    seen = []
+
+    def answer(request):
+        seen.append(len(json.loads(request.body)["bulk_args"]))
+        return results(*[1] * seen[-1])
+
+    database = answering(answer, concurrent_requests=8)
+    _, block = events(RowRange(start=0, stop=10))
+    with database.connect() as session:
+        for payload in session.encode(block, BATCH, 8):
+            session.send(payload)
+    assert seen == [1] * 10
+
+
+@pytest.mark.parametrize(
+    ("refused", "status", "meaning"),
+    [
+        ({0, 1, 2, 3}, 429, Failure.NOT_APPLIED),
+        ({2}, 429, Failure.UNKNOWN),  # others are stored: not to be sent again
+        ({2}, 400, Failure.FATAL),
+        ({0, 1, 2, 3}, 500, Failure.UNKNOWN),
+    ],
+)
+def test_what_some_requests_errors_mean_for_the_rows_of_all(answering, refused, status, meaning):
+    def answer(request):
+        (row,) = json.loads(request.body)["bulk_args"]
+        sequence_number = row[2]
+        return failing(status, 4000)(request) if sequence_number in refused else results(1)
+
+    database = answering(answer, concurrent_requests=4)
+    _, block = events(RowRange(start=0, stop=4))
+    with database.connect() as session:
+        (payload,) = session.encode(block, BATCH, 4)
+        with pytest.raises(Exception, match=f"{len(refused)} of 4 requests failed") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is meaning
+
+
+def test_more_requests_than_rows_are_told_before_anything_starts():
+    database = Cratedb(options(concurrent_requests=10))
+    assert database.problems(PrimaryKey.NONE, 1, 1000) == []
+    (problem,) = database.problems(PrimaryKey.NONE, 1, 0)
+    assert "use a larger --batch" in problem
+
+
+def test_concurrent_requests_store_every_row(synthetic_crate):
+    database = Cratedb(CratedbOptions(url=synthetic_crate.url, concurrent_requests=3))
+    tables, block = events(RowRange(start=0, stop=1000), PrimaryKey.CLIENT, devices=5)
+    database.create(tables, 100)
+    with database.connect() as session:
+        send(session, block, BATCH, 100)
+        assert count(database, session, tables[0]) == 1000
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def test_rows_of_one_instant_may_be_more_than_a_portion(cratedb):
+    tables, block = events(RowRange(start=0, stop=100))
+    instants = np.repeat([-7, 5, 6, 9], [3, 60, 2, 35])
+    same = Batch(block.table, 0, block.rows, {**block.data, "timestamp": Values(instants)})
+    cratedb.create(tables, 100)
+    with cratedb.connect() as session:
+        send(session, same, BATCH, 100)
+        portions = list(session.stream(cratedb.render(RowsQuery(tables[0])), 10))
+    assert all(0 < len(portion) <= 10 for portion in portions)
+    numbers = [row[2] for portion in portions for row in portion]
+    assert sorted(numbers) == list(range(100))
+
+
+# --- who, and where ------------------------------------------------------------------------------
+
+
+def test_a_user_has_a_password_that_is_nowhere_shown(postgres_server, postgres_database):
+    postgres_server.execute(SETUP, database=postgres_database)
+    reach = f"{postgres_server.connection_string(postgres_database)} password="
+    crate = SyntheticCrate(reach + postgres_server.password, "Basic YW5uOnN3b3JkZmlzaA==")
+    with Web(crate) as web:
+        right = CratedbOptions(url=web.url, username="ann", password="swordfish", schema_name="b")
+        wrong = right.model_copy(update={"username": "bob"})
+        Cratedb(right).connect().close()
+        assert web.requests[-1].headers["Default-Schema"] == "b"
+        with pytest.raises(SetupError, match="401: trust authentication failed") as caught:
+            Cratedb(wrong).describe()
+    crate.close()
+    assert "check the credentials" in str(caught.value)
+    assert "swordfish" not in str(caught.value) + str(right.public())
+
+
+def test_describe_reads_version_and_nodes(cratedb):
+    server = cratedb.describe()
+    assert (server.version, server.nodes, server.durable) == ("CrateDB 6.0.2", 1, True)
+    later = Cratedb(cratedb.options.model_copy(update={"translog_durability": "async"})).describe()
+    assert later.durable is False
+    assert "every few seconds" in later.durability
+
+
+# --- by PostgreSQL's protocol --------------------------------------------------------------------
+
+
+def test_rows_that_were_silently_left_out_are_missed(by_wire, postgres_server, postgres_database):
+    tables, block = events()
+    by_wire.create(tables, 10)
+    postgres_server.execute(
+        "CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN IF NEW.sequence_number = 3 THEN RETURN NULL; END IF; RETURN NEW; END $$",
+        "CREATE TRIGGER skip BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION skip()",
+        database=postgres_database,
+    )
+    with by_wire.connect() as session:
+        (payload,) = session.encode(block, BATCH, 10)
+        with pytest.raises(RowsRefused, match="of 10 rows only 9 were stored") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [
+        ("23505", Failure.FATAL),
+        ("42P01", Failure.FATAL),
+        ("XX000", Failure.UNKNOWN),  # what CrateDB calls everything else
+        ("40001", Failure.UNKNOWN),
+        (None, Failure.UNKNOWN),
+    ],
+)
+def test_an_insert_that_fails_may_be_stored_in_part(by_wire, code, meaning):
+    class Reported(psycopg2.Error):
+        pgcode = code
+
+    tables, block = events()
+    by_wire.create(tables, 10)
+    with by_wire.connect() as session:
+        send(session, block, BATCH, 10)
+        assert session.classify(Reported()) is meaning
+        session.connection.close()
+        with pytest.raises(psycopg2.Error) as caught:
+            send(session, block, BATCH, 10)
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+
+
+def test_nothing_is_set_in_a_session_that_cratedb_would_refuse(by_wire):
+    assert CratedbPg(by_wire.options)._session_settings() == {}
+
+
+def test_the_storage_is_made_alike_by_both_protocols(by_wire):
+    given = by_wire.options.model_copy(update={"shards": 6, "replicas": "0-all"})
+    assert (
+        CratedbPg(given)
+        ._create_table(READINGS, "readings")
+        .endswith(
+            " CLUSTERED INTO 6 SHARDS WITH (\"translog.durability\" = 'REQUEST', "
+            "number_of_replicas = '0-all')"
+        )
+    )
