@@ -91,6 +91,7 @@ class Cockroachdb(Postgres):
         },
         acknowledged="committed by a majority of each range's replicas",
         verified_against=NOT_VERIFIED,
+        kept_after_kill=None,
     )
     dialect: ClassVar[PostgresDialect] = CockroachdbDialect()
     _settling: ClassVar[str] = "ANALYZE"  # compaction is the servers' own; there is no VACUUM

@@ -13,7 +13,13 @@ from pydantic import Field, SecretStr
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options
 from simulator.modules.cratedb_session import CratedbSession
-from simulator.modules.cratedb_sql import ACKNOWLEDGED, PRIMARY_KEYS, CrateOptions, CrateTables
+from simulator.modules.cratedb_sql import (
+    ACKNOWLEDGED,
+    LIMITS,
+    PRIMARY_KEYS,
+    CrateOptions,
+    CrateTables,
+)
 from simulator.modules.http import Http, HttpError, HttpOptions, basic
 from simulator.query import Query, RowsQuery, Statement
 from simulator.schema import PrimaryKey
@@ -45,6 +51,7 @@ class Cratedb(CrateTables):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
+        limits=LIMITS,
     )
     options_model: ClassVar[type[Options]] = CratedbOptions
     options: CratedbOptions

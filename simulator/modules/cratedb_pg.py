@@ -14,6 +14,7 @@ from simulator.modules import sql
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Failure, Options, Payload
 from simulator.modules.cratedb_sql import (
     ACKNOWLEDGED,
+    LIMITS,
     PRIMARY_KEYS,
     CrateDialect,
     CrateOptions,
@@ -105,6 +106,7 @@ class CratedbPg(CrateTables, PostgresWire):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
+        limits=LIMITS,
     )
     options_model: ClassVar[type[Options]] = CratedbPgOptions
     options: CratedbPgOptions

@@ -26,6 +26,10 @@ ACKNOWLEDGED = (
     "in the translog of the primary shard and of every copy in sync; `translog_durability` says "
     "whether it was synced to disk; visible after a refresh"
 )
+LIMITS = (
+    f"A text has at most {LONGEST_TEXT_BYTES:,} bytes, a float is finite.",
+    "An instant finer or coarser than a millisecond is stored as an integer in its own unit.",
+)
 PRIMARY_KEYS = {
     PrimaryKey.CLIENT: "TEXT, sent by the client",
     PrimaryKey.UUID: "TEXT DEFAULT gen_random_text_uuid()",

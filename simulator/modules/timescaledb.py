@@ -67,7 +67,11 @@ class Timescaledb(Postgres):
     name = "timescaledb"
     capabilities = replace(
         Postgres.capabilities,
-        verified_against="TimescaleDB 2.19.3 on PostgreSQL 15, Apache edition",
+        verified_against="TimescaleDB 2.19.3 (PostgreSQL 15) and 2.31.0 (18), Apache edition",
+        limits=(
+            "Every primary key holds the time beside the id, as a hypertable wants it.",
+            "The Apache edition cannot compress; `compress` is not yet run on the Community edition.",
+        ),
     )
     options_model = TimescaledbOptions
     options: TimescaledbOptions

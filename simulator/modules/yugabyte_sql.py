@@ -79,6 +79,7 @@ class YugabyteSql(Postgres):
         acknowledged="committed by a majority of each tablet's replicas; the server's "
         "durable_wal_write says whether it is also on disk",
         verified_against=NOT_VERIFIED,
+        kept_after_kill=None,
     )
     options_model = YugabyteSqlOptions
     options: YugabyteSqlOptions

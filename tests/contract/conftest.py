@@ -6,6 +6,7 @@ import pytest
 
 from simulator import workloads
 from simulator.modules.base import Database
+from tests.contract.standins import sorts_by_bytes
 from tests.contract.targets import STORING, Target
 from tests.contract.wide import Wide
 from tests.synthetic_crate import SETUP, SyntheticCrate
@@ -30,15 +31,12 @@ def database(request: pytest.FixtureRequest, target: Target) -> Database:
 
 
 @pytest.fixture
-def synthetic_crate(postgres_server, postgres_database) -> Iterator[Web]:
+def synthetic_crate(server, server_database) -> Iterator[Web]:
     """An HTTP endpoint as CrateDB documents it, in front of PostgreSQL."""
-    postgres_server.execute(
-        f"DROP DATABASE {postgres_database}",
-        f"CREATE DATABASE {postgres_database} TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'",
-    )
-    postgres_server.execute(SETUP, database=postgres_database)
-    reach = f"{postgres_server.connection_string(postgres_database)} password="
-    crate = SyntheticCrate(reach + postgres_server.password)
+    sorts_by_bytes(server, server_database)
+    server.execute(SETUP, database=server_database)
+    reach = f"{server.connection_string(server_database)} password={server.password}"
+    crate = SyntheticCrate(reach)
     with Web(crate) as web:
         yield web
     crate.close()

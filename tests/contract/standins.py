@@ -12,6 +12,19 @@ from simulator.modules.cratedb_pg import CratedbPg
 from simulator.modules.postgres import Postgres
 from simulator.modules.yugabyte_sql import YugabyteSql
 from simulator.schema import Table
+from tests.servers import Postgres as PostgresServer
+
+YB_SERVERS = (
+    "CREATE FUNCTION yb_servers() RETURNS SETOF text LANGUAGE sql AS $$ VALUES ('a'), ('b') $$"
+)
+
+
+def sorts_by_bytes(server: PostgresServer, database: str) -> None:
+    """Make an empty database anew; most of PostgreSQL's relatives sort texts by their bytes."""
+    server.execute(
+        f"DROP DATABASE {database}",
+        f"CREATE DATABASE {database} TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'",
+    )
 
 
 class CockroachdbOnPostgres(Cockroachdb):

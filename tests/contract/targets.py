@@ -10,7 +10,9 @@ import pytest
 from simulator.modules import database_class
 from simulator.modules.base import Database
 from simulator.schema import PrimaryKey
+from tests import synthetic_crate
 from tests.contract.harness import Wideset
+from tests.contract.standins import YB_SERVERS, sorts_by_bytes
 from tests.contract.wide import Awkward
 
 
@@ -31,6 +33,8 @@ class Target:
     """Options that reach an empty database of the test's own, besides those that the server has."""
     server: str | None = None
     """The server in tests/servers that the tests run on."""
+    behind: bool = False
+    """It is reached by `options` alone; the server is behind what they reach."""
     sums_beyond_64_bits: bool = False
     """A sum of integers is exact also where 64 bits cannot hold it."""
     duplicate: Duplicate = Duplicate.REFUSED
@@ -55,7 +59,8 @@ class Target:
 
     def open(self, request: pytest.FixtureRequest, **options: Any) -> Database:
         model = self.database.options_model
-        reach = request.getfixturevalue("server_options") if self.server else {}
+        direct = self.server and not self.behind
+        reach = request.getfixturevalue("server_options") if direct else {}
         return self.database(model(**{**reach, **self.options(request), **options}))
 
 
@@ -63,9 +68,59 @@ def _sqlite(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"path": str(request.getfixturevalue("tmp_path") / "sqlite.db"), "busy_timeout_s": 5}
 
 
+def _on_postgres(*statements: str) -> Callable[[pytest.FixtureRequest], dict[str, Any]]:
+    """Let the database on PostgreSQL sort by bytes and have functions that only others have."""
+
+    def options(request: pytest.FixtureRequest) -> dict[str, Any]:
+        server, name = (request.getfixturevalue(n) for n in ("server", "server_database"))
+        sorts_by_bytes(server, name)
+        server.execute(*statements, database=name)
+        return {}
+
+    return options
+
+
+def _synthetic_crate(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {"url": request.getfixturevalue("synthetic_crate").url, "timeout_s": 10}
+
+
 TARGETS = {
     "null": Target("null"),
     "sqlite": Target("sqlite", _sqlite),
     "postgres": Target("postgres", server="postgres", sums_beyond_64_bits=True),
+    "postgres17": Target("postgres", server="postgres17", sums_beyond_64_bits=True),
+    "postgres18": Target("postgres", server="postgres18", sums_beyond_64_bits=True),
+    "timescaledb": Target("timescaledb", server="timescaledb", sums_beyond_64_bits=True),
+    "timescaledb15": Target("timescaledb", server="timescaledb15", sums_beyond_64_bits=True),
+    "cockroachdb": Target(
+        "tests.contract.standins:CockroachdbOnPostgres",
+        _on_postgres(),
+        server="postgres",
+        sums_beyond_64_bits=True,
+        stand_in=True,
+    ),
+    "yugabyte_sql": Target(
+        "tests.contract.standins:YugabyteSqlOnPostgres",
+        _on_postgres(YB_SERVERS),
+        server="postgres",
+        sums_beyond_64_bits=True,
+        stand_in=True,
+        durability_unknown=True,
+    ),
+    "cratedb": Target(
+        "cratedb",
+        _synthetic_crate,
+        server="postgres",
+        behind=True,
+        sums_beyond_64_bits=True,
+        stand_in=True,
+    ),
+    "cratedb_pg": Target(
+        "tests.contract.standins:CratedbPgOnPostgres",
+        _on_postgres(synthetic_crate.SETUP),
+        server="postgres",
+        sums_beyond_64_bits=True,
+        stand_in=True,
+    ),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

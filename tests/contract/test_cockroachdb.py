@@ -22,18 +22,18 @@ from tests.contract.harness import Wideset, ask, count
 from tests.contract.standins import CockroachdbOnPostgres
 from tests.contract.wide import READINGS, SEEN_US
 
-
-@pytest.fixture
-def execute(postgres_server, postgres_database):
-    return lambda *statements: postgres_server.execute(*statements, database=postgres_database)
+pytestmark = pytest.mark.server("postgres")
 
 
 @pytest.fixture
-def open_cockroachdb(postgres_server, postgres_database):
+def execute(server, server_database):
+    return lambda *statements: server.execute(*statements, database=server_database)
+
+
+@pytest.fixture
+def open_cockroachdb(server_options):
     def make(cls=CockroachdbOnPostgres, **options):
-        reach = postgres_server.connection_string(postgres_database)
-        password = postgres_server.password
-        return cls(PostgresOptions(connection_string=reach, password=password, **options))
+        return cls(PostgresOptions(**{**server_options, **options}))
 
     return make
 

@@ -26,6 +26,8 @@ from tests.servers import free_port
 from tests.synthetic_crate import SETUP, SyntheticCrate
 from tests.web import Reset, Response, Web
 
+pytestmark = pytest.mark.server("postgres")
+
 
 @pytest.fixture
 def cratedb(synthetic_crate):
@@ -33,12 +35,9 @@ def cratedb(synthetic_crate):
 
 
 @pytest.fixture
-def by_wire(postgres_server, postgres_database):
-    postgres_server.execute(SETUP, database=postgres_database)
-    reach = postgres_server.connection_string(postgres_database)
-    return CratedbPgOnPostgres(
-        CratedbPgOptions(connection_string=reach, password=postgres_server.password)
-    )
+def by_wire(server, server_options, server_database):
+    server.execute(SETUP, database=server_database)
+    return CratedbPgOnPostgres(CratedbPgOptions(**server_options))
 
 
 def options(**given):
@@ -381,10 +380,9 @@ def test_rows_of_one_instant_may_be_more_than_a_portion(cratedb):
 # --- who, and where ------------------------------------------------------------------------------
 
 
-def test_a_user_has_a_password_that_is_nowhere_shown(postgres_server, postgres_database):
-    postgres_server.execute(SETUP, database=postgres_database)
-    reach = f"{postgres_server.connection_string(postgres_database)} password="
-    crate = SyntheticCrate(reach + postgres_server.password, "Basic YW5uOnN3b3JkZmlzaA==")
+def test_a_user_has_a_password_that_is_nowhere_shown(server):
+    reach = f"{server.connection_string()} password={server.password}"
+    crate = SyntheticCrate(reach, "Basic YW5uOnN3b3JkZmlzaA==")
     with Web(crate) as web:
         right = CratedbOptions(url=web.url, username="ann", password="swordfish", schema_name="b")
         wrong = right.model_copy(update={"username": "bob"})
@@ -408,15 +406,13 @@ def test_describe_reads_version_and_nodes(cratedb):
 # --- by PostgreSQL's protocol --------------------------------------------------------------------
 
 
-def test_rows_that_were_silently_left_out_are_missed(by_wire, postgres_server, postgres_database):
+def test_rows_that_were_silently_left_out_are_missed(by_wire):
     tables, block = events()
     by_wire.create(tables, 10)
-    postgres_server.execute(
-        "CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN IF NEW.sequence_number = 3 THEN RETURN NULL; END IF; RETURN NEW; END $$",
-        "CREATE TRIGGER skip BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION skip()",
-        database=postgres_database,
-    )
+    skip = "BEGIN IF NEW.sequence_number = 3 THEN RETURN NULL; END IF; RETURN NEW; END"
+    function = f"CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS '{skip}'"
+    trigger = "CREATE TRIGGER skip BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION skip()"
+    by_wire._ask([function, trigger])
     with by_wire.connect() as session:
         (payload,) = session.encode(block, BATCH, 10)
         with pytest.raises(RowsRefused, match="of 10 rows only 9 were stored") as caught:

@@ -13,19 +13,14 @@ from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import Wideset, send
 from tests.contract.wide import READINGS, STATES
 
+pytestmark = pytest.mark.server("timescaledb", "timescaledb15")
+
 COUNT = (Aggregate(Function.COUNT),)
 
 
 @pytest.fixture
-def open_timescaledb(timescaledb_server, timescaledb_database):
-    def make(**options):
-        reach = timescaledb_server.connection_string(timescaledb_database)
-        password = timescaledb_server.password
-        return Timescaledb(
-            TimescaledbOptions(connection_string=reach, password=password, **options)
-        )
-
-    return make
+def open_timescaledb(server_options):
+    return lambda **options: Timescaledb(TimescaledbOptions(**{**server_options, **options}))
 
 
 @pytest.fixture
@@ -275,30 +270,27 @@ def test_describe_names_both_versions_and_the_edition(timescaledb):
     assert server.durable
 
 
-def test_a_postgresql_without_it_is_told_before_anything_starts(postgres_server, postgres_database):
-    reach = postgres_server.connection_string(postgres_database)
-    options = TimescaledbOptions(connection_string=reach, password=postgres_server.password)
-    for attempt in (
-        Timescaledb(options).describe,
-        lambda: Timescaledb(options).create([EVENTS], 1),
-    ):
-        with pytest.raises(SetupError, match=r"; install it on the server, with shared_preload"):
-            attempt()
+def test_a_server_that_did_not_load_it_is_told_before_anything_starts(server):
+    with type(server)(shared_preload_libraries="") as other, other.database() as name:
+        bare = Timescaledb(TimescaledbOptions(**other.options(name)))
+        for attempt in (bare.describe, lambda: bare.create([EVENTS], 1)):
+            with pytest.raises(SetupError, match=r"; install it on the server, with shared_prel"):
+                attempt()
 
 
-def test_a_server_that_crashes_keeps_what_it_acknowledged(timescaledb_server, timescaledb):
+def test_a_server_that_crashes_keeps_what_it_acknowledged(server, timescaledb):
     wide = Wideset()
     timescaledb.create(wide.tables, 10)
     with timescaledb.connect() as session:
         one, two = session.encode(wide.batches[0].slice(0, 20), BATCH, 10)
         session.send(one)
-        timescaledb_server.kill()
+        server.kill()
         try:
             with pytest.raises(psycopg2.Error) as caught:
                 session.send(two)
             assert session.classify(caught.value) is Failure.UNKNOWN
             assert not session.alive
         finally:
-            timescaledb_server.start()
+            server.start()
     with timescaledb.connect() as session:
         assert session.run(timescaledb.render(AggregateQuery(READINGS, COUNT))) == [(10,)]

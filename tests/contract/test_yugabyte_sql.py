@@ -14,22 +14,22 @@ from simulator.workloads.iot import EVENTS
 from tests.contract.harness import Wideset
 from tests.contract.standins import YugabyteSqlOnPostgres
 
+pytestmark = pytest.mark.server("postgres")
+
 MODES = [SINGLE, BATCH, VALUES, TRANSACTION]
 
 
 @pytest.fixture
-def open_yugabyte(postgres_server, postgres_database):
+def open_yugabyte(server_options):
     def make(cls=YugabyteSqlOnPostgres, **options):
-        reach = postgres_server.connection_string(postgres_database)
-        password = postgres_server.password
-        return cls(YugabyteSqlOptions(connection_string=reach, password=password, **options))
+        return cls(YugabyteSqlOptions(**{**server_options, **options}))
 
     return make
 
 
 @pytest.fixture
-def execute(postgres_server, postgres_database):
-    return lambda *statements: postgres_server.execute(*statements, database=postgres_database)
+def execute(server, server_database):
+    return lambda *statements: server.execute(*statements, database=server_database)
 
 
 # --- what PostgreSQL can run ---------------------------------------------------------------------

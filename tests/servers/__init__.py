@@ -16,14 +16,20 @@ from tests.servers.base import Server, free_port
 from tests.servers.mysql import MariaDb, MySql
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
+from tests.servers.postgres_newer import Postgres17, Postgres18
+from tests.servers.timescaledb import Timescaledb, Timescaledb15
 
 SERVERS: dict[str, type[Server]] = {
     "postgres": Postgres,
+    "postgres17": Postgres17,
+    "postgres18": Postgres18,
+    "timescaledb": Timescaledb,
+    "timescaledb15": Timescaledb15,
     "mysql": MySql,
     "mariadb": MariaDb,
 }
 
-QUICK = ("postgres", "mysql", "mariadb")
+QUICK = ("postgres", "timescaledb", "mysql", "mariadb")
 """Those that `make test` installs and runs; `make test-all` takes all."""
 
 __all__ = ["QUICK", "SERVERS", "NotInstalled", "Postgres", "Server", "free_port", "named"]

@@ -156,13 +156,14 @@ def unzip(archive: Path, into: Path) -> None:
 # --- Debian --------------------------------------------------------------------------------------
 
 
-def debian(folder: Path, *packages: str) -> None:
+def debian(folder: Path, *packages: str, skip: str = r"^$") -> None:
     """Unpack packages of this machine's own release, and whatever of their needs is not installed.
 
-    They run with this machine's libraries; `library_path` finds those that came along.
+    They run with this machine's libraries; `library_path` finds those that came along. Packages
+    whose name the pattern `skip` finds are left out.
     """
     need("apt-get", "apt")
-    _debian(folder, packages, {}, skip=r"^$")
+    _debian(folder, packages, {}, skip)
 
 
 def debian_suite(suite: str, folder: Path, *packages: str, skip: str = r"^$") -> None:
