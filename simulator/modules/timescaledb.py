@@ -20,7 +20,6 @@ from simulator.schema import Table, Type
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id, {time})"
 _BY_RANGE_SINCE = (2, 13)
-_INSTALL = "install it on the server, with shared_preload_libraries=timescaledb"
 
 
 class TimescaledbOptions(PostgresOptions):
@@ -70,7 +69,7 @@ class Timescaledb(Postgres):
         verified_against="TimescaleDB 2.19.3 (PostgreSQL 15) and 2.31.0 (18), Apache edition",
         limits=(
             "Every primary key holds the time beside the id, as a hypertable wants it.",
-            "The Apache edition cannot compress; `compress` is not yet run on the Community edition.",
+            "The Apache edition cannot compress; `compress` has not yet run on the other.",
         ),
     )
     options_model = TimescaledbOptions
@@ -79,6 +78,7 @@ class Timescaledb(Postgres):
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the extension if it is not there, and the tables, all or none."""
+        self._extension()
         self._execute(["CREATE EXTENSION IF NOT EXISTS timescaledb"])
         super().create(tables, batch_rows)
 
@@ -98,15 +98,23 @@ class Timescaledb(Postgres):
         return id_column, constraint
 
     def _extension(self) -> str:
-        """Return the version of the extension in this database, or that it will have once made."""
+        """Return the version of the extension in this database, or that it will have once made.
+
+        A server that has not loaded it with its start has none of its settings, and breaks the
+        connection when it is to make the extension.
+        """
         with self._cursor() as cursor:
             cursor.execute(
-                "SELECT coalesce(installed_version, default_version) "
-                "FROM pg_available_extensions WHERE name = 'timescaledb'"
+                "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions "
+                "WHERE name = 'timescaledb' "
+                "AND current_setting('timescaledb.max_background_workers', true) IS NOT NULL"
             )
             found = cursor.fetchall()
         if not found:
-            raise SetupError(f"{self.name}: this PostgreSQL has no TimescaleDB; {_INSTALL}")
+            raise SetupError(
+                f"{self.name}: this server has not loaded TimescaleDB; install it, and set "
+                "shared_preload_libraries=timescaledb"
+            )
         return str(found[0][0])
 
     def _hypertable(self, table: Table, name: str, version: str) -> str:
@@ -202,8 +210,6 @@ class Timescaledb(Postgres):
         """Return what to try against an error, if that is known."""
         if "license" in words:
             return "leave out compress=true, or install the Community edition"
-        if "must be preloaded" in words or "is not available" in words:
-            return _INSTALL
         if code == "TS103":
             return "put the time into primary_key_constraint; {time} stands for its column"
         return super()._remedy(code, words)

@@ -274,8 +274,14 @@ def test_a_server_that_did_not_load_it_is_told_before_anything_starts(server):
     with type(server)(shared_preload_libraries="") as other, other.database() as name:
         bare = Timescaledb(TimescaledbOptions(**other.options(name)))
         for attempt in (bare.describe, lambda: bare.create([EVENTS], 1)):
-            with pytest.raises(SetupError, match=r"; install it on the server, with shared_prel"):
+            with pytest.raises(SetupError, match=r"not loaded.*; install it, and set shared_p"):
                 attempt()
+
+
+@pytest.mark.server("postgres")
+def test_a_postgresql_without_it_is_told_before_anything_starts(server_options):
+    with pytest.raises(SetupError, match="not loaded TimescaleDB"):
+        Timescaledb(TimescaledbOptions(**server_options)).describe()
 
 
 def test_a_server_that_crashes_keeps_what_it_acknowledged(server, timescaledb):

@@ -34,7 +34,9 @@ def values(node: Any, *keys: str) -> list[Any]:
 
 
 def images(path: Path) -> list[str]:
-    return values(documents(path), "image", "imageName")
+    """Images of manifests, and of values for the vendors' charts, which write them in two."""
+    found = values(documents(path), "image", "imageName", "Image")
+    return ["{repository}:{tag}".format(**i) if isinstance(i, dict) else i for i in found]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -52,9 +54,15 @@ def test_no_manifest_holds_a_credential(path):
     assert [value for value in values(documents(path), "value") if "pass" in str(value)] == []
 
 
-@pytest.mark.parametrize("path", [*CLUSTERS, STATEFULSET], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if path.name != "own-volume.yaml"],
+    ids=lambda path: f"{path.parent.name}-{path.name}",
+)
 def test_databases_ask_for_nodes_of_their_own(path):
-    assert values(documents(path), "nodeSelector") == [{"workload": "db"}]
+    selectors = values(documents(path), "nodeSelector")
+    assert selectors
+    assert all(selector == {"workload": "db"} for selector in selectors)
 
 
 @pytest.mark.parametrize("path", CLUSTERS, ids=lambda path: path.name)
@@ -87,6 +95,36 @@ def test_durability_is_left_as_postgresql_comes():
         assert not weaker & set(one(path, "Cluster")["spec"]["postgresql"]["parameters"])
     [arguments] = values(documents(STATEFULSET), "args")
     assert not [word for word in arguments if word.split("=")[0] in weaker]
+
+
+@pytest.mark.parametrize("folder", ["timescaledb", "cockroachdb", "yugabytedb", "cratedb"])
+def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(folder):
+    (lab,), (bench,) = ((DBINSTALL / folder).glob(f"*-{p}.yaml") for p in ("lab", "bench"))
+
+    assert images(lab) == images(bench)
+    limits = values(documents(bench), "limits")
+    assert {"cpu": "8", "memory": "10Gi"} in limits
+    assert limits == values(documents(bench), "requests")
+
+
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+@pytest.mark.parametrize(("folder", "port"), [("timescaledb", None), ("cratedb", 4200)])
+def test_a_target_reaches_what_a_statefulset_gives(folder, port, profile):
+    path = DBINSTALL / folder / f"statefulset-{profile}.yaml"
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"][folder]
+    services = [d for d in documents(path) if d["kind"] == "Service"]
+    statefulset = one(path, "StatefulSet")
+    labels = statefulset["spec"]["template"]["metadata"]["labels"]
+
+    assert [service["spec"]["selector"] for service in services] == [labels] * len(services)
+    assert statefulset["spec"]["serviceName"] in [s["metadata"]["name"] for s in services]
+    name = services[0]["metadata"]["name"]
+    if port:
+        assert target["url"] == f"http://{name}:{port}"
+    else:
+        assert f"host={name} " in target["connection_string"]
+        secrets = {reference["name"] for reference in values(documents(path), "secretKeyRef")}
+        assert secrets == {target["password_from"]["secret"]}
 
 
 def test_the_service_finds_the_pod_and_the_patch_its_volume():
