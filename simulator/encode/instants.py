@@ -49,7 +49,8 @@ def iso(values: NDArray[np.int64], unit: TimeUnit, style: Iso) -> list[Array]:
     if decimals:
         fractions = (values - seconds * 10**decimals).view(np.uint64)
         arrays += [literal(b"."), *digits(fractions, decimals)]
-    return [*arrays, literal(style.zone + style.quote)]
+    end = style.zone + style.quote
+    return [*arrays, literal(end)] if end else arrays
 
 
 def _dates(days: NDArray[np.int64]) -> Array:

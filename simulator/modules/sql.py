@@ -71,6 +71,10 @@ class Dialect:
             return f"CAST({name} AS DOUBLE PRECISION)"  # a sum of REAL is itself only REAL
         return f"CAST({name} AS INTEGER)" if column.type is Type.BOOL else name
 
+    def type_of(self, column: Column) -> str:
+        """Return the type that a column is declared with."""
+        return self.types[column.type]
+
     def read(self, column: Column, expression: str = "") -> str:
         """Return a column, or an expression of its type, as its values are to be fetched."""
         return expression or self.name(column.name)
@@ -102,7 +106,7 @@ def create_table(
     `id_column` is the whole definition of a column that the database fills; `constraint` comes
     behind the columns.
     """
-    columns = [f"{dialect.name(c.name)} {dialect.types[c.type]}" for c in table.columns]
+    columns = [f"{dialect.name(c.name)} {dialect.type_of(c)}" for c in table.columns]
     parts = [part for part in (id_column, *columns, constraint) if part]
     return f"CREATE TABLE {dialect.name(name)} ({', '.join(parts)})"
 
@@ -117,22 +121,29 @@ def drop_names(tables: Sequence[Table]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def create_indices(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
-    """Return the statements that make the two secondary indices of the reference document.
+def indices(tables: Sequence[Table]) -> list[tuple[str, str, list[Column]]]:
+    """Return name, table and columns of the two secondary indices of the reference document.
 
     One finds a series in time with the first field beside it, the other orders the first field.
     """
-    statements = []
+    found = []
     for table in tables:
-        first_field = [column.name for column in table.fields[:1]]
-        series = [*(column.name for column in table.tags), table.time.name, *first_field]
+        first_field = [*table.fields[:1]]
+        series = [*table.tags, table.time, *first_field]
         for name in table.names:
             for kind, columns in (("series", series), ("field", first_field)):
                 if columns:
-                    index = dialect.name(f"{name}_{kind}_index")
-                    on = f"{dialect.name(name)} ({dialect.names(columns)})"
-                    statements.append(f"CREATE INDEX IF NOT EXISTS {index} ON {on}")
-    return statements
+                    found.append((f"{name}_{kind}_index", name, columns))
+    return found
+
+
+def create_indices(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
+    """Return the statements that make the secondary indices."""
+    return [
+        f"CREATE INDEX IF NOT EXISTS {dialect.name(index)} ON {dialect.name(name)} "
+        f"({dialect.names([column.name for column in columns])})"
+        for index, name, columns in indices(tables)
+    ]
 
 
 def render(dialect: Dialect, query: Query) -> Statement:

@@ -84,6 +84,10 @@ def _synthetic_crate(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"url": request.getfixturevalue("synthetic_crate").url, "timeout_s": 10}
 
 
+def _myisam(_: pytest.FixtureRequest) -> dict[str, Any]:
+    return {"engine": "MyISAM"}
+
+
 TARGETS = {
     "null": Target("null"),
     "sqlite": Target("sqlite", _sqlite),
@@ -122,5 +126,9 @@ TARGETS = {
         sums_beyond_64_bits=True,
         stand_in=True,
     ),
+    "mysql": Target("mysql", server="mysql", sums_beyond_64_bits=True),
+    "mysql_myisam": Target("mysql", _myisam, server="mysql", sums_beyond_64_bits=True),
+    "mariadb": Target("mysql", server="mariadb", sums_beyond_64_bits=True),
+    "mariadb_myisam": Target("mysql", _myisam, server="mariadb", sums_beyond_64_bits=True),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}
