@@ -22,7 +22,7 @@ _URLS = ("postgres://", "postgresql://", "mongodb://", "mongodb+srv://")
 def redacted(reach: str) -> tuple[str, list[str]]:
     """Return a connection string with its passwords hidden, and the passwords.
 
-    It may be one that no driver can read, so what could be a password is taken as widely as it goes.
+    What could be a password is taken as widely as it goes, since no driver may be able to read it.
     """
     hidden: list[str] = []
 

@@ -286,11 +286,21 @@ class Mongodb(Database):
 
     def explain(self, error: Exception) -> str:
         """Return an error in the server's words, with a remedy where one is known."""
-        words = " ".join(str(error).split())
         # Behind these stands all that the driver knows of the servers, or the whole reply.
-        words = re.split(r", (?:Timeout: \S+, Topology|full error:)", words)[0]
+        words = re.split(r", (?:Timeout: \S+, Topology|full error:)", _told(error))[0]
+        words = " ".join(words.split())
         remedy = next((r for cause, r in _REMEDIES.items() if re.search(cause, words)), None)
         return f"{words}; {remedy}" if remedy else words
+
+
+def _told(error: Exception) -> str:
+    """Return an error's words; of a bulk reply those of its first error, and how many there are."""
+    details = getattr(error, "details", None) or {}
+    found = [*details.get("writeErrors", []), *details.get("writeConcernErrors", [])]
+    if not found:
+        return str(error)
+    stored = f"{details['nInserted']} rows were stored and {len(found)} errors reported, the first"
+    return f"{found[0].get('errmsg')} ({stored})" if len(found) > 1 else str(found[0].get("errmsg"))
 
 
 def _allowed(session: "MongodbSession", command: str) -> Mapping[str, Any]:

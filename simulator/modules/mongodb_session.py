@@ -172,7 +172,7 @@ class MongodbSession(Session):
         self, statement: Statement, first: dict[str, Any]
     ) -> tuple[dict[str, Any], "CommandCursor[dict[str, Any]]"]:
         try:
-            command = dict(json_util.loads(statement.text, _JSON))
+            command = dict(json_util.loads(statement.text, json_options=_JSON))
         except (TypeError, ValueError) as error:
             raise ValueError(
                 'a query is a command in extended JSON, such as {"aggregate": "events", '
