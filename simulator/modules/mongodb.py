@@ -8,6 +8,7 @@ import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, SecretStr, field_validator
@@ -65,9 +66,6 @@ class MongodbOptions(Options):
     j: bool | None = Field(
         None, description="acknowledge only what is in the journal on disk; none: as w implies"
     )
-    wtimeout_ms: int = Field(
-        30_000, ge=1, description="how long to wait for the members that w names"
-    )
     ordered: bool = Field(
         default=False,
         description="let the server insert a batch's documents one after the other, up to the "
@@ -77,12 +75,25 @@ class MongodbOptions(Options):
         default=False, description="make indices on (tags, time, first field) and (first field)"
     )
     ca_file: str | None = Field(
-        None, description="PEM file of the authority that signed the server's certificate; uses TLS"
+        None,
+        description="file with the certificate (PEM) of the authority that signed the server's; "
+        "uses TLS",
+    )
+    ca: SecretStr | None = Field(
+        None,
+        description="that certificate itself, which pods can take from a Secret: "
+        "ca_from: {secret: NAME, key: ca.crt}; uses TLS",
     )
     insecure: bool = Field(
-        default=False, description="use TLS without checking the server's certificate"
+        default=False, description="use TLS and take any certificate: nobody checks the server"
     )
     connect_timeout_s: int = Field(10, ge=1, description="how long to wait for a server")
+    timeout_s: float = Field(
+        30, ge=1, description="how long to wait for an acknowledgement, and for the members of w"
+    )
+    query_timeout_s: float = Field(
+        3600, ge=1, description="how long to wait for an answer to a query"
+    )
 
     @field_validator("w")
     @classmethod
@@ -127,6 +138,9 @@ class Mongodb(Database):
 
     def connect(self) -> "MongodbSession":
         """Open a client and see that the server answers."""
+        return self._connect(self.options.timeout_s)
+
+    def _connect(self, timeout_s: float) -> "MongodbSession":
         from pymongo import MongoClient  # noqa: PLC0415
         from pymongo.errors import PyMongoError  # noqa: PLC0415
 
@@ -134,10 +148,13 @@ class Mongodb(Database):
 
         secrets, client = self.options.secrets(), None
         try:
-            client = MongoClient(secrets["connection_string"], **self._reach())
+            with self._tls() as tls:
+                reach = {**self._reach(timeout_s), **tls}
+                client = MongoClient(secrets["connection_string"], **reach)
             concern = self._write_concern(client)
             name = self.options.database or client.get_default_database(_DATABASE).name
-            client[name].command("ping")
+            # Every user may do this, and nobody who is none, unlike a ping.
+            client[name].command("listCollections", nameOnly=True, authorizedCollections=True)
         except (PyMongoError, OSError, ValueError) as error:
             if client is not None:
                 client.close()
@@ -145,27 +162,39 @@ class Mongodb(Database):
             told = scrubbed(self.explain(error), [*passwords, secrets.get("password", "")])
             raise SetupError(f"{self.name}: {told}") from None
         write = {"ordered": self.options.ordered, "writeConcern": concern}
-        return MongodbSession(client, name, write, self.options.document_format)
+        layout, query_timeout_s = self.options.document_format, self.options.query_timeout_s
+        return MongodbSession(client, name, write, layout, query_timeout_s)
 
-    def _reach(self) -> dict[str, Any]:
-        """Return what the driver is to be told; a server that is gone is missed within 30 s."""
+    def _reach(self, timeout_s: float) -> dict[str, Any]:
+        """Return what the driver is to be told."""
         wait_ms = self.options.connect_timeout_s * 1000
+        secrets = self.options.secrets()
         reach: dict[str, Any] = {
             "serverSelectionTimeoutMS": wait_ms,
             "connectTimeoutMS": wait_ms,
-            "heartbeatFrequencyMS": 10_000,
+            "socketTimeoutMS": timeout_s * 1000,
             "maxPoolSize": 1,
             "retryWrites": False,  # the benchmark decides, and counts
             "retryReads": False,
             "appname": f"benchmark {socket.gethostname()}:{os.getpid()}",
         }
-        if self.options.password is not None:
-            reach["password"] = self.options.password.get_secret_value()
-        if self.options.ca_file:
-            reach |= {"tls": True, "tlsCAFile": self.options.ca_file}
-        if self.options.insecure:
-            reach |= {"tls": True, "tlsAllowInvalidCertificates": True}
+        if "password" in secrets:
+            reach["password"] = secrets["password"]
         return reach
+
+    @contextmanager
+    def _tls(self) -> Iterator[dict[str, Any]]:
+        """Give what the driver is to be told of TLS; it reads its files at once."""
+        options = self.options
+        if options.insecure:
+            yield {"tls": True, "tlsAllowInvalidCertificates": True}
+        elif options.ca is not None:
+            with NamedTemporaryFile("w", suffix=".pem") as file:
+                file.write(options.ca.get_secret_value())
+                file.flush()
+                yield {"tls": True, "tlsCAFile": file.name}
+        else:
+            yield {"tls": True, "tlsCAFile": options.ca_file} if options.ca_file else {}
 
     def _write_concern(self, client: Any) -> dict[str, Any]:
         """Return the write concern: of the options, else of the connection string."""
@@ -173,7 +202,7 @@ class Mongodb(Database):
         chosen = {name: value for name, value in options.items() if value is not None}
         concern = {
             "w": MAJORITY,
-            "wtimeout": self.options.wtimeout_ms,
+            "wtimeout": int(self.options.timeout_s * 900),  # the server is to say it, before us
             **client.write_concern.document,
             **chosen,
         }
@@ -186,7 +215,7 @@ class Mongodb(Database):
         """Open a client for something other than a run."""
         from pymongo.errors import PyMongoError  # noqa: PLC0415
 
-        with self.connect() as session:
+        with self._connect(self.options.query_timeout_s) as session:
             try:
                 yield session
             except PyMongoError as error:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+import pymongo
 from bson import json_util
 from bson.codec_options import DatetimeConversion
 from bson.raw_bson import RawBSONDocument
@@ -75,12 +76,14 @@ class MongodbSession(Session):
         database: str,
         write: Mapping[str, Any],
         layout: Format,
+        query_timeout_s: float,
     ) -> None:
         """Take the parameters of every insert command, such as its write concern."""
         self.client = client
         self.database = client[database]
         self._write = write
         self._layout = layout
+        self._query_timeout_s = query_timeout_s
         self._encoders: dict[str, Bson] = {}
         self._lost = False
         self._stored = 0
@@ -151,9 +154,10 @@ class MongodbSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a command and fetch every row."""
-        command, cursor = self._cursor(statement, {})
-        with cursor:
-            rows = list(map(_reader(statement.outputs), cursor))
+        with pymongo.timeout(self._query_timeout_s):
+            command, cursor = self._cursor(statement, {})
+            with cursor:
+                rows = list(map(_reader(statement.outputs), cursor))
         if not rows and _is_of_everything(command):
             # Grouping no rows gives no group; a count of nothing is 0 all the same.
             rows = [tuple(0 if c.name.startswith("count") else None for c in statement.outputs)]
@@ -161,10 +165,11 @@ class MongodbSession(Session):
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a command and yield its rows in portions, as a cursor on the server gives them."""
-        _, cursor = self._cursor(statement, {"batchSize": rows})
+        with pymongo.timeout(self._query_timeout_s):
+            _, cursor = self._cursor(statement, {"batchSize": rows})
+            cursor.batch_size(rows)
         read = _reader(statement.outputs)
         with cursor:
-            cursor.batch_size(rows)
             while portion := list(map(read, islice(cursor, rows))):
                 yield portion
 
