@@ -84,9 +84,21 @@ def _synthetic_crate(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"url": request.getfixturevalue("synthetic_crate").url, "timeout_s": 10}
 
 
+def _mongodb(document_format: str) -> Target:
+    return Target(
+        "mongodb",
+        lambda _: {"document_format": document_format},
+        server="ferretdb",
+        durability_unknown=True,
+    )
+
+
 TARGETS = {
     "null": Target("null"),
     "sqlite": Target("sqlite", _sqlite),
+    "mongodb-flat": _mongodb("flat"),
+    "mongodb-key-pair": _mongodb("key-pair"),
+    "mongodb-timeseries": _mongodb("timeseries"),
     "postgres": Target("postgres", server="postgres", sums_beyond_64_bits=True),
     "postgres17": Target("postgres", server="postgres17", sums_beyond_64_bits=True),
     "postgres18": Target("postgres", server="postgres18", sums_beyond_64_bits=True),
