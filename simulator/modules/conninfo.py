@@ -16,7 +16,7 @@ _WORD_PASSWORD = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-_URLS = ("postgres://", "postgresql://", "mongodb://", "mongodb+srv://")
+_URL = re.compile(r"\s*[a-z][\w+.-]*://", re.IGNORECASE)
 
 
 def redacted(reach: str) -> tuple[str, list[str]]:
@@ -30,7 +30,7 @@ def redacted(reach: str) -> tuple[str, list[str]]:
         hidden.append(match[2])
         return f"{match[1]}***"
 
-    is_url = reach.startswith(_URLS)
+    is_url = _URL.match(reach)
     for pattern in (_QUERY_PASSWORD, _USER_PASSWORD) if is_url else (_WORD_PASSWORD,):
         reach = pattern.sub(hide, reach)
     return reach, hidden

@@ -132,6 +132,13 @@ class Mongodb(Database):
         verified_against="FerretDB 2.7 on DocumentDB (PostgreSQL 18); a real mongod has not been "
         "had",
         indices=True,
+        limits=(
+            "A column's name has no dot and no dollar in front, and is not `_id`.",
+            "A row takes at most 16 MiB as a document.",
+            "A sum of integers that 64 bits cannot hold is an error.",
+            "FerretDB keeps a time-series in a plain collection, and tells no durability.",
+        ),
+        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = MongodbOptions
     options: MongodbOptions

@@ -11,6 +11,7 @@ from typing import Any
 import pymongo
 from bson import json_util
 from bson.codec_options import DatetimeConversion
+from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from pymongo import MongoClient
 from pymongo.command_cursor import CommandCursor
@@ -213,7 +214,8 @@ def _failure(error: Exception) -> Failure:
     if isinstance(error, ConnectionFailure):
         return Failure.UNKNOWN
     # The driver's remaining errors are raised before anything is sent: too long, not encodable.
-    return Failure.FATAL if isinstance(error, PyMongoError) else Failure.UNKNOWN
+    before_sending = isinstance(error, PyMongoError | BSONError)
+    return Failure.FATAL if before_sending else Failure.UNKNOWN
 
 
 def _bulk_failure(details: Mapping[str, Any] | None) -> Failure:
