@@ -1,24 +1,28 @@
-"""Connection strings of libpq, and what may be shown of them.
+"""Connection strings of libpq and MongoDB, and what may be shown of them.
 
 https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
+https://www.mongodb.com/docs/manual/reference/connection-string/
 """
 
 import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
-_QUERY_PASSWORD = re.compile(r"([?&](?:ssl)?password=)([^&]*)", re.IGNORECASE)
+# sslpassword, tlsCertificateKeyFilePassword; authMechanismProperties may hold a session token.
+_QUERY_PASSWORD = re.compile(r"([?&][^=&]*(?:password|properties)=)([^&]*)", re.IGNORECASE)
 _USER_PASSWORD = re.compile(r"(://[^:@/?]*:)(.*)(?=@)", re.DOTALL)
 _WORD_PASSWORD = re.compile(
     r"((?:ssl)?password\s*=\s*)('(?:\\.|[^'\\])*'?|.*?(?=\s+\w+\s*=|\s*$))",
     re.IGNORECASE | re.DOTALL,
 )
 
+_URL = re.compile(r"\s*[a-z][\w+.-]*://", re.IGNORECASE)
+
 
 def redacted(reach: str) -> tuple[str, list[str]]:
     """Return a connection string with its passwords hidden, and the passwords.
 
-    It may be one that libpq cannot read, so what could be a password is taken as widely as it goes.
+    What could be a password is taken as widely as it goes, since no driver may be able to read it.
     """
     hidden: list[str] = []
 
@@ -26,7 +30,7 @@ def redacted(reach: str) -> tuple[str, list[str]]:
         hidden.append(match[2])
         return f"{match[1]}***"
 
-    is_url = reach.startswith(("postgres://", "postgresql://"))
+    is_url = _URL.match(reach)
     for pattern in (_QUERY_PASSWORD, _USER_PASSWORD) if is_url else (_WORD_PASSWORD,):
         reach = pattern.sub(hide, reach)
     return reach, hidden

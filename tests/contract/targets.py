@@ -88,9 +88,21 @@ def _myisam(_: pytest.FixtureRequest) -> dict[str, Any]:
     return {"engine": "MyISAM"}
 
 
+def _mongodb(document_format: str) -> Target:
+    return Target(
+        "mongodb",
+        lambda _: {"document_format": document_format},
+        server="ferretdb",
+        durability_unknown=True,
+    )
+
+
 TARGETS = {
     "null": Target("null"),
     "sqlite": Target("sqlite", _sqlite),
+    "mongodb-flat": _mongodb("flat"),
+    "mongodb-key-pair": _mongodb("key-pair"),
+    "mongodb-timeseries": _mongodb("timeseries"),
     "postgres": Target("postgres", server="postgres", sums_beyond_64_bits=True),
     "postgres17": Target("postgres", server="postgres17", sums_beyond_64_bits=True),
     "postgres18": Target("postgres", server="postgres18", sums_beyond_64_bits=True),

@@ -13,6 +13,7 @@ database on it (`create_database`, `drop_database`, `options`); and a line in SE
 """
 
 from tests.servers.base import Server, free_port
+from tests.servers.ferretdb import FerretDb
 from tests.servers.mysql import MariaDb, MySql
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
@@ -27,6 +28,7 @@ SERVERS: dict[str, type[Server]] = {
     "timescaledb15": Timescaledb15,
     "mysql": MySql,
     "mariadb": MariaDb,
+    "ferretdb": FerretDb,
 }
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb")

@@ -97,7 +97,9 @@ def test_durability_is_left_as_postgresql_comes():
     assert not [word for word in arguments if word.split("=")[0] in weaker]
 
 
-@pytest.mark.parametrize("folder", ["timescaledb", "cockroachdb", "yugabytedb", "cratedb"])
+@pytest.mark.parametrize(
+    "folder", ["timescaledb", "cockroachdb", "yugabytedb", "cratedb", "mongodb"]
+)
 def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(folder):
     (lab,), (bench,) = ((DBINSTALL / folder).glob(f"*-{p}.yaml") for p in ("lab", "bench"))
 
@@ -126,6 +128,22 @@ def test_a_target_reaches_what_a_statefulset_gives(folder, port, profile):
         assert f"host={name} " in target["connection_string"]
         secrets = {reference["name"] for reference in values(documents(path), "secretKeyRef")}
         assert secrets == {target["password_from"]["secret"]}
+
+
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+def test_a_target_reaches_what_mongodbs_operator_gives(profile):
+    cluster = one(DBINSTALL / "mongodb" / f"replicaset-{profile}.yaml", "MongoDBCommunity")
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["mongodb"]
+    [user] = cluster["spec"]["users"]
+    [database] = [role["db"] for role in user["roles"] if role["name"] == "readWrite"]
+
+    service = f"{cluster['metadata']['name']}-svc"
+    reach = f"mongodb://{user['name']}@{service}:27017/{database}?authSource={user['db']}"
+    assert target["connection_string"] == reach
+    secret = {"secret": user["passwordSecretRef"]["name"], "key": "password"}
+    assert target["password_from"] == secret
+    [server] = [image for image in values(cluster, "image") if "community-server" in image]
+    assert f":{cluster['spec']['version']}-" in server
 
 
 def test_the_service_finds_the_pod_and_the_patch_its_volume():

@@ -1,0 +1,190 @@
+"""Batches as BSON documents, one behind the other as an OP_MSG takes them.
+
+https://bsonspec.org/spec.html: a document is its length in bytes, its elements and a NUL; an
+element is a type, a name that ends with NUL, and a value; all numbers little-endian. A layout says
+which elements a document has; one without NULL and with texts of equal length has a fixed width.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.batch import Array, Batch, Coded
+from simulator.encode.levels import Rendered
+from simulator.encode.rows import Frame, Share, cut, kept, literal, octets, side_by_side
+from simulator.errors import UnstorableError
+from simulator.schema import FLOATS, Column, TimeUnit, Type
+
+DOCUMENT_BYTES = 16 * 2**20
+"""The longest document that MongoDB takes."""
+
+_DOUBLE, _STRING, _EMBEDDED, _ARRAY, _BOOL, _DATE, _NULL, _INT32, _INT64 = (
+    bytes([code]) for code in (0x01, 0x02, 0x03, 0x04, 0x08, 0x09, 0x0A, 0x10, 0x12)
+)
+_END = literal(b"\0")
+_LENGTH = np.dtype("<i4")
+_MILLISECONDS = TimeUnit.MILLISECOND.per_second
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column's value."""
+
+    name: str
+    column: Column
+    date: bool = False
+    """An instant becomes a Date, in whole milliseconds, the rest cut off; else it is an int64."""
+    null: bool = False
+    """A NULL is written as null; else the element is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A text that is the same in every document."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A document in the document, or an array: its names are "0", "1", ..."""
+
+    name: str
+    elements: "tuple[Element, ...]"
+    array: bool = False
+
+
+Element: TypeAlias = Field | Constant | Embedded
+
+
+class Bson:
+    """Encodes blocks as the documents of a layout.
+
+    Measured on one core (tests/perf/encode.py, four IoT columns): see there, beside bson.encode.
+    """
+
+    def __init__(self, layout: Sequence[Element], time_unit: TimeUnit) -> None:
+        self._layout = tuple(layout)
+        self._time_unit = time_unit
+        self._levels: dict[Field, Rendered[Share]] = {}
+
+    def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
+        """Return the block as `rows_per_send` documents each time. The last may have fewer."""
+        if not len(block):
+            return []
+        shares = self._document(self._layout, block)
+        rows = side_by_side([array for share in shares for array in share.arrays], len(block))
+        return cut(rows, kept(rows, shares), rows_per_send, Frame(b"", b"", b""))
+
+    def _document(self, elements: Sequence[Element], block: Batch) -> list[Share]:
+        shares = [share for element in elements for share in self._element(element, block)]
+        fixed = sum(share.width for share in shares if share.used is None)
+        sizes = np.array(_LENGTH.itemsize + fixed + 1)
+        for share in shares:
+            if share.used is not None:
+                sizes = sizes + share.used
+        if sizes.max() > DOCUMENT_BYTES:
+            raise UnstorableError(
+                f"{block.name}: a row is a document of {sizes.max()} bytes, and MongoDB's limit is "
+                f"{DOCUMENT_BYTES}; its texts are too long"
+            )
+        length = np.atleast_1d(sizes).astype(_LENGTH)
+        return [Share([length], None), *shares, Share([_END], None)]
+
+    def _element(self, element: Element, block: Batch) -> list[Share]:
+        match element:
+            case Field():
+                return [self._field(element, block)]
+            case Constant(name, text):
+                content = text.encode()
+                length = (len(content) + 1).to_bytes(4, "little")
+                return [Share([literal(_head(_STRING, name) + length + content + b"\0")], None)]
+            case Embedded(name, elements, array):
+                head = Share([literal(_head(_ARRAY if array else _EMBEDDED, name))], None)
+                return [head, *self._document(elements, block)]
+        assert_never(element)
+
+    def _field(self, field: Field, block: Batch) -> Share:
+        data = block.data[field.column.name]
+        null = None if data.valid is None or data.valid.all() else ~data.valid
+        if isinstance(data, Coded):
+            if field not in self._levels:
+                self._levels[field] = Rendered(partial(_packed, field, self._time_unit))
+            (items,), used = self._levels[field](data.levels)
+            share = Share([items.take(data.codes)], None if used is None else used.take(data.codes))
+        else:
+            # What stands in place of a NULL may be anything, also what no document can hold.
+            blank = data.array.dtype.type()
+            values = data.array if null is None else np.where(null, blank, data.array)
+            share = _share(field, self._time_unit, values)
+        return share if null is None else _with_nulls(field, share, null)
+
+
+def _head(kind: bytes, name: str) -> bytes:
+    return kind + name.encode() + b"\0"
+
+
+def _packed(field: Field, unit: TimeUnit, levels: Array) -> Share:
+    share = _share(field, unit, levels)
+    return share._replace(arrays=[side_by_side(share.arrays, len(levels))])
+
+
+def _share(field: Field, unit: TimeUnit, values: Array) -> Share:
+    """Return the type, the name and the value of each row."""
+    kind = field.column.type
+    if kind is Type.TEXT:
+        return _text(field.name, values)
+    if field.date:
+        return _number(_DATE, field.name, _dates(field.column, unit, values))
+    if kind in FLOATS:
+        return _number(_DOUBLE, field.name, values.astype("<f8"))
+    if kind is Type.BOOL:
+        return _number(_BOOL, field.name, values.astype("u1"))
+    if kind in (Type.INT16, Type.INT32):
+        return _number(_INT32, field.name, values.astype("<i4"))
+    return _number(_INT64, field.name, values.astype("<i8"))
+
+
+def _number(kind: bytes, name: str, values: Array) -> Share:
+    return Share([literal(_head(kind, name)), values], None)
+
+
+def _text(name: str, values: Array) -> Share:
+    """Return texts; of those that are shorter, the first byte of the padding is the NUL."""
+    head = literal(_head(_STRING, name))
+    lengths = np.strings.str_len(values)
+    ended = values.astype(f"S{values.dtype.itemsize + 1}")
+    share = Share([head, (lengths + 1).astype(_LENGTH), ended], None)
+    if lengths.min() == values.dtype.itemsize:
+        return share
+    return share._replace(used=lengths + (share.width - values.dtype.itemsize))
+
+
+def _dates(column: Column, unit: TimeUnit, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return instants in milliseconds; what is finer is cut off, towards the past."""
+    if unit.per_second > _MILLISECONDS:
+        return values // (unit.per_second // _MILLISECONDS)
+    factor = _MILLISECONDS // unit.per_second
+    limit = (2**63 - 1) // factor
+    if values.max() > limit or values.min() < -limit:
+        worst = max((int(values.max()), int(values.min())), key=abs)
+        raise UnstorableError(
+            f"{column.name}: {worst} {unit} since 1970 is beyond MongoDB's Date, which holds "
+            f"{-limit} to {limit} {unit}"
+        )
+    return values * factor
+
+
+def _with_nulls(field: Field, share: Share, null: NDArray[np.bool_]) -> Share:
+    """Return a share in which a NULL is an element of type null, or nothing at all."""
+    used = np.full(len(null), share.width) if share.used is None else share.used.copy()
+    items = side_by_side(share.arrays, len(null))
+    if field.null:
+        octets(items)[null, 0] = _NULL[0]  # the name stays where it is
+    used[null] = len(_head(_NULL, field.name)) if field.null else 0
+    return Share([items], used)

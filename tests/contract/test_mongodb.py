@@ -1,0 +1,663 @@
+"""What is MongoDB's own: its documents, its errors and what they mean, TLS, and its secrets.
+
+The server is FerretDB. What only a mongod can answer is tried with replies made up from MongoDB's
+manual, and said to be.
+"""
+
+import os
+import re
+import signal
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from bson import Int64, ObjectId
+from bson.codec_options import CodecOptions, DatetimeConversion
+from pydantic import ValidationError
+from pymongo.errors import (
+    AutoReconnect,
+    BulkWriteError,
+    DocumentTooLarge,
+    NetworkTimeout,
+    NotPrimaryError,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+    WaitQueueTimeoutError,
+)
+
+from simulator.batch import Batch, Coded, Values
+from simulator.errors import SetupError
+from simulator.modules import mongodb_session
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.mongodb import Mongodb, MongodbOptions, _nodes
+from simulator.modules.mongodb_concern import durability
+from simulator.modules.mongodb_documents import Format
+from simulator.modules.mongodb_session import pieces
+from simulator.query import (
+    Aggregate,
+    AggregateQuery,
+    Function,
+    NewestQuery,
+    RowsQuery,
+    Statement,
+    outputs,
+)
+from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import Wideset, ask, count
+from tests.servers import free_port
+
+pytestmark = pytest.mark.server("ferretdb")
+
+SAMPLES = Table(
+    "samples",
+    (
+        Column("time", Type.TIMESTAMP, Role.TIME),
+        Column("site", Type.TEXT, Role.TAG),
+        Column("number", Type.INT64, Role.KEY),
+        Column("level", Type.INT32, Role.FIELD, nullable=True),
+        Column("seen", Type.TIMESTAMP, Role.FIELD),
+    ),
+    key=("site", "time"),
+)
+FIRST_MS = -86_400_001  # before 1970
+ROWS = [
+    # time, site, number, level, seen
+    (FIRST_MS, "north", 1, 7, 253_402_300_799_999),
+    (FIRST_MS + 1000, "Ost", 2, None, -62_135_596_800_000),
+    (FIRST_MS + 3_600_000, "north", 3, -1, 0),
+]
+
+
+def samples(unit=TimeUnit.MILLISECOND):
+    table = Table(SAMPLES.name, SAMPLES.columns, SAMPLES.key, unit)
+    time_, _, number, level, seen = zip(*ROWS, strict=True)
+    data = {
+        "time": Values(np.array(time_)),
+        "site": Coded(np.array([0, 1, 0]), np.array([b"north", b"Ost"])),
+        "number": Values(np.array(number)),
+        "level": Values(
+            np.array([x or 0 for x in level], np.int32), np.array([x is not None for x in level])
+        ),
+        "seen": Values(np.array(seen)),
+    }
+    return Batch(table, 0, np.arange(len(ROWS)), data)
+
+
+@pytest.fixture
+def open_mongodb(server_options):
+    return lambda **options: Mongodb(MongodbOptions(**{**server_options, **options}))
+
+
+@pytest.fixture
+def mongodb(open_mongodb):
+    return open_mongodb()
+
+
+def encoded(session, batch, rows, mode=BATCH):
+    (payload,) = session.encode(batch.slice(0, rows), mode, rows)
+    return payload
+
+
+def stored(database, name):
+    plain = CodecOptions(datetime_conversion=DatetimeConversion.DATETIME_MS)
+    with database.connect() as session:
+        found = list(session.database.get_collection(name, plain).find())
+    for document in found:
+        assert isinstance(document.pop("_id"), ObjectId)
+    return found
+
+
+# --- documents -----------------------------------------------------------------------------------
+
+
+def pairs(**values):
+    return [{"key": key, "val": value} for key, value in values.items()]
+
+
+@pytest.mark.parametrize(
+    ("layout", "expected"),
+    [
+        (
+            Format.FLAT,
+            {"time": FIRST_MS + 1000, "site": "Ost", "number": 2, "seen": -62_135_596_800_000},
+        ),
+        (
+            Format.KEY_PAIR,
+            {
+                "time": FIRST_MS + 1000,
+                "number": 2,
+                "tags": pairs(site="Ost"),
+                "fields": pairs(level=None, seen=-62_135_596_800_000),
+            },
+        ),
+        (
+            Format.TIMESERIES,
+            {
+                "time": FIRST_MS + 1000,
+                "tags": {"site": "Ost"},
+                "number": 2,
+                "seen": -62_135_596_800_000,
+            },
+        ),
+    ],
+)
+def test_a_document_is_as_its_format_says(open_mongodb, layout, expected):
+    database, batch = open_mongodb(document_format=layout), samples()
+    database.create([batch.table], 10)
+    with database.connect() as session:
+        session.send(encoded(session, batch, 3))
+    document = next(d for d in stored(database, "samples") if d["number"] == 2)
+
+    assert int(document["time"]) == expected["time"]
+    assert not isinstance(document["time"], int), "it is a Date"
+    assert isinstance(document["number"], Int64)
+    plain = {name: int(v) if "Datetime" in str(type(v)) else v for name, v in document.items()}
+    assert plain == expected
+
+
+@pytest.mark.parametrize("unit", [TimeUnit.SECOND, TimeUnit.MICROSECOND])
+def test_a_time_series_in_another_unit_has_its_instant_beside_the_date(open_mongodb, unit):
+    database, batch = open_mongodb(document_format="timeseries"), samples(unit)
+    database.create([batch.table], 10)
+    with database.connect() as session:
+        session.send(encoded(session, batch, 1))
+    (document,) = stored(database, "samples")
+    assert document["time"] == FIRST_MS
+    assert int(document["date"]) == FIRST_MS * 1000 // unit.per_second
+
+
+@pytest.mark.parametrize("unit", TimeUnit)
+@pytest.mark.parametrize("layout", Format)
+def test_instants_are_asked_for_in_the_tables_unit(open_mongodb, layout, unit):
+    database, batch = open_mongodb(document_format=layout), samples(unit)
+    table = batch.table
+    database.create([table], 10)
+    counted = (Aggregate(Function.COUNT), Aggregate(Function.MAX, "seen"))
+    hour = AggregateQuery(table, counted, bucket=3_600_000)
+    late = AggregateQuery(table, counted, since=FIRST_MS + 1, until=FIRST_MS + 3_600_000)
+    with database.connect() as session:
+        session.send(encoded(session, batch, 3))
+        rows = ask(session, database.render(RowsQuery(table))).rows
+        buckets = ask(session, database.render(hour)).rows
+        between = ask(session, database.render(late)).rows
+        newest = ask(session, database.render(NewestQuery(table, "site", ("time",)))).rows
+
+    assert rows == tuple(sorted(ROWS))
+    assert buckets == ((-90_000_000, 1, 253_402_300_799_999), (-86_400_000, 2, 0))
+    assert between == ((1, -62_135_596_800_000),)
+    assert newest == (("Ost", FIRST_MS + 1000), ("north", FIRST_MS + 3_600_000))
+
+
+def test_a_name_that_a_query_could_not_reach_is_refused(mongodb):
+    columns = [Column(name, Type.INT64, Role.FIELD) for name in ("a.b", "$c", "_id", "a$", "d")]
+    table = Table("odd", (SAMPLES.columns[0], *columns), ())
+    with pytest.raises(SetupError) as caught:
+        mongodb.create([table], 1)
+    assert [n for n in ("a.b", "$c", "_id", "a$", "d") if f"column {n!r}" in str(caught.value)] == [
+        "a.b",
+        "$c",
+        "_id",
+    ]
+
+
+def test_a_collection_is_made_as_a_time_series():
+    options = MongodbOptions(
+        connection_string="mongodb://h", document_format="timeseries", granularity="minutes"
+    )
+    fields = {"timeField": "timestamp", "metaField": "tags", "granularity": "minutes"}
+    assert Mongodb(options)._collection(EVENTS) == {"timeseries": fields}
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def test_the_published_queries_are_pipelines(mongodb):
+    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+    stats = (
+        '"max_temperature": {"$max": "$temperature"}, '
+        '"avg_temperature": {"$avg": "$temperature"}, "min_temperature": {"$min": "$temperature"}'
+    )
+    names = '"max_temperature": 1, "avg_temperature": 1, "min_temperature": 1'
+    texts = {name: mongodb.render(query).text for name, query in queries.items()}
+    stages = {
+        "count-events": '{"$group": {"_id": null, "count": {"$sum": 1}}}, '
+        '{"$project": {"_id": 0, "count": 1}}',
+        "temperature-min-max": '{"$group": {"_id": null, "max_temperature": '
+        '{"$max": "$temperature"}, "min_temperature": {"$min": "$temperature"}}}, '
+        '{"$project": {"_id": 0, "max_temperature": 1, "min_temperature": 1}}',
+        "temperature-stats": f'{{"$group": {{"_id": null, {stats}}}}}, '
+        f'{{"$project": {{"_id": 0, {names}}}}}',
+        "temperature-stats-per-device": '{"$group": {"_id": {"device_id": "$device_id"}, '
+        f'{stats}}}}}, {{"$project": {{"_id": 0, "device_id": "$_id.device_id", {names}}}}}',
+        "newest-per-device": '{"$group": {"_id": "$device_id", "newest": {"$top": {"sortBy": '
+        '{"timestamp": -1}, "output": {"temperature": "$temperature"}}}}}, {"$project": '
+        '{"_id": 0, "device_id": "$_id", "temperature": "$newest.temperature"}}',
+    }
+    assert texts == {
+        name: f'{{"aggregate": "events", "pipeline": [{text}], "allowDiskUse": true}}'
+        for name, text in stages.items()
+    }
+
+
+def test_a_query_of_the_users_own_is_a_command(mongodb):
+    wide = Wideset(PrimaryKey.DB)
+    wide.fill(mongodb)
+    query = AggregateQuery(wide.tables[0], (Aggregate(Function.COUNT),))
+    for text in (
+        '{"aggregate": "readings", "pipeline": [{"$count": "count"}]}',
+        (
+            '{"aggregate": "readings", "pipeline": [{"$match": {"time": {"$lt": {"$date": '
+            '{"$numberLong": "-1"}}}}}, {"$count": "count"}]}'
+        ),
+    ):
+        with mongodb.connect() as session:
+            found = ask(session, Statement(text, outputs(query), tuned=True)).rows
+        assert found == ((0 if "$match" in text else 300,),)
+    with mongodb.connect() as session, pytest.raises(ValueError, match="a query is a command"):
+        session.run(Statement("db.readings.count()", outputs(query), tuned=True))
+
+
+def test_names_that_are_alike_do_not_hide_each_other(mongodb):
+    columns = (*SAMPLES.columns[:1], Column("count", Type.TEXT, Role.TAG), *SAMPLES.columns[2:])
+    batch = samples()
+    data = {("count" if name == "site" else name): d for name, d in batch.data.items()}
+    batch = Batch(Table("samples", columns, ("count", "time")), 0, batch.rows, data)
+    mongodb.create([batch.table], 3)
+    query = AggregateQuery(batch.table, (Aggregate(Function.COUNT),), by=("count",))
+    with mongodb.connect() as session:
+        session.send(encoded(session, batch, 3))
+        assert ask(session, mongodb.render(query)).rows == (("Ost", 1), ("north", 2))
+
+
+@pytest.mark.parametrize(
+    ("layout", "expected"),
+    [
+        (Format.FLAT, [["device_id", "timestamp", "temperature"], ["temperature"]]),
+        (
+            Format.KEY_PAIR,
+            [["tags.key", "tags.val", "timestamp"], ["fields.key", "fields.val"]],
+        ),
+        (Format.TIMESERIES, [["tags.device_id", "timestamp", "temperature"], ["temperature"]]),
+    ],
+)
+def test_indices_are_those_of_the_reference_document(open_mongodb, layout, expected):
+    database = open_mongodb(document_format=layout, create_indices=True)
+    database.create([EVENTS], 1)
+    with database.connect() as session:
+        found = session.database["events"].index_information()
+    keys = [[field for field, _ in index["key"]] for name, index in found.items() if name != "_id_"]
+    assert sorted(keys) == sorted(expected)
+
+
+# --- what an error means for the rows ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ordered", "kept"), [(False, 7), (True, 2)])
+def test_what_a_batch_has_stored_is_counted_when_some_of_it_is_refused(open_mongodb, ordered, kept):
+    database, wide = open_mongodb(ordered=ordered), Wideset(PrimaryKey.CLIENT)
+    database.create(wide.tables, 10)
+    first = wide.batches[0]
+    with database.connect() as session:
+        for place in (2, 5, 6):
+            session.send(encoded(session, first.slice(place, place + 1), 1, SINGLE))
+        with pytest.raises(BulkWriteError) as caught:
+            session.send(encoded(session, first, 10))
+        details = caught.value.details
+        refused = [2, 5, 6] if not ordered else [2]
+        assert [error["index"] for error in details["writeErrors"]] == refused
+        assert details["nInserted"] == kept
+        assert count(database, session, wide.tables[0]) == 3 + kept
+        assert session.classify(caught.value) is Failure.FATAL
+        assert session.alive
+        told = database.explain(caught.value)
+    assert "Duplicate key" in told
+    assert "--clean" in told
+    assert ordered or "7 rows were stored and 3 errors reported" in told
+
+
+def test_a_server_that_is_killed(server, open_mongodb):
+    wide, database = Wideset(PrimaryKey.DB), open_mongodb(connect_timeout_s=1)
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        payload = encoded(session, wide.batches[0], 10)
+        session.send(payload)
+        server.kill()
+        with pytest.raises(AutoReconnect) as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        assert not session.alive
+
+        with pytest.raises(PyMongoError) as again:
+            session.send(payload)
+        assert isinstance(again.value, ServerSelectionTimeoutError)
+        assert session.classify(again.value) is Failure.NOT_APPLIED  # there was nobody to send to
+    with pytest.raises(SetupError, match="check that the server runs"):
+        database.connect()
+    server.start()
+    with database.connect() as session:
+        assert count(database, session, wide.tables[0]) == 10
+
+
+def test_a_storage_that_is_killed_behind_the_server(server, mongodb):
+    wide = Wideset(PrimaryKey.DB)
+    mongodb.create(wide.tables, 10)
+    with mongodb.connect() as session:
+        payload = encoded(session, wide.batches[0], 10)
+        session.send(payload)
+        server.kill("postgres")
+        try:
+            with pytest.raises(PyMongoError) as caught:
+                session.send(payload)
+            assert session.classify(caught.value) is Failure.UNKNOWN
+        finally:
+            server.start()
+
+
+def test_a_server_that_hangs_is_given_up(server, open_mongodb):
+    wide, database = Wideset(PrimaryKey.DB), open_mongodb(timeout_s=1, connect_timeout_s=1)
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        payload = encoded(session, wide.batches[0], 10)
+        session.send(payload)
+        process = server._running["ferretdb"][1].pid
+        os.kill(process, signal.SIGSTOP)
+        try:
+            start = time.monotonic()
+            with pytest.raises(NetworkTimeout) as caught:
+                session.send(payload)
+            assert time.monotonic() - start < 5
+            assert session.classify(caught.value) is Failure.UNKNOWN
+            assert not session.alive
+            with pytest.raises(SetupError, match="check that the server runs"):
+                database.connect()
+            assert time.monotonic() - start < 15
+        finally:
+            os.kill(process, signal.SIGCONT)
+
+
+def reported(code):
+    return OperationFailure("reported", code, {"ok": 0, "code": code})
+
+
+@pytest.mark.parametrize(
+    ("error", "meaning"),
+    [
+        (NotPrimaryError("not primary", {"code": 10107}), Failure.NOT_APPLIED),
+        (NotPrimaryError("stepped down", {"code": 189}), Failure.UNKNOWN),
+        (NotPrimaryError("shutting down", {"code": 11600}), Failure.UNKNOWN),
+        (NotPrimaryError("no code", {}), Failure.UNKNOWN),
+        (ServerSelectionTimeoutError("nobody"), Failure.NOT_APPLIED),
+        (WaitQueueTimeoutError("no connection"), Failure.NOT_APPLIED),
+        (AutoReconnect("connection closed"), Failure.UNKNOWN),
+        (NetworkTimeout("timed out"), Failure.UNKNOWN),
+        (reported(112), Failure.NOT_APPLIED),
+        (reported(462), Failure.NOT_APPLIED),
+        (reported(13), Failure.FATAL),
+        (reported(11000), Failure.FATAL),
+        (reported(50), Failure.UNKNOWN),
+        (reported(1), Failure.UNKNOWN),
+        (DocumentTooLarge("too large"), Failure.FATAL),
+        (OSError("whatever"), Failure.UNKNOWN),
+    ],
+)
+def test_what_the_drivers_errors_mean(mongodb, error, meaning):
+    with mongodb.connect() as session:
+        assert session.classify(error) is meaning
+
+
+@pytest.mark.parametrize(
+    ("codes", "concern", "inserted", "meaning"),
+    [
+        ([10107, 10107], [], 0, Failure.NOT_APPLIED),
+        ([10107], [], 1, Failure.UNKNOWN),
+        ([112], [], 0, Failure.NOT_APPLIED),
+        ([112, 121], [], 0, Failure.FATAL),
+        ([11600], [], 0, Failure.UNKNOWN),
+        ([], [64], 2, Failure.UNKNOWN),  # stored, but not by as many members as were asked for
+        ([], [], 1, Failure.UNKNOWN),  # fewer than were sent, and no reason given
+    ],
+)
+def test_what_a_bulk_reply_means(mongodb, codes, concern, inserted, meaning):
+    details = {
+        "writeErrors": [{"code": code} for code in codes],
+        "writeConcernErrors": [{"code": code} for code in concern],
+        "nInserted": inserted,
+    }
+    with mongodb.connect() as session:
+        assert session.classify(BulkWriteError(details)) is meaning
+
+
+def test_a_batch_longer_than_a_command_is_sent_in_several(mongodb, monkeypatch):
+    wide = Wideset(PrimaryKey.DB)
+    mongodb.create(wide.tables, 300)
+    monkeypatch.setattr(mongodb_session, "COMMAND_BYTES", 20_000)
+    with mongodb.connect() as session:
+        payload = encoded(session, wide.batches[0], 300)
+        assert len(payload.data[1]) > 3
+        session.send(payload)
+        found = ask(session, mongodb.render(RowsQuery(wide.tables[0])))
+        assert found == wide.answer(RowsQuery(wide.tables[0]))
+
+
+def test_a_batch_of_which_a_part_was_stored_is_not_sent_again(mongodb, monkeypatch):
+    wide = Wideset(PrimaryKey.DB)
+    mongodb.create(wide.tables, 300)
+    monkeypatch.setattr(mongodb_session, "COMMAND_ROWS", 100)
+    with mongodb.connect() as session:
+        payload = encoded(session, wide.batches[0], 300)
+        replies = iter([{"n": 100}, {"n": 0, "writeErrors": [{"code": 112, "errmsg": "conflict"}]}])
+        monkeypatch.setattr(session.database, "command", lambda _: next(replies))
+        with pytest.raises(BulkWriteError) as caught:
+            session.send(payload)
+        assert caught.value.details["nInserted"] == 100
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        monkeypatch.setattr(session.database, "command", lambda _: {"n": 99})
+        with pytest.raises(BulkWriteError):
+            session.send(payload)
+
+
+@pytest.mark.parametrize(
+    ("limit", "rows", "sizes"),
+    [(10**6, 10, [5]), (10**6, 2, [2, 2, 1]), (12, 10, [2, 2, 1]), (5, 10, [1] * 5)],
+)
+def test_a_command_is_cut_between_documents(monkeypatch, limit, rows, sizes):
+    monkeypatch.setattr(mongodb_session, "COMMAND_BYTES", limit)
+    monkeypatch.setattr(mongodb_session, "COMMAND_ROWS", rows)
+    content = b"\x05\0\0\0\0" * 5
+    cut = pieces(content, 5)
+    assert [count for count, _ in cut] == sizes
+    assert b"".join(documents for _, documents in cut) == content
+
+
+# --- being refused, and secrets ------------------------------------------------------------------
+
+
+def refusal(database):
+    """Return what is told, and that it is told by every way in, in seconds."""
+    start = time.monotonic()
+    told = []
+    for attempt in (
+        database.connect,
+        database.describe,
+        lambda: database.create([EVENTS], 1),
+        lambda: database.drop([EVENTS]),
+    ):
+        with pytest.raises(SetupError) as caught:
+            attempt()
+        told.append(str(caught.value))
+    assert time.monotonic() - start < 10
+    return told
+
+
+def test_a_wrong_password(open_mongodb):
+    for told in refusal(open_mongodb(password="swordfish")):
+        assert "Authentication failed.; check user and password" in told
+        assert "swordfish" not in told
+
+
+def test_no_password_at_all(open_mongodb):
+    for told in refusal(open_mongodb(password=None)):
+        assert "A password is required; check user and password" in told
+
+
+def test_no_user_at_all(server, open_mongodb):
+    reach = f"mongodb://127.0.0.1:{server.port()}/"
+    for told in refusal(open_mongodb(connection_string=reach, password=None)):
+        assert "requires authentication; give the user" in told
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
+def test_a_server_that_is_not_there(open_mongodb, host):
+    reach = f"mongodb://ann:swordfish@{host}:{free_port()}/"
+    for told in refusal(open_mongodb(connection_string=reach, password=None, connect_timeout_s=1)):
+        assert host in told
+        assert "; check that the server runs" in told
+        assert "swordfish" not in told
+        assert "Topology" not in told
+
+
+SECRET = "s3cret"
+UNREADABLE = [
+    f"mongodb://ann:{SECRET}@127.0.0.1:1/",
+    f"mongodb://ann:p@{SECRET}@127.0.0.1:1/",
+    f"mongodb://ann:pa/{SECRET}/ss@127.0.0.1:1/",
+    f"mongodb://ann:%zz{SECRET}@127.0.0.1:1/",
+    f"mongodb://ann@127.0.0.1:1/?tlsCertificateKeyFilePassword={SECRET}",
+    f"mongodb://ann@127.0.0.1:1/?authMechanismProperties=AWS_SESSION_TOKEN:{SECRET}",
+    f"mongodb+srv://ann:{SECRET}@no-such-host.invalid/",
+    f"mongo://ann:{SECRET}@127.0.0.1:1/",
+]
+
+
+@pytest.mark.parametrize("reach", UNREADABLE)
+def test_no_password_is_ever_shown(open_mongodb, reach):
+    database = open_mongodb(connection_string=reach, password=SECRET, connect_timeout_s=1)
+    told = [*refusal(database), str(database.options.public()), repr(database.options)]
+    assert [words for words in told if SECRET in words] == []
+
+
+@pytest.mark.parametrize(
+    ("reach", "shown"),
+    [
+        ("mongodb://u:p@h:1,i:2/d?w=1", "mongodb://u:***@h:1,i:2/d?w=1"),
+        ("mongodb+srv://u:p@h/d", "mongodb+srv://u:***@h/d"),
+        ("mongodb://u@h:27017/?replicaSet=rs", "mongodb://u@h:27017/?replicaSet=rs"),
+    ],
+)
+def test_a_connection_string_is_shown_without_its_password(reach, shown):
+    options = MongodbOptions(connection_string=reach)
+    assert options.public()["connection_string"] == shown
+
+
+def test_a_certificate_is_checked_unless_said_otherwise(server, open_mongodb):
+    reach = server.connection_string("tls")
+    authority = server.authority.read_text()
+    for options in ({"ca_file": str(server.authority)}, {"ca": authority}, {"insecure": True}):
+        assert open_mongodb(connection_string=reach, **options).describe().nodes == 1
+    for options in ({}, {"ca_file": "/etc/ssl/certs/ca-certificates.crt"}):
+        database = open_mongodb(
+            connection_string=f"{reach}&tls=true", connect_timeout_s=1, **options
+        )
+        for told in refusal(database):
+            assert "certificate verify failed" in told
+            assert "; name the authority's file in ca_file" in told
+    with pytest.raises(SetupError, match=r"nowhere\.pem"):
+        open_mongodb(connection_string=reach, ca_file="/nowhere.pem").connect()
+
+
+# --- write concern -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "query", "concern"),
+    [
+        ({}, "", {"w": "majority", "wtimeout": 27000}),
+        ({"w": "2", "j": True}, "", {"w": 2, "j": True, "wtimeout": 27000}),
+        ({}, "&w=1&journal=true", {"w": 1, "j": True, "wtimeout": 27000}),
+        ({"w": "east", "timeout_s": 10}, "&w=1", {"w": "east", "wtimeout": 9000}),
+    ],
+)
+def test_the_write_concern_is_that_of_the_options_or_of_the_connection_string(
+    server, open_mongodb, options, query, concern
+):
+    database = open_mongodb(connection_string=server.connection_string() + query, **options)
+    wide, sent = Wideset(PrimaryKey.DB), []
+    with database.connect() as session:
+        session.database = SimpleNamespace(command=lambda c: sent.append(c) or {"n": 1})
+        session.send(encoded(session, wide.batches[0], 1))
+    assert sent[0]["writeConcern"] == concern
+    assert sent[0]["ordered"] is False
+
+
+def test_what_is_not_acknowledged_is_refused(server, open_mongodb):
+    for w in (0, "0", -1, ""):
+        with pytest.raises(ValidationError, match="acknowledges nothing"):
+            MongodbOptions(connection_string="mongodb://h", w=w)
+    with pytest.raises(SetupError, match="w=0 in connection_string acknowledges nothing"):
+        open_mongodb(connection_string=f"{server.connection_string()}&w=0").connect()
+
+
+SET, ALONE, ROUTER = {"setName": "rs"}, {}, {"msg": "isdbgrid"}
+JOURNALS = {"writeConcernMajorityJournalDefault": True}
+NOT = {"writeConcernMajorityJournalDefault": False}
+
+
+@pytest.mark.parametrize(
+    ("concern", "hello", "config", "durable", "words"),
+    [
+        ({"w": "majority"}, SET, JOURNALS, True, "journal on disk of a majority of the members"),
+        ({"w": "majority"}, SET, NOT, False, "memory of a majority .*100 ms later .*Default=false"),
+        ({"w": "majority"}, SET, {}, None, "unless writeConcernMajorityJournalDefault is off"),
+        ({"w": "majority"}, ROUTER, {}, None, "set j=true"),
+        ({"w": "majority", "j": False}, SET, JOURNALS, False, "memory of a majority"),
+        ({"w": "majority", "j": True}, SET, NOT, True, "journal on disk of a majority"),
+        ({"w": 1}, SET, JOURNALS, False, "memory of the primary; .*100 ms later"),
+        ({"w": 2, "j": True}, SET, {}, True, r"journal on disk of 2 members \(w=2, j=true\)"),
+        ({"w": "east"}, SET, JOURNALS, False, "the members that 'east' names"),
+        ({"w": "majority"}, ALONE, {}, True, "journal on disk of the only server"),
+        ({"w": 1}, ALONE, {}, False, "memory of the only server"),
+    ],
+)
+def test_durability_is_what_the_manual_says_of_a_write_concern(
+    concern, hello, config, durable, words
+):
+    found, told = durability(concern, hello, config)
+    assert found is durable
+    assert told.startswith("an acknowledged row")
+    assert re.search(words, told)
+
+
+def test_ferretdb_is_told_apart(open_mongodb):
+    server = open_mongodb().describe()
+    assert server.version == "FerretDB 2.7.0"
+    assert server.settings["document_format"] == "flat"
+    assert server.settings["w"] == "majority"
+    told = open_mongodb(document_format="timeseries").describe().version
+    assert told == "FerretDB 2.7.0, which keeps a time-series in a plain collection"
+
+
+class Replies:
+    """A client that gives made-up replies of a mongod."""
+
+    def __init__(self, **replies):
+        self.admin = self
+        self._replies = replies
+
+    def command(self, name):
+        if name not in self._replies:
+            raise OperationFailure("not authorized", 13)
+        return self._replies[name]
+
+
+def test_members_that_hold_data_are_counted():
+    nothing = SimpleNamespace(client=Replies())
+    assert _nodes(nothing, {}) == 1
+    members = {"setName": "rs", "hosts": ["a", "b"], "passives": ["c"], "arbiters": ["d"]}
+    assert _nodes(nothing, members) == 3
+    shards = [{"host": "rs0/a:1,b:1,c:1"}, {"host": "rs1/d:1,e:1,f:1"}]
+    cluster = SimpleNamespace(client=Replies(listShards={"shards": shards}))
+    assert _nodes(cluster, {"msg": "isdbgrid"}) == 6
+    assert _nodes(nothing, {"msg": "isdbgrid"}) == 1
