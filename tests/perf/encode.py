@@ -24,6 +24,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.batch import Batch, Coded, Values
+from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.text import CSV, SQL, TSV, Text
@@ -114,6 +115,7 @@ def main() -> None:
         "CSV": Text.of(*of, CSV),
         "TSV": Text.of(*of, TSV),
         "SQL": Text.of(*of, SQL),
+        "Lines": LineProtocol(TABLE, TABLE.name),
         "Objects": Objects(*of),
     }
     for device_count in (1, 1000):
