@@ -11,6 +11,9 @@ from simulator.modules.base import Database
 MODULES = {
     "null": "simulator.modules.null:Null",
     "sqlite": "simulator.modules.sqlite:Sqlite",
+    "influxdb": "simulator.modules.influxdb:Influxdb",
+    "influxdb1": "simulator.modules.influxdb1:Influxdb1",
+    "influxdb3": "simulator.modules.influxdb3:Influxdb3",
     "postgres": "simulator.modules.postgres:Postgres",
     "timescaledb": "simulator.modules.timescaledb:Timescaledb",
     "cockroachdb": "simulator.modules.cockroachdb:Cockroachdb",

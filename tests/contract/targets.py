@@ -122,5 +122,13 @@ TARGETS = {
         sums_beyond_64_bits=True,
         stand_in=True,
     ),
+    "influxdb": Target("influxdb", server="influxdb", duplicate=Duplicate.REPLACED),
+    "influxdb_influxql": Target(
+        "influxdb",
+        lambda _: {"language": "influxql", "gzip": True},
+        server="influxdb",
+        duplicate=Duplicate.REPLACED,
+    ),
+    "influxdb1": Target("influxdb1", server="influxdb1", duplicate=Duplicate.REPLACED),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

@@ -13,6 +13,7 @@ database on it (`create_database`, `drop_database`, `options`); and a line in SE
 """
 
 from tests.servers.base import Server, free_port
+from tests.servers.influxdb import InfluxDb, InfluxDb1
 from tests.servers.mysql import MariaDb, MySql
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
@@ -27,6 +28,8 @@ SERVERS: dict[str, type[Server]] = {
     "timescaledb15": Timescaledb15,
     "mysql": MySql,
     "mariadb": MariaDb,
+    "influxdb": InfluxDb,
+    "influxdb1": InfluxDb1,
 }
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb")
