@@ -142,5 +142,13 @@ TARGETS = {
     "mysql_myisam": Target("mysql", _myisam, server="mysql", sums_beyond_64_bits=True),
     "mariadb": Target("mysql", server="mariadb", sums_beyond_64_bits=True),
     "mariadb_myisam": Target("mysql", _myisam, server="mariadb", sums_beyond_64_bits=True),
+    "influxdb": Target("influxdb", server="influxdb", duplicate=Duplicate.REPLACED),
+    "influxdb_influxql": Target(
+        "influxdb",
+        lambda _: {"language": "influxql", "gzip": True},
+        server="influxdb",
+        duplicate=Duplicate.REPLACED,
+    ),
+    "influxdb1": Target("influxdb1", server="influxdb1", duplicate=Duplicate.REPLACED),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

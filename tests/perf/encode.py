@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.batch import Batch, Coded, Values
 from simulator.encode.bson import Bson, Field
+from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.text import CSV, SQL, TSV, Text
@@ -116,6 +117,7 @@ def main() -> None:
         "TSV": Text.of(*of, TSV),
         "SQL": Text.of(*of, SQL),
         "Bson": Bson([Field(c.name, c) for c in TABLE.columns], TABLE.time_unit),
+        "Lines": LineProtocol(TABLE, TABLE.name),
         "Objects": Objects(*of),
     }
     for device_count in (1, 1000):

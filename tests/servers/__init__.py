@@ -14,6 +14,7 @@ database on it (`create_database`, `drop_database`, `options`); and a line in SE
 
 from tests.servers.base import Server, free_port
 from tests.servers.ferretdb import FerretDb
+from tests.servers.influxdb import InfluxDb, InfluxDb1
 from tests.servers.mysql import MariaDb, MySql
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
@@ -29,6 +30,8 @@ SERVERS: dict[str, type[Server]] = {
     "mysql": MySql,
     "mariadb": MariaDb,
     "ferretdb": FerretDb,
+    "influxdb": InfluxDb,
+    "influxdb1": InfluxDb1,
 }
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb")

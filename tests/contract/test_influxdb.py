@@ -1,0 +1,422 @@
+"""What is InfluxDB's own, 2 and 1: texts of queries, errors and what they mean, secrets."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from influxdb_client import InfluxDBClient
+
+from simulator.batch import Batch, Coded, Values
+from simulator.errors import SetupError
+from simulator.modules import database_class
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.http import NoAnswer, NotConnected, Refused
+from simulator.modules.influxdb import Influxdb, InfluxOptions, _metrics
+from simulator.modules.influxdb1 import Influx1Options, Influxdb1
+from simulator.modules.influxdb_influxql import ServerSaid
+from simulator.query import Aggregate, AggregateQuery, Function, RowsQuery, Statement, outputs
+from simulator.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import Wideset, count
+from tests.servers import SERVERS, free_port
+
+TABLE = EVENTS.stored(PrimaryKey.DB, 1)
+BOTH = pytest.mark.server("influxdb", "influxdb1")
+ONLY_2 = pytest.mark.server("influxdb")
+ONLY_1 = pytest.mark.server("influxdb1")
+
+
+@pytest.fixture
+def open_influxdb(server_name, server_options):
+    """Open the module that is for the server."""
+    database = database_class(server_name)
+    return lambda **more: database(database.options_model(**{**server_options, **more}))
+
+
+def readings(first=0, rows=5, temperature=0.5, table=TABLE):
+    """Rows of one device, a second apart."""
+    number = np.arange(first, first + rows)
+    data = {
+        "timestamp": Values(1_700_000_000_000 + number * 1000),
+        "device_id": Coded(np.zeros(rows, np.int64), np.array([b"d1"])),
+        "sequence_number": Values(number),
+        "temperature": Values(np.full(rows, temperature, np.float32)),
+    }
+    return Batch(table, 0, number, data)
+
+
+def encoded(session, batch, mode=BATCH):
+    (payload,) = session.encode(batch, mode, len(batch))
+    return payload
+
+
+def stored(database):
+    with database.connect() as session:
+        return count(database, session, TABLE)
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def test_the_published_queries_read_as_published():
+    database = Influxdb(InfluxOptions(url="http://h"))
+    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+    told = {name: database.render(query).text for name, query in queries.items()}
+    read = (
+        'from(bucket: "benchmark_events") |> range(start: 1677-09-21T00:12:43.145224194Z, '
+        "stop: 2262-04-11T23:47:16.854775807Z) |> filter(fn: (r) => "
+        'r._measurement == "events" and r._field == '
+    )
+    temperature = f'{read}"temperature")'
+    by_device = f'{temperature} |> group(columns: ["device_id"])'
+    assert told == {
+        "count-events": f'{read}"sequence_number") |> group() |> count() |> yield(name: "count")',
+        "temperature-min-max": f"{temperature} |> group() |> max() "
+        '|> yield(name: "max_temperature")\n'
+        f'{temperature} |> group() |> min() |> yield(name: "min_temperature")',
+        "temperature-stats": f"{temperature} |> group() |> max() "
+        '|> yield(name: "max_temperature")\n'
+        f'{temperature} |> group() |> mean() |> yield(name: "avg_temperature")\n'
+        f'{temperature} |> group() |> min() |> yield(name: "min_temperature")',
+        "temperature-stats-per-device": f"{by_device} |> max() "
+        '|> yield(name: "max_temperature")\n'
+        f'{by_device} |> mean() |> yield(name: "avg_temperature")\n'
+        f'{by_device} |> min() |> yield(name: "min_temperature")',
+        "newest-per-device": f'{temperature} |> last() |> yield(name: "newest")',
+    }
+
+
+def test_the_published_queries_in_influxql():
+    database = Influxdb1(Influx1Options(url="http://h", prefix="b_"))
+    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+    told = {name: database.render(query).text for name, query in queries.items()}
+    source = 'FROM "b_events".."events"'
+    highest, mean, lowest = (
+        f'{called}("temperature") AS "{label}_temperature"'
+        for called, label in (("max", "max"), ("mean", "avg"), ("min", "min"))
+    )
+    assert told == {
+        "count-events": f'SELECT count("sequence_number") AS "count" {source}',
+        "temperature-min-max": f"SELECT {highest}, {lowest} {source}",
+        "temperature-stats": f"SELECT {highest}, {mean}, {lowest} {source}",
+        "temperature-stats-per-device": f"SELECT {highest}, {mean}, {lowest} {source} "
+        'GROUP BY "device_id"',
+        "newest-per-device": f'SELECT last("temperature") AS "temperature" {source} '
+        'GROUP BY "device_id"',
+    }
+
+
+def in_influxql(open_influxdb):
+    """Return the database whose queries are InfluxQL, which 1 has no choice about."""
+    model = open_influxdb().options_model
+    return open_influxdb(**({"language": "influxql"} if "language" in model.model_fields else {}))
+
+
+@BOTH
+def test_a_query_of_the_targets_own_answers_by_the_names_of_its_columns(open_influxdb):
+    database = in_influxql(open_influxdb)
+    database.create([TABLE], 10)
+    highest = AggregateQuery(TABLE, (Aggregate(Function.MAX, "temperature"),), by=("device_id",))
+    source = f'"{database.options.prefix}events".."events"'
+    own = f"SELECT max(temperature) AS max_temperature FROM {source} GROUP BY device_id"
+    with database.connect() as session:
+        session.send(encoded(session, readings()))
+        assert session.run(Statement(own, outputs(highest), tuned=True)) == [("d1", 0.5)]
+        other = own.replace("AS max_temperature", "AS highest")
+        with pytest.raises(ValueError, match="max_temperature is missing"):
+            session.run(Statement(other, outputs(highest), tuned=True))
+
+
+@ONLY_2
+def test_flux_too_may_be_a_targets_own(open_influxdb):
+    database = open_influxdb(language="flux")
+    database.create([TABLE], 10)
+    highest = AggregateQuery(TABLE, (Aggregate(Function.MAX, "temperature"),), by=("device_id",))
+    bucket = f"{database.options.prefix}events"
+    own = (
+        f'from(bucket: "{bucket}") |> range(start: 0) |> filter(fn: (r) => '
+        'r._field == "temperature") |> max() |> rename(columns: {_value: "max_temperature"})'
+    )
+    with database.connect() as session:
+        session.send(encoded(session, readings()))
+        assert session.run(Statement(own, outputs(highest), tuned=True)) == [("d1", 0.5)]
+
+
+@BOTH
+def test_a_query_that_the_server_refuses_is_told_in_its_words(open_influxdb):
+    with (
+        in_influxql(open_influxdb).connect() as session,
+        pytest.raises(Refused, match=r"400: .*found nonsense, expected SELECT"),
+    ):
+        session.run(Statement("nonsense +", ()))
+
+
+@ONLY_2
+def test_flux_that_the_server_refuses_is_told_in_its_words(open_influxdb):
+    with (
+        open_influxdb().connect() as session,
+        pytest.raises(Refused, match=r"400: .*undefined identifier nonsense"),
+    ):
+        session.run(Statement("nonsense()", ()))
+
+
+@BOTH
+def test_a_statement_that_fails_inside_an_answer_of_success_is_an_error(open_influxdb):
+    database = in_influxql(open_influxdb)
+    with database.connect() as session, pytest.raises(ServerSaid) as caught:
+        session.run(Statement('SELECT a FROM "nowhere".."m"', ()))
+    assert database.explain(caught.value) == "database not found: nowhere; run an insert first"
+
+
+@ONLY_2
+def test_rows_are_those_that_the_vendors_client_reads(open_influxdb, server):
+    database = open_influxdb()
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        session.send(encoded(session, readings(rows=3, temperature=20.25)))
+    bucket = f"{database.options.prefix}events"
+    pivoted = (
+        f'from(bucket: "{bucket}") |> range(start: 2023-11-14, stop: 2023-11-15)'
+        ' |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")'
+    )
+    with InfluxDBClient(url=server.url, token=server.token, org="benchmark") as client:
+        (table,) = client.query_api().query(pivoted)
+        found = [
+            (r.get_time().timestamp(), r["device_id"], r["sequence_number"], r["temperature"])
+            for r in table.records
+        ]
+    assert found == [(1_700_000_000.0 + n, "d1", n, 20.25) for n in range(3)]
+
+
+# --- what an error means for the rows ------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("mode", [SINGLE, BATCH])
+def test_a_server_that_is_killed(open_influxdb, server, mode):
+    database = open_influxdb()
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        session.send(encoded(session, readings(), mode))
+        server.kill()
+        try:
+            with pytest.raises(NotConnected) as caught:
+                session.send(encoded(session, readings(5), mode))
+        finally:
+            server.start()
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        assert not session.alive
+        assert "Connection refused; check that the server runs" in database.explain(caught.value)
+    assert stored(database) == 5
+
+
+@BOTH
+def test_a_server_that_does_not_answer_in_time(open_influxdb, server):
+    database = open_influxdb(timeout_s=0.5)
+    database.create([TABLE], 10)
+    ((_, process),) = server._running.values()
+    with database.connect() as session:
+        session.send(encoded(session, readings()))
+        process.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(NoAnswer) as caught:
+                session.send(encoded(session, readings(5)))
+        finally:
+            process.send_signal(signal.SIGCONT)
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        assert not session.alive
+        assert "no answer within 0.5 s" in database.explain(caught.value)
+
+
+@BOTH
+def test_a_part_of_a_batch_that_is_refused_fails_the_whole_send(open_influxdb):
+    database = open_influxdb()
+    database.create([TABLE], 10)
+    text = Table(
+        "events",
+        tuple(
+            Column("temperature", Type.TEXT, Role.FIELD) if c.name == "temperature" else c
+            for c in TABLE.columns
+        ),
+        (),
+    )
+    batch = readings(5, table=text)
+    words = Coded(np.zeros(5, np.int64), np.array([b"warm"]))
+    batch = Batch(text, 0, batch.rows, {**batch.data, "temperature": words})
+    with database.connect() as session:
+        session.send(encoded(session, readings()))
+    with database.connect() as session:
+        with pytest.raises(Refused) as caught:
+            session.send(encoded(session, batch))
+        assert session.classify(caught.value) is Failure.FATAL
+        assert session.alive
+    told = database.explain(caught.value)
+    assert "field type conflict" in told
+    assert "run with --clean" in told
+
+
+@BOTH
+def test_a_line_that_is_none_is_fatal(open_influxdb):
+    database = open_influxdb()
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        payload = encoded(session, readings())
+        path, body = payload.data
+        broken = type(payload)(payload.rows, payload.mode, (path, body + b"events,oops\n"))
+        with pytest.raises(Refused, match="unable to parse 'events,oops'") as caught:
+            session.send(broken)
+        assert session.classify(caught.value) is Failure.FATAL
+
+
+@BOTH
+def test_a_table_that_is_gone_is_fatal(open_influxdb):
+    database = open_influxdb()
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        database.drop([TABLE])
+        with pytest.raises(Refused, match="not found") as caught:
+            session.send(encoded(session, readings()))
+        assert session.classify(caught.value) is Failure.FATAL
+    assert "run an insert first" in database.explain(caught.value)
+
+
+@ONLY_2
+def test_a_full_cache_means_not_applied(server_name):
+    with SERVERS[server_name](storage_cache_max_memory_size="1000") as small:
+        database = Influxdb(InfluxOptions(**small.options("small")))
+        database.create([TABLE], 1000)
+        with database.connect() as session:
+            payload = encoded(session, readings(0, 1000))
+            with pytest.raises(Refused, match="cache-max-memory-size exceeded") as caught:
+                session.send(payload)
+            assert session.classify(caught.value) is Failure.NOT_APPLIED
+
+
+@BOTH
+def test_a_session_writes_while_another_asks(open_influxdb):
+    database = open_influxdb()
+    database.create([TABLE], 10)
+    done = threading.Event()
+
+    def ask():
+        while not done.is_set():
+            stored(database)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    with database.connect() as session:
+        for first in range(0, 200, 5):
+            session.send(encoded(session, readings(first)))
+    done.set()
+    asking.join()
+    assert stored(database) == 200
+
+
+# --- being refused -------------------------------------------------------------------------------
+
+
+def refusal(database):
+    """Return what is told by every way in, in seconds."""
+    start = time.monotonic()
+    told = []
+    for attempt in (
+        database.connect,
+        database.describe,
+        lambda: database.create([TABLE], 1),
+        lambda: database.drop([TABLE]),
+    ):
+        with pytest.raises(SetupError) as caught:
+            attempt()
+        told.append(str(caught.value))
+    assert time.monotonic() - start < 10
+    return told
+
+
+@ONLY_2
+def test_a_wrong_token(open_influxdb):
+    for told in refusal(open_influxdb(token="swordfish")):
+        assert "401: unauthorized access; check the credentials" in told
+        assert "swordfish" not in told
+
+
+@ONLY_2
+def test_a_token_that_is_missing_is_named_before_anything_starts(open_influxdb):
+    (problem,) = open_influxdb(token=None).problems(PrimaryKey.DB, 1, 10)
+    assert "token: is missing" in problem
+
+
+@ONLY_2
+def test_an_unknown_organization(open_influxdb):
+    for told in refusal(open_influxdb(org="nowhere")):
+        assert 'organization name "nowhere" not found; name another in org' in told
+
+
+@ONLY_1
+def test_a_wrong_password(open_influxdb):
+    for told in refusal(open_influxdb(password="swordfish")):
+        assert "401: authorization failed; check the credentials" in told
+        assert "swordfish" not in told
+
+
+@BOTH
+def test_a_server_that_is_not_there(open_influxdb):
+    port = free_port()
+    for told in refusal(open_influxdb(url=f"http://127.0.0.1:{port}")):
+        assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in told
+
+
+@BOTH
+def test_no_credential_is_ever_shown(open_influxdb, server_options):
+    database = open_influxdb()
+    secret = server_options.get("token") or server_options["password"]
+    assert secret not in f"{database.options!r} {database.options.public()}"
+
+
+@pytest.mark.parametrize("name", ["time", "_value"])
+def test_a_column_that_influxdb_keeps_to_itself_is_named(name):
+    database = Influxdb(InfluxOptions(url="http://127.0.0.1:1", token="t"))
+    table = Table("t", (*TABLE.columns, Column(name, Type.TEXT, Role.FIELD)), ())
+    with pytest.raises(SetupError, match=f"column {name}: InfluxDB keeps"):
+        database.create([table], 1)
+
+
+# --- what the server is asked --------------------------------------------------------------------
+
+
+@BOTH
+def test_durability_is_read_from_the_server(open_influxdb):
+    server = open_influxdb().describe()
+    assert server.version.startswith("InfluxDB ")
+    assert server.durable
+    assert "wal-fsync-delay=0s" in server.durability
+
+
+@BOTH
+def test_a_shard_spans_as_much_time_as_wanted(open_influxdb):
+    database = open_influxdb(shard_group_s=3600)
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        session.send(encoded(session, readings(rows=10_000)))  # 2.8 hours
+        assert len([*session.stream(database.render(RowsQuery(TABLE)), 4000)]) >= 3
+    if database.name == "influxdb1":
+        with database.connect() as session:
+            asked = f'SHOW RETENTION POLICIES ON "{database.options.prefix}events"'
+            ((_, found),) = session.ask_influxql(asked)
+            assert found["shardGroupDuration"] == ("1h0m0s",)
+    assert stored(database) == 10_000
+
+
+@ONLY_2
+def test_settling_writes_the_cache_to_files(open_influxdb):
+    wide = Wideset(PrimaryKey.DB)
+    database = open_influxdb()
+    wide.fill(database)
+    with database.connect() as session:
+        ids = database._ids(session.http, wide.tables)
+        (log, *logs) = [v for *_, v in _metrics(session.http, ("storage_wal_size",), ids)]
+        files = _metrics(session.http, ("storage_tsm_files_total",), ids)
+    assert len(ids) == 2
+    assert not any((log, *logs))
+    assert all(value for *_, value in files)

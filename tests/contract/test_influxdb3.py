@@ -1,0 +1,243 @@
+"""InfluxDB 3 by the vendor's documentation: no real server could be had for these tests.
+
+A web server answers as https://docs.influxdata.com/influxdb3/core/api/ describes it, and what the
+module asks is compared with what is documented.
+"""
+
+import json
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+from simulator.batch import Batch, Coded, Values
+from simulator.errors import SetupError
+from simulator.modules.base import BATCH, Failure
+from simulator.modules.http import Refused
+from simulator.modules.influxdb3 import Influx3Options, Influxdb3
+from simulator.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    RowsQuery,
+    answer,
+)
+from simulator.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.workloads.iot import EVENTS
+from tests.web import Response, Web
+
+TABLE = EVENTS.stored(PrimaryKey.DB, 1)
+
+
+class Documented:
+    """Answers as it is documented; remembers what it was asked."""
+
+    def __init__(self):
+        self.databases = ["_internal"]
+        self.tables = []
+        self.written = []
+        self.asked = []
+        self.rows = []
+        self.write_answer = Response(204)
+
+    def __call__(self, request):
+        if request.headers.get("Authorization") != "Bearer apiv3_token":
+            return Response(401, b"the request was not authenticated")
+        url = urlsplit(request.path)
+        parameters = {name: value for name, (value,) in parse_qs(url.query).items()}
+        match request.method, url.path:
+            case "GET", "/ping":
+                return Response(200, b'{"version":"3.10.0","revision":"abc"}')
+            case "GET", "/api/v3/configure/database":
+                listed = [{"iox::database": name} for name in self.databases]
+                return Response(200, json.dumps(listed).encode())
+            case "POST", "/api/v3/configure/database":
+                self.databases.append(json.loads(request.body)["db"])
+                return Response(200)
+            case "DELETE", "/api/v3/configure/database":
+                self.databases.remove(parameters["db"])
+                return Response(200)
+            case "POST", "/api/v3/configure/table":
+                self.tables.append(json.loads(request.body))
+                return Response(200)
+            case "POST", "/api/v3/write_lp":
+                self.written.append((parameters, request.content))
+                return self.write_answer
+            case "POST", "/api/v3/query_sql":
+                self.asked.append(json.loads(request.body))
+                return Response(200, b"".join(json.dumps(r).encode() + b"\n" for r in self.rows))
+        return Response(404)
+
+
+@pytest.fixture
+def server():
+    return Documented()
+
+
+@pytest.fixture
+def open_influxdb3(server):
+    with Web(server) as web:
+        options = {"url": web.url, "token": "apiv3_token", "timeout_s": 5}
+        yield lambda **more: Influxdb3(Influx3Options(**{**options, **more}))
+
+
+def block():
+    data = {
+        "timestamp": Values(np.array([1_700_000_000_000, 1_700_000_000_001])),
+        "device_id": Coded(np.array([0, 0]), np.array([b"d1"])),
+        "sequence_number": Values(np.array([1, 2])),
+        "temperature": Values(np.array([0.5, 1.5], np.float32)),
+    }
+    return Batch(TABLE, 0, np.arange(2), data)
+
+
+def test_databases_and_tables_come_and_go(server, open_influxdb3):
+    database = open_influxdb3()
+    database.create([TABLE], 100)
+    assert server.databases == ["_internal", "benchmark_events"]
+    assert server.tables == [
+        {
+            "db": "benchmark_events",
+            "table": "events",
+            "tags": ["device_id"],
+            "fields": [
+                {"name": "temperature", "type": "float64"},
+                {"name": "sequence_number", "type": "int64"},
+            ],
+        }
+    ]
+    with pytest.raises(SetupError, match=r"benchmark_events already exists.*--clean"):
+        database.create([TABLE], 100)
+    database.drop([TABLE])
+    database.drop([TABLE])
+    assert server.databases == ["_internal"]
+
+
+@pytest.mark.parametrize("gzip", [False, True])
+def test_a_batch_is_one_request_of_which_all_or_nothing_is_stored(server, open_influxdb3, gzip):
+    with open_influxdb3(gzip=gzip).connect() as session:
+        for payload in session.encode(block(), BATCH, 2):
+            session.send(payload)
+    assert server.written == [
+        (
+            {
+                "db": "benchmark_events",
+                "precision": "millisecond",
+                "accept_partial": "false",
+                "no_sync": "false",
+            },
+            (
+                b"events,device_id=d1 sequence_number=1i,temperature=0.5 1700000000000\n"
+                b"events,device_id=d1 sequence_number=2i,temperature=1.5 1700000000001\n"
+            ),
+        )
+    ]
+
+
+def test_a_line_that_is_refused_is_named(server, open_influxdb3):
+    server.write_answer = Response(
+        400, b'{"error":"parsing failed for write_lp endpoint","data":{"line_number":1}}'
+    )
+    database = open_influxdb3()
+    with database.connect() as session:
+        (payload,) = session.encode(block(), BATCH, 2)
+        with pytest.raises(Refused) as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.FATAL
+    assert "parsing failed" in database.explain(caught.value)
+
+
+COUNT = (Aggregate(Function.COUNT),)
+
+
+@pytest.mark.parametrize(
+    ("query", "sql", "told"),
+    [
+        (
+            AggregateQuery(TABLE, COUNT),
+            'SELECT * FROM (SELECT count(*) FROM "events") AS answer (c0)',
+            ([{"c0": 2}], ((2,),)),
+        ),
+        (
+            AggregateQuery(
+                TABLE,
+                (Aggregate(Function.MAX, "timestamp"), Aggregate(Function.AVG, "sequence_number")),
+                by=("device_id",),
+                bucket=60_000,
+                since=1_700_000_000_001,
+            ),
+            (
+                'SELECT * FROM (SELECT "device_id", CAST("time" AS BIGINT) / 1000000 - '
+                '(CAST("time" AS BIGINT) / 1000000 % 60000 + 60000) % 60000, max("time"), '
+                'CAST(sum("sequence_number") AS DOUBLE PRECISION) / count("sequence_number") '
+                'FROM "events" WHERE "time" >= TIMESTAMP \'2023-11-14T22:13:20.001000000Z\' '
+                'GROUP BY "device_id", 2) AS answer (c0, c1, c2, c3)'
+            ),
+            (
+                [{"c0": "d1", "c1": 60_000, "c2": "2023-11-14T22:13:20.001", "c3": 1.5}],
+                (("d1", 60_000, 1_700_000_000_001, 1.5),),
+            ),
+        ),
+        (
+            NewestQuery(TABLE, "device_id", ("timestamp", "temperature")),
+            (
+                'SELECT * FROM (SELECT "device_id", "time", "temperature" FROM (SELECT *, '
+                'max("time") OVER (PARTITION BY "device_id") AS newest_time FROM "events") '
+                'AS newest WHERE "time" = newest_time) AS answer (c0, c1, c2)'
+            ),
+            (
+                [
+                    {"c0": "d1", "c1": "2023-11-14T22:13:20", "c2": None},
+                    {"c1": "1970-01-01T00:00:01"},
+                ],
+                ((None, 1000, None), ("d1", 1_700_000_000_000, None)),
+            ),
+        ),
+        (
+            DistinctQuery(TABLE, ("device_id", "timestamp", "sequence_number")),
+            (
+                'SELECT * FROM (SELECT count(*) FROM (SELECT DISTINCT "device_id", "time", '
+                '"sequence_number" FROM "events") AS combinations) AS answer (c0)'
+            ),
+            ([{"c0": 2}], ((2,),)),
+        ),
+    ],
+)
+def test_queries_are_sql_about_the_table_as_it_is_stored(server, open_influxdb3, query, sql, told):
+    database = open_influxdb3()
+    server.rows, found = told
+    statement = database.render(query)
+    with database.connect() as session:
+        assert answer(statement.outputs, session.run(statement)).rows == found
+    assert server.asked == [{"db": "benchmark_events", "q": sql, "format": "jsonl"}]
+
+
+def test_rows_are_streamed_in_portions(server, open_influxdb3):
+    database = open_influxdb3()
+    server.rows = [{"c0": "1970-01-01T00:00:01", "c1": "d", "c2": n, "c3": 0.5} for n in range(5)]
+    with database.connect() as session:
+        portions = [*session.stream(database.render(RowsQuery(TABLE)), 2)]
+    assert [len(portion) for portion in portions] == [2, 2, 1]
+    assert portions[2] == [[1000, "d", 4, 0.5]]
+
+
+def test_it_says_what_it_does_not_know(open_influxdb3):
+    server = open_influxdb3().describe()
+    assert server.version == "InfluxDB 3.10.0"
+    assert server.durable is None
+    assert open_influxdb3(no_sync=True).describe().durable is False
+    assert open_influxdb3().size_bytes([TABLE]) is None
+
+
+def test_a_wrong_token_is_told_and_not_shown(open_influxdb3):
+    with pytest.raises(SetupError, match=r"401: .*; check the credentials") as caught:
+        open_influxdb3(token="swordfish").connect()
+    assert "swordfish" not in str(caught.value)
+
+
+def test_a_tag_that_is_no_text_is_refused(open_influxdb3):
+    columns = (*TABLE.columns, Column("rack", Type.INT16, Role.TAG))
+    with pytest.raises(SetupError, match="column rack: expected a text"):
+        open_influxdb3().create([Table("t", columns, ())], 1)
