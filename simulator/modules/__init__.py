@@ -11,6 +11,7 @@ from simulator.modules.base import Database
 MODULES = {
     "null": "simulator.modules.null:Null",
     "sqlite": "simulator.modules.sqlite:Sqlite",
+    "elasticsearch": "simulator.modules.elasticsearch:Elasticsearch",
     "postgres": "simulator.modules.postgres:Postgres",
     "timescaledb": "simulator.modules.timescaledb:Timescaledb",
     "cockroachdb": "simulator.modules.cockroachdb:Cockroachdb",
