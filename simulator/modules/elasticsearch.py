@@ -237,7 +237,7 @@ class Elasticsearch(Database):
 
 
 _REMEDIES = {
-    "version_conflict": "a duplicate: rows like these are stored already; run with --clean",
+    "version_conflict": "rows like these are stored already; run with --clean",
     "resource_already_exists": "drop it, or run with --clean",
     "index_not_found": "run an insert first",
     "401": "check username and password, or api_key: --extra-option password=..., or the target's "

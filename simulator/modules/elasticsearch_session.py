@@ -1,4 +1,4 @@
-"""A connection to Elasticsearch or OpenSearch: how rows are sent, and what an error says of them."""
+"""A session of Elasticsearch or OpenSearch: how rows are sent, and what an error says of them."""
 
 import gzip
 import json
@@ -41,8 +41,11 @@ class BulkError(StatusError):
     """Rows of a bulk request were not stored; others of it may be."""
 
     def __init__(self, item: dict[str, Any], refused: int) -> None:
-        words = f"{_reason(item.get('error'))} (one of {refused} rows refused in a request)"
-        super().__init__(Reply(int(item["status"]), b""), words)
+        status = int(item["status"])
+        duplicate = "a duplicate: " if status == HTTPStatus.CONFLICT else ""
+        told = _reason(item.get("error"))
+        words = f"{duplicate}{told} (one of {refused} rows refused in a request)"
+        super().__init__(Reply(status, b""), words)
 
 
 def status_error(reply: Reply) -> StatusError:
