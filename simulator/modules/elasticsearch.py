@@ -6,7 +6,6 @@ benchmark makes are the same for all of them, and bulk bodies are made of column
 leaves a client nothing to do.
 """
 
-import base64
 import json
 import time
 from collections.abc import Sequence
@@ -19,8 +18,8 @@ from simulator.errors import SetupError
 from simulator.modules import elasticsearch_query as queries
 from simulator.modules import sql
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
-from simulator.modules.elasticsearch_session import ElasticsearchSession
-from simulator.modules.http import Http, HttpError, HttpOptions, StatusError
+from simulator.modules.elasticsearch_session import BulkError, ElasticsearchSession, words
+from simulator.modules.http import Http, HttpError, HttpOptions, Refused, basic
 from simulator.query import Query, Statement
 from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 
@@ -115,9 +114,10 @@ class Elasticsearch(Database):
         if "api_key" in secrets:
             headers["Authorization"] = f"ApiKey {secrets['api_key']}"
         elif options.username:
-            pair = f"{options.username}:{secrets.get('password', '')}".encode()
-            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
-        return ElasticsearchSession(Http(options, headers), options.refresh, zipped=options.gzip)
+            headers["Authorization"] = basic(options.username, secrets.get("password", ""))
+        return ElasticsearchSession(
+            Http(options, headers), options.refresh, options.query_timeout_s, zipped=options.gzip
+        )
 
     def _setup_error(self, error: Exception) -> SetupError:
         return SetupError(f"{self.name}: {self.options.blot(self.explain(error))}")
@@ -226,32 +226,24 @@ class Elasticsearch(Database):
 
     def explain(self, error: Exception) -> str:
         """Return an error in the server's words, with a remedy where one is known."""
-        words = super().explain(error)
-        if isinstance(error, HttpError):
-            words = str(error)
-            status = error.status if isinstance(error, StatusError) else 0
-            for cause, remedy in _REMEDIES.items():
-                if cause in words or cause == str(status):
-                    return f"{words}; {remedy}"
-        return words
+        if not isinstance(error, HttpError):
+            return super().explain(error)
+        told = words(error)
+        status = error.status if isinstance(error, BulkError | Refused) else None
+        causes = (cause for cause in _REMEDIES if cause == status or str(cause) in told)
+        remedy = _REMEDIES.get(next(causes, None))
+        return f"{told}; {remedy}" if remedy else told
 
 
-_REMEDIES = {
+_REMEDIES: dict[str | int | None, str] = {
     "version_conflict": "rows like these are stored already; run with --clean",
     "resource_already_exists": "drop it, or run with --clean",
     "index_not_found": "run an insert first",
-    "401": "check username and password, or api_key: --extra-option password=..., or the target's "
-    "options",
-    "403": "let the user create, write, read, monitor and delete the index",
-    "404": "check that url is that of Elasticsearch or OpenSearch",
-    "413": "use a smaller --batch, or raise http.max_content_length on the server",
-    "429": "use fewer workers, or give the server more memory",
-    "CERTIFICATE_VERIFY_FAILED": "name the certificates that signed the server's in ca, or set "
-    "insecure=true",
-    "WRONG_VERSION_NUMBER": "the server does not speak TLS: url must begin with http://",
-    "refused": "check that the server runs, and host and port in url",
-    "resolve": "check that the server runs, and host and port in url",
-    "timed out": "check that the server runs, and host and port in url",
-    "Remote end closed": "if the server speaks TLS, url must begin with https://",
+    "maximum shards open": "drop indices, or raise cluster.max_shards_per_node",
+    401: "check username and password, or api_key, among the target's options",
+    403: "let the user create, write, read, monitor and delete the index",
+    404: "check that url is that of Elasticsearch or OpenSearch",
+    413: "use a smaller --batch, or raise http.max_content_length on the server",
+    429: "use fewer workers, or give the server more memory",
 }
 """A status or a piece of the words -> what to try; the first that fits."""

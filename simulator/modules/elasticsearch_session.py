@@ -16,7 +16,7 @@ from simulator.encode.text import Text
 from simulator.errors import RunError, UnstorableError
 from simulator.modules import elasticsearch_query as queries
 from simulator.modules.base import Failure, Payload, Session
-from simulator.modules.http import Http, Reply, StatusError, classify
+from simulator.modules.http import Http, HttpError, Refused, classify, gzipped
 from simulator.query import AggregateQuery, DistinctQuery, Statement
 from simulator.schema import FLOATS, Column, Type
 
@@ -33,28 +33,33 @@ _REPLY = "filter_path=error,errors,items.*.status,items.*.error"
 """Of each row only what became of it: an eighth of the reply, and a third less work for both."""
 
 _BUSY = 429
+_FAILURES = {
+    _BUSY: Failure.NOT_APPLIED,
+    500: Failure.UNKNOWN,
+    503: Failure.UNKNOWN,
+}
+"""The status of a row -> what became of it, else it was refused for good. Unlike a whole request's
+503, a row's is that of a shard that was lost, perhaps after it had stored the row."""
 _ATTEMPTS = 6
 _BACKOFF_S = 0.05
 
 
-class BulkError(StatusError):
+class BulkError(HttpError):
     """Rows of a bulk request were not stored; others of it may be."""
 
     def __init__(self, item: dict[str, Any], refused: int) -> None:
-        status = int(item["status"])
-        duplicate = "a duplicate: " if status == HTTPStatus.CONFLICT else ""
+        self.status = int(item["status"])
+        duplicate = "a duplicate: " if self.status == HTTPStatus.CONFLICT else ""
         told = _reason(item.get("error"))
-        words = f"{duplicate}{told} (one of {refused} rows refused in a request)"
-        super().__init__(Reply(status, b""), words)
+        super().__init__(f"{duplicate}{told} (one of {refused} rows refused in a request)")
 
 
-def status_error(reply: Reply) -> StatusError:
-    """Return an answer's error in the server's words."""
-    try:
-        found = json.loads(reply.content)["error"]
-    except (ValueError, KeyError, TypeError):
-        return StatusError(reply)
-    return StatusError(reply, _reason(found))
+def words(error: HttpError) -> str:
+    """Return an error in the server's words, if it said any."""
+    if isinstance(error, Refused):
+        with suppress(ValueError, KeyError, TypeError):
+            return _reason(json.loads(error.reply.body)["error"])
+    return str(error)
 
 
 def _reason(error: Any) -> str:
@@ -72,8 +77,11 @@ def _reason(error: Any) -> str:
 class ElasticsearchSession(Session):
     """A connection by HTTP."""
 
-    def __init__(self, http: Http, refresh: str, *, zipped: bool) -> None:
+    def __init__(
+        self, http: Http, refresh: str, query_timeout_s: float, *, zipped: bool = False
+    ) -> None:
         self._http = http
+        self._query_timeout_s = query_timeout_s
         self._bulk = f"/_bulk?{_REPLY}" + (f"&refresh={refresh}" if refresh != "false" else "")
         self._zipped = zipped
         self._encoders: dict[str, tuple[str, Text]] = {}
@@ -101,7 +109,7 @@ class ElasticsearchSession(Session):
             _check(column, block)
         bodies = encoder.encode(block, rows_per_send)
         if self._zipped:
-            bodies = [gzip.compress(body, 1) for body in bodies]
+            bodies = [gzipped(body) for body in bodies]
         return [
             Payload(min(rows_per_send, len(block) - start), mode, (path, body))
             for start, body in zip(range(0, len(block), rows_per_send), bodies, strict=True)
@@ -124,11 +132,9 @@ class ElasticsearchSession(Session):
         self._partly_stored = False
         for attempt in range(_ATTEMPTS):
             reply = self._http.request("POST", path, body, _ZIPPED if self._zipped else _NDJSON)
-            if reply.status != HTTPStatus.OK:
-                raise status_error(reply)
-            if reply.content.startswith(_ALL_STORED):
+            if reply.body.startswith(_ALL_STORED):
                 return
-            items = [next(iter(item.values())) for item in json.loads(reply.content)["items"]]
+            items = [next(iter(item.values())) for item in reply.json()["items"]]
             refused = [place for place, item in enumerate(items) if item["status"] >= 300]
             if not refused:
                 return
@@ -144,7 +150,7 @@ class ElasticsearchSession(Session):
         """Return a body with only some of its rows, two lines each."""
         lines = (gzip.decompress(body) if self._zipped else body).splitlines(keepends=True)
         kept = b"".join(line for at in places for line in lines[2 * at : 2 * at + 2])
-        return gzip.compress(kept, 1) if self._zipped else kept
+        return gzipped(kept) if self._zipped else kept
 
     def classify(self, error: Exception) -> Failure:
         """Say what an error of `send` means for its rows.
@@ -153,21 +159,19 @@ class ElasticsearchSession(Session):
         was stored in part is not to be sent again: its rows are uncertain. So are those of a shard
         that is not there (503): it may have been, and have lost the acknowledgement.
         """
-        found = classify(error)
-        lost = isinstance(error, BulkError) and error.status == HTTPStatus.SERVICE_UNAVAILABLE
-        if found is Failure.NOT_APPLIED and (self._partly_stored or lost):
-            return Failure.UNKNOWN
-        return found
+        if isinstance(error, BulkError):
+            found = _FAILURES.get(error.status, Failure.FATAL)
+        else:
+            found = classify(error)
+        uncertain = found is Failure.NOT_APPLIED and self._partly_stored
+        return Failure.UNKNOWN if uncertain else found
 
     # --- rows out ---------------------------------------------------------------------------------
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Make a request and return the answer's JSON; StatusError if it is an error."""
-        content = b"" if body is None else json.dumps(body).encode()
-        reply = self._http.request(method, path, content, _JSON, patient=True)
-        if reply.status >= HTTPStatus.MULTIPLE_CHOICES:
-            raise status_error(reply)
-        return json.loads(reply.content)
+        """Make a request and return the answer's JSON; HttpError if it is an error."""
+        content = None if body is None else json.dumps(body).encode()
+        return self._http.request(method, path, content, _JSON, self._query_timeout_s).json()
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
