@@ -122,5 +122,7 @@ TARGETS = {
         sums_beyond_64_bits=True,
         stand_in=True,
     ),
+    "elasticsearch": Target("elasticsearch", server="elasticsearch", sums_beyond_64_bits=True),
+    "opensearch": Target("elasticsearch", server="opensearch", sums_beyond_64_bits=True),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

@@ -18,6 +18,7 @@ from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
 from tests.servers.postgres_newer import Postgres17, Postgres18
 from tests.servers.timescaledb import Timescaledb, Timescaledb15
+from tests.servers.search import Elasticsearch, OpenSearch, SecureElasticsearch
 
 SERVERS: dict[str, type[Server]] = {
     "postgres": Postgres,
@@ -27,6 +28,9 @@ SERVERS: dict[str, type[Server]] = {
     "timescaledb15": Timescaledb15,
     "mysql": MySql,
     "mariadb": MariaDb,
+    "elasticsearch": Elasticsearch,
+    "elasticsearch-secure": SecureElasticsearch,
+    "opensearch": OpenSearch,
 }
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb")
