@@ -150,5 +150,7 @@ TARGETS = {
         duplicate=Duplicate.REPLACED,
     ),
     "influxdb1": Target("influxdb1", server="influxdb1", duplicate=Duplicate.REPLACED),
+    "elasticsearch": Target("elasticsearch", server="elasticsearch", sums_beyond_64_bits=True),
+    "opensearch": Target("elasticsearch", server="opensearch", sums_beyond_64_bits=True),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

@@ -19,6 +19,7 @@ from tests.servers.mysql import MariaDb, MySql
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
 from tests.servers.postgres_newer import Postgres17, Postgres18
+from tests.servers.search import Elasticsearch, OpenSearch, SecureElasticsearch
 from tests.servers.timescaledb import Timescaledb, Timescaledb15
 
 SERVERS: dict[str, type[Server]] = {
@@ -32,6 +33,9 @@ SERVERS: dict[str, type[Server]] = {
     "ferretdb": FerretDb,
     "influxdb": InfluxDb,
     "influxdb1": InfluxDb1,
+    "elasticsearch": Elasticsearch,
+    "elasticsearch-secure": SecureElasticsearch,
+    "opensearch": OpenSearch,
 }
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb")

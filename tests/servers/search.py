@@ -1,0 +1,199 @@
+"""Elasticsearch and OpenSearch: the distributions that their vendors publish for integration tests.
+
+https://central.sonatype.com/artifact/org.elasticsearch.distribution.integ-test-zip/elasticsearch:
+the server itself without most of its modules; so without scripts, and without API keys.
+"""
+
+import base64
+import json
+import secrets
+import shutil
+import ssl
+import urllib.request
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import trustme
+
+from tests.servers import packages
+from tests.servers.base import Program, Server
+
+_GROUP = "org.{0}.distribution.integ-test-zip"
+_HEAP = "512m"
+ADMIN = "bench"
+GUEST = "guest"
+
+
+class _Search(Server):
+    """A cluster of one node."""
+
+    ready_s = 300
+    stop_s = 60
+    product: ClassVar[str]
+
+    @classmethod
+    def build(cls, folder: Path) -> None:
+        packages.need("java", "openjdk-17-jre-headless")
+        archive = f"{cls.product}:{cls.version}:zip"
+        packages.maven(folder, f"{_GROUP.format(cls.product)}:{archive}")
+        (downloaded,) = folder.glob("*.zip")
+        packages.unzip(downloaded, folder)
+        downloaded.unlink()
+        home = folder / f"{cls.product}-{cls.version}"
+        for program in (home / "bin").iterdir():
+            program.chmod(0o755)
+
+    @property
+    def programs_folder(self) -> Path:
+        return self.home / f"{self.product}-{self.version}"
+
+    def settings(self) -> dict[str, Any]:
+        """Return the lines of the configuration file."""
+        return {
+            "cluster.name": "tests",
+            "node.name": "node-1",
+            "path.data": str(self.folder / "data"),
+            "path.logs": str(self.folder / "logs"),
+            "network.host": "127.0.0.1",
+            "http.port": self.port(),
+            "transport.port": self.port("transport"),
+            "discovery.type": "single-node",
+            "cluster.routing.allocation.disk.threshold_enabled": False,
+        }
+
+    def prepare(self) -> None:
+        shutil.copytree(self.programs_folder / "config", self.folder / "config")
+        options = self.folder / "config/jvm.options"
+        # Logs and dumps go into the folder of the programs, where this user may not write.
+        kept = [line for line in options.read_text().splitlines() if "logs/" not in line]
+        options.write_text("\n".join(kept))
+        lines = [f"{name}: {json.dumps(value)}\n" for name, value in self.settings().items()]
+        self.write(f"config/{self.product}.yml", "".join(lines))
+
+    def environment(self) -> dict[str, str]:
+        java = Path(packages.need("java", "openjdk-17-jre-headless")).resolve().parents[1]
+        prefix = {"elasticsearch": "ES", "opensearch": "OPENSEARCH"}[self.product]
+        return {
+            f"{prefix}_JAVA_HOME": str(java),
+            f"{prefix}_JAVA_OPTS": f"-Xms{_HEAP} -Xmx{_HEAP}",
+            f"{prefix}_PATH_CONF": str(self.folder / "config"),
+            f"{prefix}_TMPDIR": str(self.folder / "tmp"),
+        }
+
+    def programs(self) -> Iterator[list[Program]]:
+        yield [Program(self.product, [self.programs_folder / "bin" / self.product], self._ready)]
+
+    def _ready(self) -> None:
+        status = json.loads(self.fetch("/_cluster/health"))["status"]
+        if status not in ("green", "yellow"):
+            raise RuntimeError(f"the cluster is {status}")
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.port()}"
+
+    def fetch(self, path: str, method: str = "GET") -> bytes:
+        """Return what it answers; raise unless that is a success."""
+        return _fetched(self.url + path, method)
+
+    def options(self, database: str) -> dict[str, Any]:
+        return {"url": self.url}
+
+    def drop_database(self, name: str) -> None:
+        """Delete every index: tests have the server to themselves, one after the other."""
+        for index in json.loads(self.fetch("/_cat/indices?format=json&h=index")):
+            self.fetch(f"/{index['index']}", "DELETE")
+
+
+def _fetched(
+    url: str,
+    method: str,
+    headers: Mapping[str, str] | None = None,
+    context: ssl.SSLContext | None = None,
+) -> bytes:
+    request = urllib.request.Request(url, method=method, headers=dict(headers or {}))
+    with urllib.request.urlopen(request, timeout=30, context=context) as reply:
+        return bytes(reply.read())
+
+
+class Elasticsearch(_Search):
+    """Elasticsearch, open to everyone."""
+
+    name = "elasticsearch"
+    product = "elasticsearch"
+    version = "8.6.2"
+
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings(), "xpack.security.enabled": False}
+
+
+class SecureElasticsearch(Elasticsearch):
+    """Elasticsearch by TLS, with an administrator and a user without any rights."""
+
+    name = "elasticsearch-secure"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._authority = trustme.CA()
+        self.password = secrets.token_urlsafe(12)
+
+    @classmethod
+    def install(cls) -> None:
+        Elasticsearch.install()
+
+    @classmethod
+    def installed(cls) -> Path:
+        return Elasticsearch.installed()
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            **super().settings(),
+            "xpack.security.enabled": True,
+            "xpack.security.http.ssl.enabled": True,
+            "xpack.security.http.ssl.key": "server.key",
+            "xpack.security.http.ssl.certificate": "server.pem",
+        }
+
+    def prepare(self) -> None:
+        super().prepare()
+        certificate = self._authority.issue_cert("127.0.0.1")
+        for name, blobs in (
+            ("config/server.key", [certificate.private_key_pem]),
+            ("config/server.pem", certificate.cert_chain_pems),
+            ("ca.pem", [self._authority.cert_pem]),
+        ):
+            self.write(name, "".join(blob.bytes().decode() for blob in blobs))
+        users = self.programs_folder / "bin/elasticsearch-users"
+        self.call([users, "useradd", ADMIN, "-p", self.password, "-r", "superuser"])
+        self.call([users, "useradd", GUEST, "-p", self.password])
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self.port()}"
+
+    @property
+    def ca_file(self) -> Path:
+        return self.folder / "ca.pem"
+
+    def fetch(self, path: str, method: str = "GET") -> bytes:
+        pair = base64.b64encode(f"{ADMIN}:{self.password}".encode()).decode()
+        context = ssl.create_default_context(cafile=self.ca_file)
+        return _fetched(self.url + path, method, {"Authorization": f"Basic {pair}"}, context)
+
+    def options(self, database: str) -> dict[str, Any]:
+        return {
+            "url": self.url,
+            "ca_file": str(self.ca_file),
+            "username": ADMIN,
+            "password": self.password,
+        }
+
+
+class OpenSearch(_Search):
+    """OpenSearch."""
+
+    name = "opensearch"
+    product = "opensearch"
+    version = "2.19.6"
