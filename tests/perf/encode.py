@@ -28,9 +28,13 @@ from simulator.encode.bson import Bson, Field
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
+from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, TSV, Text
+from simulator.modules.cratedb_session import JSON
+from simulator.modules.cratedb_sql import CrateDialect
 from simulator.schema import Column, Role, Table, Type
 
+ARRAY = Frame(b"[", b",", b"]")
 BLOCK_ROWS = 8192
 ROWS_PER_SEND = 1000
 BLOCKS = 20
@@ -104,7 +108,7 @@ def show(
     size_bytes = sum(map(len, pieces)) if isinstance(pieces[0], bytes) else 0
     mb_per_s = f"{size_bytes / block_s / 1e6:.0f}" if size_bytes else "-"
     print(
-        f"  {name:<12}{rows_per_send:>10}{BLOCK_ROWS / block_s / 1e6:>10.2f}{mb_per_s:>8}"
+        f"  {name:<14}{rows_per_send:>10}{BLOCK_ROWS / block_s / 1e6:>10.2f}{mb_per_s:>8}"
         f"{loop_s / block_s:>10.1f}{faults:>10.0f}"
     )
 
@@ -118,13 +122,18 @@ def main() -> None:
         "SQL": Text.of(*of, SQL),
         "Bson": Bson([Field(c.name, c) for c in TABLE.columns], TABLE.time_unit),
         "Lines": LineProtocol(TABLE, TABLE.name),
+        "CrateDB JSON": Text(
+            CrateDialect(TABLE, tags_as_object=False).row(JSON, ARRAY, b",", str.encode),
+            Frame(b'{"stmt":"...","bulk_args":[', b",", b"]}"),
+            TABLE.time_unit,
+        ),
         "Objects": Objects(*of),
     }
     for device_count in (1, 1000):
         drawn = blocks(device_count)
         loop_s, _ = measure(python_csv, drawn[:2])
         print(f"{device_count} devices")
-        print("  encoder      rows/send   Mrows/s    MB/s    x loop    faults")
+        print("  encoder        rows/send   Mrows/s    MB/s    x loop    faults")
         show("Python loop", ROWS_PER_SEND, python_csv, drawn[:2], loop_s)
         for rows_per_send in (ROWS_PER_SEND, 1):
             for name, encoder in encoders.items():

@@ -1,6 +1,6 @@
-"""The tool on PostgreSQL beside COPY of rows that were encoded beforehand.
+"""The tool on PostgreSQL or TimescaleDB beside COPY of rows that were encoded beforehand.
 
-    python tests/perf/postgres.py [--rows 3000000] [--repeats 5]
+    python tests/perf/postgres.py [--server timescaledb] [--rows 3000000] [--repeats 5]
 
 Both write the same rows into the same table with as many connections and as many rows in each
 transaction; they take turns, so that the ratio holds although the machine's speed drifts.
@@ -23,11 +23,13 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.dataset import Dataset, Feed, lane_range
 from simulator.encode.pgcopy import PgCopy
-from simulator.modules.postgres import Postgres as PostgresModule
+from simulator.modules import database_class
 from simulator.schema import PrimaryKey
 from tests.perf.pipeline import insert
-from tests.servers import Postgres
+from tests.servers import SERVERS
 
+TARGETS = {"postgres": "postgresql", "timescaledb": "timescaledb"}
+"""A server in tests/servers and module -> its target in config.yaml."""
 BATCH_ROWS = 1000
 DATASET = Dataset(
     workload="iot", workload_version=1, params={"devices": 1}, seed=1,
@@ -60,9 +62,10 @@ def copy_file(reach: str, path: Path, sizes: list[int], barrier: Barrier) -> Non
     barrier.wait()
 
 
-def raw_rate(reach: str, files: list[tuple[Path, list[int]]], rows: int) -> float:
+def raw_rate(name: str, reach: str, files: list[tuple[Path, list[int]]], rows: int) -> float:
     """Return rows/s of COPY from prepared files, one process and connection for each."""
-    module = PostgresModule(PostgresModule.options_model(connection_string=reach))
+    cls = database_class(name)
+    module = cls(cls.options_model.model_validate({"connection_string": reach}))
     tables = Feed(DATASET).tables
     module.drop(tables)
     module.create(tables, BATCH_ROWS)
@@ -83,11 +86,11 @@ def raw_rate(reach: str, files: list[tuple[Path, list[int]]], rows: int) -> floa
     return rows / spent
 
 
-def tool_rate(folder: Path, reach: str, workers: int, rows: int) -> tuple[float, float]:
+def tool_rate(name: str, folder: Path, reach: str, workers: int, rows: int) -> tuple[float, float]:
     """Return rows/s and client share of the tool."""
     os.environ["BENCH_POSTGRES"] = reach
     result = insert(
-        folder, "--target=postgresql", "--runner=local", f"--workers={workers}", "--runs=1",
+        folder, f"--target={TARGETS[name]}", "--runner=local", f"--workers={workers}", "--runs=1",
         f"--batch={BATCH_ROWS}", f"--num-inserts={rows}", "--primary-key=sql",
         "--extra-option=connection_string=${BENCH_POSTGRES}",
     )  # fmt: skip
@@ -96,7 +99,7 @@ def tool_rate(folder: Path, reach: str, workers: int, rows: int) -> tuple[float,
     return metrics.rows_per_s, metrics.client_share
 
 
-def compare(folder: Path, reach: str, workers: int, total: int, repeats: int) -> None:
+def compare(name: str, folder: Path, reach: str, *, workers: int, total: int, repeats: int) -> None:
     """Print both rates and their ratio, pair by pair and in the median."""
     rows = total // workers
     files = []
@@ -105,8 +108,8 @@ def compare(folder: Path, reach: str, workers: int, total: int, repeats: int) ->
         files.append((path, encode_file(path, lane, rows)))
     ratios, raws, tools, shares = [], [], [], []
     for turn in range(repeats + 1):
-        raw = raw_rate(reach, files, rows * workers)
-        tool, share = tool_rate(folder, reach, workers, rows)
+        raw = raw_rate(name, reach, files, rows * workers)
+        tool, share = tool_rate(name, folder, reach, workers, rows)
         if turn:  # the first pair warms both up
             raws.append(raw)
             tools.append(tool)
@@ -122,17 +125,25 @@ def compare(folder: Path, reach: str, workers: int, total: int, repeats: int) ->
 def main() -> None:
     """Compare with 2 and 4 connections."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--server", choices=TARGETS, default="postgres", help="on what to run")
     parser.add_argument("--rows", type=int, default=3_000_000, help="rows of each run")
     parser.add_argument("--repeats", type=int, default=5, help="pairs that count")
     arguments = parser.parse_args()
     with (
-        tempfile.TemporaryDirectory() as name,
-        Postgres() as server,
+        tempfile.TemporaryDirectory() as folder,
+        SERVERS[arguments.server]() as server,
         server.database() as database,
     ):
         reach = f"{server.connection_string(database)} password={server.password}"
         for workers in (2, 4):
-            compare(Path(name), reach, workers, arguments.rows, arguments.repeats)
+            compare(
+                arguments.server,
+                Path(folder),
+                reach,
+                workers=workers,
+                total=arguments.rows,
+                repeats=arguments.repeats,
+            )
 
 
 if __name__ == "__main__":
