@@ -7,16 +7,12 @@ length of -1 and no value. A row without NULL and with texts of equal length has
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.batch import Array, Batch
 from simulator.encode.instants import microseconds
-from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, cut, literal, octets, side_by_side
-from simulator.schema import Column, TimeUnit, Type
+from simulator.encode.prefixed import Prefixed, kept
+from simulator.encode.rows import Frame, cut, literal, side_by_side
+from simulator.schema import Column, TimeUnit
 
 _STREAM = Frame(
     before=b"PGCOPY\n\xff\r\n\0" + bytes(4) + bytes(4),  # no flags, no header extension
@@ -25,19 +21,6 @@ _STREAM = Frame(
 )
 _EPOCH_US = 946_684_800_000_000
 """PostgreSQL counts from 2000-01-01, in microseconds."""
-_LENGTH = np.dtype(">i4")
-
-
-class _Field(NamedTuple):
-    """A column's share of the rows: the length word and the value, padded to the longest."""
-
-    arrays: list[Array]
-    used: NDArray[np.int64] | None
-    """How many bytes of each item are written; None: all of them."""
-
-    @property
-    def width(self) -> int:
-        return sum(array.dtype.itemsize for array in self.arrays)
 
 
 class PgCopy:
@@ -50,70 +33,17 @@ class PgCopy:
 
     def __init__(self, columns: Sequence[Column], time_unit: TimeUnit) -> None:
         self._count = literal(len(columns).to_bytes(2, "big"))
-        self._columns = [
-            (column, Rendered(partial(_packed, column, time_unit))) for column in columns
-        ]
-        self._time_unit = time_unit
+        self._values = Prefixed(columns, partial(_instants, time_unit))
 
     def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
         """Return the block as complete streams of `rows_per_send` rows. The last may have fewer."""
         if not len(block):
             return []
-        fields = [
-            self._field(column, levels, block.data[column.name]) for column, levels in self._columns
-        ]
+        fields = self._values.fields(block)
         arrays = [self._count, *(array for field in fields for array in field.arrays)]
         rows = side_by_side(arrays, len(block))
-        return cut(rows, _keep(rows, fields), rows_per_send, _STREAM)
-
-    def _field(self, column: Column, levels: Rendered[_Field], data: ColumnData) -> _Field:
-        if isinstance(data, Coded):
-            (items,), used = levels(data.levels)
-            field = _Field(
-                [items.take(data.codes)], None if used is None else used.take(data.codes)
-            )
-        else:
-            field = _field(column, self._time_unit, data.array)
-        if data.valid is None or data.valid.all():
-            return field
-        return _with_nulls(field, data.valid)
+        return cut(rows, kept(rows, fields), rows_per_send, _STREAM)
 
 
-def _packed(column: Column, unit: TimeUnit, levels: Array) -> _Field:
-    field = _field(column, unit, levels)
-    return field._replace(arrays=[side_by_side(field.arrays, len(levels))])
-
-
-def _field(column: Column, unit: TimeUnit, values: Array) -> _Field:
-    if column.type is Type.TEXT:
-        return _text(values)
-    if column.type is Type.TIMESTAMP:
-        values = microseconds(values, unit) - _EPOCH_US
-    length = np.array([values.dtype.itemsize], _LENGTH)
-    return _Field([length, values.astype(values.dtype.newbyteorder(">"))], None)
-
-
-def _text(values: Array) -> _Field:
-    lengths = np.strings.str_len(values)
-    fixed = lengths.min() == values.dtype.itemsize
-    return _Field([lengths.astype(_LENGTH), values], None if fixed else lengths + _LENGTH.itemsize)
-
-
-def _with_nulls(field: _Field, valid: NDArray[np.bool_]) -> _Field:
-    items = side_by_side(field.arrays, len(valid))
-    octets(items)[~valid, : _LENGTH.itemsize] = 0xFF  # a length of -1
-    used = field.width if field.used is None else field.used
-    return _Field([items], np.where(valid, used, _LENGTH.itemsize))
-
-
-def _keep(rows: Array, fields: Sequence[_Field]) -> NDArray[np.bool_] | None:
-    if all(field.used is None for field in fields):
-        return None
-    keep = np.ones((len(rows), rows.dtype.itemsize), np.bool_)
-    start = rows.dtype.itemsize - sum(field.width for field in fields)
-    for field in fields:
-        stop = start + field.width
-        if field.used is not None:
-            np.less(np.arange(field.width), field.used[:, None], out=keep[:, start:stop])
-        start = stop
-    return keep
+def _instants(unit: TimeUnit, values: Array) -> Array:
+    return microseconds(values, unit) - _EPOCH_US

@@ -1,0 +1,99 @@
+"""Values as PostgreSQL and Cassandra send them: a length of 4 bytes, then the value, big-endian.
+
+A NULL is a negative length and no value. Integers, floats and booleans are what NumPy calls
+big-endian, texts are UTF-8; what an instant is, each wire format says itself.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.encode.levels import Rendered
+from simulator.encode.rows import octets, side_by_side
+from simulator.schema import Column, Type
+
+_LENGTH = np.dtype(">i4")
+
+
+class Field(NamedTuple):
+    """A column's share of the rows: the length word and the value, padded to the longest."""
+
+    arrays: list[Array]
+    used: NDArray[np.int64] | None
+    """How many bytes of each item are written; None: all of them."""
+
+    @property
+    def width(self) -> int:
+        """Bytes of an item, padding included."""
+        return sum(array.dtype.itemsize for array in self.arrays)
+
+
+class Prefixed:
+    """Turns the columns of a block into fields."""
+
+    def __init__(
+        self, columns: Sequence[Column], instants: Callable[[Array], Array], null: int = -1
+    ) -> None:
+        """Take what makes instants of the table into those of the wire, and a NULL's length."""
+        self._instants = instants
+        self._null = np.frombuffer(null.to_bytes(_LENGTH.itemsize, "big", signed=True), np.uint8)
+        self._columns = [(column, Rendered(partial(self._packed, column))) for column in columns]
+
+    def fields(self, block: Batch) -> list[Field]:
+        """Return the block's columns."""
+        return [
+            self._column(column, levels, block.data[column.name])
+            for column, levels in self._columns
+        ]
+
+    def _column(self, column: Column, levels: Rendered[Field], data: ColumnData) -> Field:
+        if isinstance(data, Coded):
+            (items,), used = levels(data.levels)
+            field = Field([items.take(data.codes)], None if used is None else used.take(data.codes))
+        else:
+            field = self._field(column, data.array)
+        if data.valid is None or data.valid.all():
+            return field
+        return self._with_nulls(field, data.valid)
+
+    def _packed(self, column: Column, levels: Array) -> Field:
+        field = self._field(column, levels)
+        return field._replace(arrays=[side_by_side(field.arrays, len(levels))])
+
+    def _field(self, column: Column, values: Array) -> Field:
+        if column.type is Type.TEXT:
+            return _text(values)
+        if column.type is Type.TIMESTAMP:
+            values = self._instants(values)
+        length = np.array([values.dtype.itemsize], _LENGTH)
+        return Field([length, values.astype(values.dtype.newbyteorder(">"))], None)
+
+    def _with_nulls(self, field: Field, valid: NDArray[np.bool_]) -> Field:
+        items = side_by_side(field.arrays, len(valid))
+        octets(items)[~valid, : _LENGTH.itemsize] = self._null
+        used = field.width if field.used is None else field.used
+        return Field([items], np.where(valid, used, _LENGTH.itemsize))
+
+
+def _text(values: Array) -> Field:
+    lengths = np.strings.str_len(values)
+    fixed = lengths.min() == values.dtype.itemsize
+    return Field([lengths.astype(_LENGTH), values], None if fixed else lengths + _LENGTH.itemsize)
+
+
+def kept(rows: Array, fields: Sequence[Field]) -> NDArray[np.bool_] | None:
+    """Return which bytes of rows that end with these fields are written; None: all."""
+    if all(field.used is None for field in fields):
+        return None
+    keep = np.ones((len(rows), rows.dtype.itemsize), np.bool_)
+    start = rows.dtype.itemsize - sum(field.width for field in fields)
+    for field in fields:
+        stop = start + field.width
+        if field.used is not None:
+            np.less(np.arange(field.width), field.used[:, None], out=keep[:, start:stop])
+        start = stop
+    return keep
