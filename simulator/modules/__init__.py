@@ -11,6 +11,7 @@ from simulator.modules.base import Database
 MODULES = {
     "null": "simulator.modules.null:Null",
     "sqlite": "simulator.modules.sqlite:Sqlite",
+    "cassandra": "simulator.modules.cassandra:Cassandra",
     "postgres": "simulator.modules.postgres:Postgres",
 }
 
