@@ -49,6 +49,8 @@ class Prepared:
     """The first of them, which decide where a row is stored."""
     grouped: bool
     """Whether a message has rows of one partition only."""
+    most_bytes: int | None = None
+    """About how long a message may be; None: as long as its rows are."""
 
     @property
     def prefix(self) -> bytes:
@@ -78,7 +80,7 @@ class CqlRows:
         arrays = [self._before, *(array for field in fields for array in field.arrays)]
         rows = side_by_side(arrays, len(block))
         keep = kept(rows, fields)
-        order, starts = self._cut(block, rows_per_send)
+        order, starts = self._cut(block, rows_per_send, self._most_rows(rows, keep))
         firsts = starts
         if order is not None:
             rows, firsts = rows.take(order), order.take(starts)
@@ -97,17 +99,24 @@ class CqlRows:
             requests[send].append(Request(bytes(content[start:stop]), count, key))
         return requests
 
+    def _most_rows(self, rows: Array, keep: NDArray[np.bool_] | None) -> int:
+        """Return how many rows a message may have."""
+        if self._prepared.most_bytes is None:
+            return MOST_ROWS
+        written = rows.dtype.itemsize * len(rows) if keep is None else int(np.count_nonzero(keep))
+        return max(self._prepared.most_bytes * len(rows) // written, 1)
+
     def _cut(
-        self, block: Batch, rows_per_send: int
+        self, block: Batch, rows_per_send: int, most_rows: int
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
         """Return the order of the rows, if it is another, and where each request begins in it."""
-        begins = np.arange(len(block)) % rows_per_send == 0
+        begins = np.arange(len(block)) % rows_per_send % most_rows == 0
         partitions = None
         if self._prepared.grouped and rows_per_send > 1:
             partitions = _partitions([block.data[name] for name in self._prepared.partition])
         if partitions is None:
             return None, np.flatnonzero(begins)
-        order = np.lexsort((partitions, np.cumsum(begins)))
+        order = np.lexsort((partitions, np.arange(len(block)) // rows_per_send))
         partitions = partitions.take(order)
         begins[1:] |= partitions[1:] != partitions[:-1]
         return order, np.flatnonzero(begins)

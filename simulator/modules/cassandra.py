@@ -103,7 +103,7 @@ class CassandraOptions(Options):
         "partition",
         description="partition: the rows of a send go in an UNLOGGED batch for each partition "
         "(device), all at once; mixed: in one, whatever their partitions. Rows whose key is an id "
-        "of their own always go mixed",
+        "of their own go in mixed batches of 16 KiB",
     )
     aggregation_plan: Literal["server", "client"] = Field(
         "server",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from cassandra import (
     AuthenticationFailed,
-    DriverException,
     FunctionFailure,
     RequestValidationException,
     Unavailable,
@@ -41,6 +40,8 @@ QUERIES = "queries"
 """The driver's execution profile of what is asked, beside the default one of what is written."""
 _RANGES_AT_ONCE = 8
 _PAGE_ROWS = 5000
+_MIXED_BYTES = 16 << 10
+"""Of a batch of many partitions: well below the 50 KiB that a server refuses as it comes."""
 
 _NEVER_SENT = (ConnectionBusy, ConnectionException, NoConnectionsAvailable)
 _NOT_TAKEN = (Unavailable, OverloadedErrorMessage, IsBootstrappingErrorMessage)
@@ -60,8 +61,9 @@ class _Table:
             time_unit=table.time_unit,
             key=() if server_keys else key.columns,
             partition=() if server_keys else key.partition,
-            # Where a partition is a row, batches of one partition would be single rows.
+            # Where each row is a partition, batches of one partition would be single rows.
             grouped=not mixed and bool(key.clustering),
+            most_bytes=None if mixed or key.clustering else _MIXED_BYTES,
         )
         self.prefix_bytes = len(described.prefix)
         self.rows = CqlRows(described)
@@ -158,7 +160,7 @@ class CassandraSession(Session):
     def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
         """Send the payload's requests, all at once."""
         table, requests = payload.data
-        self._repeatable = table.repeatable
+        self._repeatable = table.repeatable or payload.rows == 1
         gathered = _Gathered(len(requests), self._worst, done)
         for request in requests:
             self._request(table, request, payload.mode).add_callbacks(
@@ -177,22 +179,19 @@ class CassandraSession(Session):
     def classify(self, error: Exception) -> Failure:
         """Say what an error of `send` means for its rows.
 
-        A row that is sent again replaces itself, unless the server has drawn its key: then what
-        some replicas or partitions may have taken must not be sent again.
+        A row that is sent again replaces itself, unless the server draws its key: then rows of a
+        send must not be sent again when others of it may have been taken.
         """
-        if isinstance(error, NoHostAvailable):
-            causes = list(error.errors.values()) if isinstance(error.errors, dict) else []
-            if all(isinstance(cause, _NEVER_SENT) for cause in causes):
-                return Failure.NOT_APPLIED
-            return (
-                Failure.FATAL if any(isinstance(c, _REFUSED) for c in causes) else Failure.UNKNOWN
-            )
-        if isinstance(error, _NOT_TAKEN):
-            return Failure.NOT_APPLIED if self._repeatable else Failure.UNKNOWN
-        if isinstance(error, _REFUSED):
+        causes: list[Any] = [error]
+        if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict):
+            causes = list(error.errors.values())
+        if any(isinstance(cause, _REFUSED) for cause in causes):
             return Failure.FATAL
-        if isinstance(error, (DriverException, ConnectionException)):
-            return Failure.UNKNOWN
+        never_sent = isinstance(error, NoHostAvailable) and all(
+            isinstance(cause, _NEVER_SENT) for cause in causes
+        )
+        if never_sent or isinstance(error, _NOT_TAKEN):
+            return Failure.NOT_APPLIED if self._repeatable else Failure.UNKNOWN
         return Failure.UNKNOWN
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
