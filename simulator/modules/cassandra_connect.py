@@ -117,18 +117,18 @@ def _words(error: Exception) -> str:
 
 
 _REMEDIES = {
-    "(?i)provided username|Bad credentials|AuthenticationFailed": "check username and password: "
+    "[Uu]sername|Bad credentials|AuthenticationFailed": "check username and password: "
     "--extra-option username=... password=..., or the target's options",
     "UnresolvableContactPoints|Name or service": "check hosts: no address is known for them",
     "CERTIFICATE_VERIFY_FAILED|Hostname mismatch": "give the authority in ca_file, and the names "
     "of the certificate in hosts; or insecure=true, which checks nothing",
-    "(?i)SSL|PROTOCOL_ERROR|Connection reset": "check whether the cluster wants TLS: tls=true "
+    "SSL|ssl|PROTOCOL_ERROR|Connection reset": "check whether the cluster wants TLS: tls=true "
     "or false",
     "Connection refused|timed out|OperationTimedOut|No route": "check that the nodes run, and "
     "hosts and port",
-    "(?i)batch too large": "raise the server's batch_size_fail_threshold, send smaller batches, "
+    "[Bb]atch too large": "raise the server's batch_size_fail_threshold, send smaller batches, "
     "or leave batches=mixed",
-    "unconfigured table|(?i)keyspace .* does not exist": "run an insert first",
+    "unconfigured table|[Kk]eyspace .* does not exist": "run an insert first",
     "already exists|AlreadyExists": "drop it, or run with --clean",
     "Unavailable": "start the missing nodes, or ask for less: consistency, replication_factor",
     "WriteTimeout": "the replicas are overloaded: use fewer workers or smaller batches, or raise "
