@@ -4,6 +4,7 @@ This file imports the driver: it is imported only by what connects.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -39,11 +40,13 @@ if TYPE_CHECKING:
 QUERIES = "queries"
 """The driver's execution profile of what is asked, beside the default one of what is written."""
 _RANGES_AT_ONCE = 8
+_ROOM_POLL_S = 0.001
 _PAGE_ROWS = 5000
 _MIXED_BYTES = 16 << 10
 """Of a batch of many partitions: well below the 50 KiB that a server refuses as it comes."""
 
-_NEVER_SENT = (ConnectionBusy, ConnectionException, NoConnectionsAvailable)
+_NO_ROOM = (ConnectionBusy, NoConnectionsAvailable)
+_NEVER_SENT = (*_NO_ROOM, ConnectionException)
 _NOT_TAKEN = (Unavailable, OverloadedErrorMessage, IsBootstrappingErrorMessage)
 _REFUSED = (AuthenticationFailed, FunctionFailure, RequestValidationException)
 _WORST_FIRST = (Failure.FATAL, Failure.UNKNOWN, Failure.NOT_APPLIED)
@@ -87,6 +90,7 @@ class CassandraSession(Session):
         self._key_of = key_of
         self._mixed_batches = options.batches == "mixed"
         self._in_flight = options.max_sync_calls
+        self._patience_s = options.request_timeout_s
         self._tables: dict[str, _Table] = {}
         self._prepared: dict[str, PreparedStatement] = {}
         self._repeatable = True
@@ -168,10 +172,23 @@ class CassandraSession(Session):
             )
 
     def _request(self, table: _Table, request: Request, mode: str) -> ResponseFuture:
-        if mode == SINGLE:
-            single = EncodedInsert(table.statement, request, table.prefix_bytes)
-            return self.session.execute_async(single)
-        return self.session.execute_async(EncodedBatch(request, self._keyspace))
+        """Send a request, once the connection has room for it.
+
+        A socket that takes no more bytes is no failure, but how a busy server slows a client down.
+        """
+        statement = (
+            EncodedInsert(table.statement, request, table.prefix_bytes)
+            if mode == SINGLE
+            else EncodedBatch(request, self._keyspace)
+        )
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            future = self.session.execute_async(statement)
+            failed: list[Exception] = []
+            future.add_errback(failed.append)  # at once, if it was not even sent
+            if not (failed and _causes(failed[0], _NO_ROOM)) or time.monotonic() > deadline:
+                return future
+            time.sleep(_ROOM_POLL_S)
 
     def _worst(self, errors: Sequence[Exception]) -> Exception:
         return min(errors, key=lambda error: _WORST_FIRST.index(self.classify(error)))
@@ -182,15 +199,9 @@ class CassandraSession(Session):
         A row that is sent again replaces itself, unless the server draws its key: then rows of a
         send must not be sent again when others of it may have been taken.
         """
-        causes: list[Any] = [error]
-        if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict):
-            causes = list(error.errors.values())
-        if any(isinstance(cause, _REFUSED) for cause in causes):
+        if isinstance(error, _REFUSED) or _causes(error, _REFUSED):
             return Failure.FATAL
-        never_sent = isinstance(error, NoHostAvailable) and all(
-            isinstance(cause, _NEVER_SENT) for cause in causes
-        )
-        if never_sent or isinstance(error, _NOT_TAKEN):
+        if isinstance(error, _NOT_TAKEN) or _causes(error, _NEVER_SENT):
             return Failure.NOT_APPLIED if self._repeatable else Failure.UNKNOWN
         return Failure.UNKNOWN
 
@@ -240,6 +251,13 @@ class CassandraSession(Session):
             if not found.has_more_pages:
                 return
             found.fetch_next_page()
+
+
+def _causes(error: Exception, kinds: tuple[type[Exception], ...]) -> bool:
+    """Whether the driver has tried every node, each to an end of one of these kinds."""
+    if not isinstance(error, NoHostAvailable) or not isinstance(error.errors, dict):
+        return False
+    return all(isinstance(cause, kinds) for cause in error.errors.values())
 
 
 class _Gathered:
