@@ -67,5 +67,8 @@ TARGETS = {
     "null": Target("null"),
     "sqlite": Target("sqlite", _sqlite),
     "postgres": Target("postgres", server="postgres", sums_beyond_64_bits=True),
+    "cassandra": Target(
+        "cassandra", server="cassandra", sums_beyond_64_bits=True, duplicate=Duplicate.REPLACED
+    ),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

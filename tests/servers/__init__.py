@@ -13,6 +13,7 @@ database on it (`create_database`, `drop_database`, `options`); and a line in SE
 """
 
 from tests.servers.base import Server, free_port
+from tests.servers.cassandra import Cassandra, CassandraCluster
 from tests.servers.mysql import MariaDb, MySql
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
@@ -21,9 +22,11 @@ SERVERS: dict[str, type[Server]] = {
     "postgres": Postgres,
     "mysql": MySql,
     "mariadb": MariaDb,
+    "cassandra": Cassandra,
+    "cassandra_cluster": CassandraCluster,
 }
 
-QUICK = ("postgres", "mysql", "mariadb")
+QUICK = ("postgres", "mysql", "mariadb", "cassandra")
 """Those that `make test` installs and runs; `make test-all` takes all."""
 
 __all__ = ["QUICK", "SERVERS", "NotInstalled", "Postgres", "Server", "free_port", "named"]
