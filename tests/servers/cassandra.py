@@ -85,6 +85,11 @@ class Cassandra(Server):
         """The certificate that the nodes show, which has signed itself."""
         return self.folder / "ca.pem"
 
+    def give(self, folder: Path) -> None:
+        """Hand files over, but not while nodes run: they are theirs then, and come and go."""
+        if not self.running:
+            super().give(folder)
+
     def prepare(self) -> None:
         self._make_certificate()
         self.write("logback.xml", _LOGBACK)
