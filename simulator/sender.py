@@ -206,8 +206,10 @@ class Sender:
 
     def _count_uncertain(self, rows: Rows, said: str) -> None:
         self._add_uncertain(rows)
-        if len(self.uncertain) > MAX_UNCERTAIN_SENDS:
-            raise RunError(f"more than {MAX_UNCERTAIN_SENDS} sends had no known outcome: {said}")
+        # A node that goes takes with it all that is on its way.
+        most = MAX_UNCERTAIN_SENDS + self._session.in_flight - 1
+        if len(self.uncertain) > most:
+            raise RunError(f"more than {most} sends had no known outcome: {said}")
 
     def _reconnect(self, said: str) -> None:
         """Open another session; RunError if that takes longer than RECONNECT_S."""

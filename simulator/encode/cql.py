@@ -148,7 +148,9 @@ class CqlRows:
             return listed
         if column.type is Type.TIMESTAMP:
             values = milliseconds(self._prepared.time_unit, values)
-        return [value.tobytes() for value in values.astype(values.dtype.newbyteorder(">"))]
+        big = values.astype(values.dtype.newbyteorder(">"))
+        parts: list[bytes] = big.view(f"V{big.dtype.itemsize}").tolist()
+        return parts
 
 
 def milliseconds(unit: TimeUnit, values: Array) -> Array:

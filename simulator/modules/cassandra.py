@@ -143,6 +143,16 @@ class Cassandra(Database):
         acknowledged="as many replicas as `consistency` says have the row in their commit log and "
         "in memory; their commitlog_sync says whether it was also synced to disk",
         verified_against="Cassandra 5.0.9",
+        limits=(
+            "a row whose key is there already replaces it, without a word",
+            "no NULL in a primary key, no empty text as the whole of a partition key, and no key "
+            "longer than 65,535 bytes",
+            "a timestamp counts milliseconds: finer ones are stored as bigint; booleans as tinyint, "
+            "since a boolean cannot be added up",
+            "groups by other columns than those of the partition key, by time, and the newest row "
+            "by another key are worked out by the client, which fetches the rows",
+        ),
+        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = CassandraOptions
     options: CassandraOptions
