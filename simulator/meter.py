@@ -48,7 +48,7 @@ class Meter:
         self._latencies[at] = end_ns - due_ns
         self._counts[at] = rows
         self._filled = at + 1
-        self.last_ns = end_ns
+        self.last_ns = max(self.last_ns, end_ns)  # sends in flight end in any order
         self.rows += rows
         self.sends += 1
         if self._filled == _BUFFER:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from simulator.batch import Rows
 from simulator.dataset import BLOCK_ROWS, Feed, RowRange
@@ -10,6 +11,7 @@ from simulator.errors import BenchError, RunError
 from simulator.meter import Meter
 from simulator.modules.base import BATCH, Database, Failure, Payload, Session
 from simulator.verdict import RowSlice
+from simulator.window import Send, Window
 
 MAX_ATTEMPTS = 6
 MAX_UNCERTAIN_SENDS = 100
@@ -30,6 +32,7 @@ class Sender:
         self._feed = feed
         self._stop = stop
         self._session: Session = database.connect()
+        self._window = Window()
         self.meter = Meter(time.perf_counter_ns())
         self.generate_ns = 0
         self.encode_ns = 0
@@ -45,8 +48,9 @@ class Sender:
 
     def prefill(self, ranges: Iterable[RowRange], rows_per_send: int) -> int:
         """Write rows in batches, untimed; return how many were acknowledged."""
-        for rows, payload in self._payloads(ranges, BATCH, rows_per_send):
-            self._deliver(payload, rows, time.perf_counter_ns())
+        with self._all_ended():
+            for rows, payload in self._payloads(ranges, BATCH, rows_per_send):
+                self._deliver(payload, rows, time.perf_counter_ns())
         return self.meter.rows
 
     def start(self) -> None:
@@ -67,13 +71,14 @@ class Sender:
         `turn` is this worker's place among all, 0 to 1: the workers' sends are due in turns.
         """
         start, scheduled = self.meter.start_ns, turn * rows_per_send
-        for rows, payload in self._payloads(ranges, mode, rows_per_send):
-            due = time.perf_counter_ns()
-            if rate_rows_per_s:
-                due = start + int(scheduled / rate_rows_per_s * 1e9)
-                scheduled += payload.rows
-                self._wait_until(due)
-            self._deliver(payload, rows, due)
+        with self._all_ended():
+            for rows, payload in self._payloads(ranges, mode, rows_per_send):
+                due = time.perf_counter_ns()
+                if rate_rows_per_s:
+                    due = start + int(scheduled / rate_rows_per_s * 1e9)
+                    scheduled += payload.rows
+                    self._wait_until(due)
+                self._deliver(payload, rows, due)
 
     def _wait_until(self, due_ns: int) -> None:
         before = time.perf_counter_ns()
@@ -110,6 +115,52 @@ class Sender:
                             yield batch.rows[first : first + payload.rows], payload
 
     def _deliver(self, payload: Payload, rows: Rows, due_ns: int) -> None:
+        """Send, alone or beside what is on its way already."""
+        if self._session.in_flight == 1:
+            self._deliver_alone(payload, rows, due_ns)
+            return
+        before = time.perf_counter_ns()
+        try:
+            self._begin(Send(payload, rows, due_ns))
+            while len(self._window) >= self._session.in_flight:
+                self._end(self._window.ended())
+        finally:
+            self.send_ns += time.perf_counter_ns() - before
+
+    def _begin(self, send: Send) -> None:
+        if self._stop.is_set():
+            raise Stopped
+        self._window.begin(self._session, send)
+
+    def _end(self, send: Send) -> None:
+        """Count a send that has ended, or begin it again."""
+        if send.error is None:
+            self.meter.record(send.due_ns, send.ended_ns, send.payload.rows)
+        elif self._send_again(send.error, send.rows, send.attempt):
+            send.attempt += 1
+            self._begin(send)
+
+    @contextmanager
+    def _all_ended(self) -> Iterator[None]:
+        """In the end wait for what is on its way; after a failure only to know what came of it."""
+        try:
+            yield
+            before = time.perf_counter_ns()
+            while self._window:
+                self._end(self._window.ended())
+            self.send_ns += time.perf_counter_ns() - before
+        finally:
+            while self._window:
+                self._count_ended(self._window.ended())
+
+    def _count_ended(self, send: Send) -> None:
+        """Count a send without trying again: the run is over."""
+        if send.error is None:
+            self.meter.record(send.due_ns, send.ended_ns, send.payload.rows)
+        elif self._session.classify(send.error) is Failure.UNKNOWN:
+            self._add_uncertain(send.rows)
+
+    def _deliver_alone(self, payload: Payload, rows: Rows, due_ns: int) -> None:
         """Send until it is acknowledged, uncertain, or has failed for good."""
         for attempt in range(MAX_ATTEMPTS):
             if self._stop.is_set():
@@ -148,12 +199,17 @@ class Sender:
         self._stop.wait(_BACKOFF_S * 2**attempt)
         return True
 
-    def _count_uncertain(self, rows: Rows, said: str) -> None:
+    def _add_uncertain(self, rows: Rows) -> None:
         step = int(rows[1] - rows[0]) if len(rows) > 1 else 1
         self.uncertain.append(RowSlice(start=int(rows[0]), stop=int(rows[-1]) + 1, step=step))
         self.uncertain_rows += len(rows)
-        if len(self.uncertain) > MAX_UNCERTAIN_SENDS:
-            raise RunError(f"more than {MAX_UNCERTAIN_SENDS} sends had no known outcome: {said}")
+
+    def _count_uncertain(self, rows: Rows, said: str) -> None:
+        self._add_uncertain(rows)
+        # A node that goes takes with it all that is on its way.
+        most = MAX_UNCERTAIN_SENDS + self._session.in_flight - 1
+        if len(self.uncertain) > most:
+            raise RunError(f"more than {most} sends had no known outcome: {said}")
 
     def _reconnect(self, said: str) -> None:
         """Open another session; RunError if that takes longer than RECONNECT_S."""

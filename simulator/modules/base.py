@@ -5,7 +5,7 @@ settle and measure the tables; each worker opens Sessions from it to write and t
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
@@ -164,9 +164,23 @@ class Session(ABC):
     def send(self, payload: Payload) -> None:
         """Send one payload; return once it is acknowledged. Raises the driver's own errors."""
 
+    @property
+    def in_flight(self) -> int:
+        """How many payloads may be on their way at once; more than 1 needs `begin`."""
+        return 1
+
+    def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
+        """Send one payload without waiting.
+
+        `done` is called once, on any thread: with None once it is acknowledged, or with the error,
+        at the latest when the session is closed. An error that is raised here counts as given.
+        """
+        msg = f"{type(self).__name__} sends one payload after the other"
+        raise NotImplementedError(msg)
+
     @abstractmethod
     def classify(self, error: Exception) -> Failure:
-        """Say what an error raised by the last `send` means for its rows."""
+        """Say what an error raised by the last `send`, or given to `done`, means for its rows."""
 
     @abstractmethod
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:

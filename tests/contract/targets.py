@@ -152,5 +152,8 @@ TARGETS = {
     "influxdb1": Target("influxdb1", server="influxdb1", duplicate=Duplicate.REPLACED),
     "elasticsearch": Target("elasticsearch", server="elasticsearch", sums_beyond_64_bits=True),
     "opensearch": Target("elasticsearch", server="opensearch", sums_beyond_64_bits=True),
+    "cassandra": Target(
+        "cassandra", server="cassandra", sums_beyond_64_bits=True, duplicate=Duplicate.REPLACED
+    ),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

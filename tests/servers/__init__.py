@@ -13,6 +13,7 @@ database on it (`create_database`, `drop_database`, `options`); and a line in SE
 """
 
 from tests.servers.base import Server, free_port
+from tests.servers.cassandra import Cassandra, CassandraCluster
 from tests.servers.ferretdb import FerretDb
 from tests.servers.influxdb import InfluxDb, InfluxDb1
 from tests.servers.mysql import MariaDb, MySql
@@ -36,9 +37,11 @@ SERVERS: dict[str, type[Server]] = {
     "elasticsearch": Elasticsearch,
     "elasticsearch-secure": SecureElasticsearch,
     "opensearch": OpenSearch,
+    "cassandra": Cassandra,
+    "cassandra_cluster": CassandraCluster,
 }
 
-QUICK = ("postgres", "timescaledb", "mysql", "mariadb")
+QUICK = ("postgres", "timescaledb", "mysql", "mariadb", "cassandra")
 """Those that `make test` installs and runs; `make test-all` takes all."""
 
 __all__ = ["QUICK", "SERVERS", "NotInstalled", "Postgres", "Server", "free_port", "named"]

@@ -58,6 +58,8 @@ class Database(Null):
 
 
 class _Session:
+    in_flight = 1
+
     def __init__(self, database):
         self.database = database
         self.alive = True

@@ -1,0 +1,222 @@
+"""Batches as the bound statements of a BATCH message of CQL's native protocol.
+
+https://github.com/apache/cassandra/blob/trunk/doc/native_protocol_v5.spec, 4.1.7: for each row a
+byte that says "prepared", the statement's id, the number of values, and the values with their
+lengths. The same values, in the same form, are the parameters of an EXECUTE message.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.encode.prefixed import Prefixed
+from simulator.encode.rows import kept, literal, octets, side_by_side
+from simulator.errors import UnstorableError
+from simulator.schema import Column, TimeUnit, Type
+
+MOST_ROWS = 0xFFFF
+"""A message counts its statements in 16 bits."""
+MOST_KEY_BYTES = 0xFFFF
+_UNSET = -2
+"""The length that leaves a column as it is. A NULL would be stored, as a tombstone."""
+_MS_PER_S = 1000
+
+
+class Request(NamedTuple):
+    """Rows for one message."""
+
+    content: bytes
+    rows: int
+    routing_key: bytes | None
+    """The partition key, by which the driver finds a replica; None: any node will do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A prepared INSERT: its id, and what stands in it."""
+
+    id: bytes
+    columns: tuple[Column, ...]
+    time_unit: TimeUnit
+    key: tuple[str, ...]
+    """Columns of the primary key that the client sends."""
+    partition: tuple[str, ...]
+    """The first of them, which decide where a row is stored."""
+    grouped: bool
+    """Whether a message has rows of one partition only."""
+    most_bytes: int | None = None
+    """About how long a message may be; None: as long as its rows are."""
+
+    @property
+    def prefix(self) -> bytes:
+        """What stands before the number of values."""
+        return b"\1" + len(self.id).to_bytes(2, "big") + self.id
+
+
+class CqlRows:
+    """Encodes blocks as requests.
+
+    Measured on one core (tests/perf/encode.py, four IoT columns): see there.
+    """
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._prepared = prepared
+        count = len(prepared.columns).to_bytes(2, "big")
+        self._before = literal(prepared.prefix + count)
+        instants = partial(milliseconds, prepared.time_unit)
+        self._values = Prefixed(prepared.columns, instants, null=_UNSET)
+
+    def encode(self, block: Batch, rows_per_send: int) -> list[list[Request]]:
+        """Return for each send of `rows_per_send` rows its requests."""
+        if not len(block):
+            return []
+        _refuse_unstorable(self._prepared, block)
+        fields = self._values.fields(block)
+        arrays = [self._before, *(array for field in fields for array in field.arrays)]
+        rows = side_by_side(arrays, len(block))
+        keep = kept(rows, fields)
+        order, starts = self._cut(block, rows_per_send, self._most_rows(rows, keep))
+        firsts = starts
+        if order is not None:
+            rows, firsts = rows.take(order), order.take(starts)
+            keep = None if keep is None else keep.take(order, axis=0)
+        edges = np.append(starts, len(block))
+        content, offsets = _content(rows, keep, edges)
+        requests: list[list[Request]] = [[] for _ in range(0, len(block), rows_per_send)]
+        for send, key, count, start, stop in zip(
+            (starts // rows_per_send).tolist(),
+            self._routing_keys(block, firsts, rows_per_send),
+            np.diff(edges).tolist(),
+            offsets,
+            offsets[1:],
+            strict=False,
+        ):
+            requests[send].append(Request(bytes(content[start:stop]), count, key))
+        return requests
+
+    def _most_rows(self, rows: Array, keep: NDArray[np.bool_] | None) -> int:
+        """Return how many rows a message may have."""
+        if self._prepared.most_bytes is None:
+            return MOST_ROWS
+        written = rows.dtype.itemsize * len(rows) if keep is None else int(np.count_nonzero(keep))
+        return max(self._prepared.most_bytes * len(rows) // written, 1)
+
+    def _cut(
+        self, block: Batch, rows_per_send: int, most_rows: int
+    ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
+        """Return the order of the rows, if it is another, and where each request begins in it."""
+        begins = np.arange(len(block)) % rows_per_send % most_rows == 0
+        partitions = None
+        if self._prepared.grouped and rows_per_send > 1:
+            partitions = _partitions([block.data[name] for name in self._prepared.partition])
+        if partitions is None:
+            return None, np.flatnonzero(begins)
+        order = np.lexsort((partitions, np.arange(len(block)) // rows_per_send))
+        partitions = partitions.take(order)
+        begins[1:] |= partitions[1:] != partitions[:-1]
+        return order, np.flatnonzero(begins)
+
+    def _routing_keys(
+        self, block: Batch, rows: NDArray[np.int64], rows_per_send: int
+    ) -> Sequence[bytes | None]:
+        """Return the partition keys of these rows in the form that tokens are made of."""
+        names = self._prepared.partition
+        if not names or not (self._prepared.grouped or rows_per_send == 1):
+            return [None] * len(rows)
+        columns = [self._key_part(name, block.data[name], rows) for name in names]
+        if len(columns) == 1:
+            return columns[0]
+        return [
+            b"".join(len(part).to_bytes(2, "big") + part + b"\0" for part in parts)
+            for parts in zip(*columns, strict=True)
+        ]
+
+    def _key_part(self, name: str, data: ColumnData, rows: NDArray[np.int64]) -> list[bytes]:
+        (column,) = (column for column in self._prepared.columns if column.name == name)
+        values = (
+            data.levels.take(data.codes.take(rows))
+            if isinstance(data, Coded)
+            else data.array.take(rows)
+        )
+        if column.type is Type.TEXT:
+            listed: list[bytes] = values.tolist()
+            return listed
+        if column.type is Type.TIMESTAMP:
+            values = milliseconds(self._prepared.time_unit, values)
+        big = values.astype(values.dtype.newbyteorder(">"))
+        parts: list[bytes] = big.view(f"V{big.dtype.itemsize}").tolist()
+        return parts
+
+
+def milliseconds(unit: TimeUnit, values: Array) -> Array:
+    """Return instants as CQL's timestamp has them; finer ones as they are, for a bigint."""
+    return values * _MS_PER_S if unit is TimeUnit.SECOND else values
+
+
+def _partitions(columns: Sequence[ColumnData]) -> NDArray[np.int64] | None:
+    """Return a number for each row that is the same in the same partition; None: all are in one."""
+    total: NDArray[np.int64] | None = None
+    for data in columns:
+        if isinstance(data, Coded):
+            if len(data.levels) == 1:
+                continue
+            codes, count = data.codes, len(data.levels)
+        else:
+            found, codes = np.unique(data.array, return_inverse=True)
+            count = len(found)
+        total = codes if total is None else total * count + codes
+    return total
+
+
+def _content(
+    rows: Array, keep: NDArray[np.bool_] | None, edges: NDArray[np.int64]
+) -> tuple[memoryview, list[int]]:
+    """Return the bytes of all rows, and where among them the rows at the edges begin."""
+    if keep is None:
+        return rows.view(np.uint8).data, (edges * rows.dtype.itemsize).tolist()
+    ends = np.append(0, np.cumsum(keep.sum(axis=1)))
+    return octets(rows)[keep].data, ends.take(edges).tolist()
+
+
+def _refuse_unstorable(prepared: Prepared, block: Batch) -> None:
+    """Raise UnstorableError for what CQL cannot hold."""
+    seconds = prepared.time_unit is TimeUnit.SECOND
+    for column in prepared.columns:
+        data = block.data[column.name]
+        if column.type is Type.TIMESTAMP and seconds:
+            values = data.values() if data.valid is None else data.values()[data.valid]
+            limit = (2**63 - 1) // _MS_PER_S
+            if len(values) and (values.max() > limit or values.min() < -limit):
+                raise UnstorableError(
+                    f"{column.name}: a CQL timestamp counts milliseconds in 64 bits, so seconds "
+                    f"lie between -{limit} and {limit}; found {values.min()} to {values.max()}"
+                )
+        if column.name in prepared.key:
+            _refuse_key(prepared, column, data)
+
+
+def _refuse_key(prepared: Prepared, column: Column, data: ColumnData) -> None:
+    if data.valid is not None and not data.valid.all():
+        raise UnstorableError(
+            f"{column.name}: found NULL, and CQL takes none in a primary key; "
+            "use --primary-key uuid"
+        )
+    if column.type is not Type.TEXT:
+        return
+    texts = data.levels if isinstance(data, Coded) else data.array
+    longest = int(np.strings.str_len(texts).max())
+    if longest > MOST_KEY_BYTES:
+        raise UnstorableError(
+            f"{column.name}: found a text of {longest} bytes, and CQL takes at most "
+            f"{MOST_KEY_BYTES} in a primary key; use --primary-key uuid"
+        )
+    if prepared.partition == (column.name,) and not np.strings.str_len(data.values()).all():
+        raise UnstorableError(
+            f"{column.name}: found an empty text, and CQL takes none as the whole of a "
+            "partition key; use --primary-key uuid"
+        )

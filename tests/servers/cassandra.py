@@ -1,0 +1,279 @@
+"""Apache Cassandra, one node or three, out of its Maven artifact."""
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from cassandra import ConsistencyLevel
+from cassandra.auth import PlainTextAuthProvider
+from cassandra.cluster import (
+    EXEC_PROFILE_DEFAULT,
+    Cluster,
+    ExecutionProfile,
+    NoHostAvailable,
+    Session,
+)
+from cassandra.policies import RoundRobinPolicy
+from cassandra.query import tuple_factory
+
+from tests.servers import packages
+from tests.servers.base import Program, Server, listens
+
+ADMIN = "bench"
+_TOKENS = 4
+
+# What bin/cassandra gives a Java 17, from conf/jvm17-server.options.
+_OPENED = """
+    java.base/java.io java.base/java.lang java.base/java.lang.module java.base/java.lang.reflect
+    java.base/java.nio java.base/java.util java.base/java.util.concurrent
+    java.base/java.util.concurrent.atomic java.base/jdk.internal.loader
+    java.base/jdk.internal.math java.base/jdk.internal.module java.base/jdk.internal.ref
+    java.base/jdk.internal.reflect java.base/jdk.internal.util.jar java.base/sun.nio.ch
+    jdk.compiler/com.sun.tools.javac jdk.management/com.sun.management.internal
+""".split()
+_EXPORTED = """
+    java.base/java.lang.ref java.base/jdk.internal.misc java.base/jdk.internal.ref
+    java.base/sun.nio.ch java.management.rmi/com.sun.jmx.remote.internal.rmi
+    java.rmi/sun.rmi.registry java.rmi/sun.rmi.server java.sql/java.sql
+    jdk.attach/sun.tools.attach jdk.compiler/com.sun.tools.javac.file jdk.unsupported/sun.misc
+""".split()
+_LOGBACK = """<configuration>
+<appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+<encoder><pattern>%-5level [%thread] %date{ISO8601} %F:%L - %msg%n</pattern></encoder>
+</appender>
+<root level="INFO"><appender-ref ref="out"/></root>
+</configuration>
+"""
+
+
+class Cassandra(Server):
+    """A cluster on 127.0.0.1 and the addresses behind it; who comes has to log in.
+
+    Settings are those of the distribution but for memory, the snapshots of dropped tables, and the
+    time that a write may take, which a busy machine needs.
+    """
+
+    name = "cassandra"
+    version = "5.0.9"
+    ready_s = 240
+    nodes: ClassVar[int] = 1
+    heap: ClassVar[str] = "512m"
+
+    def __init__(self, **settings: str) -> None:
+        """Take settings of cassandra.yaml, as in `commitlog_sync="batch"`."""
+        super().__init__()
+        self._settings = settings
+        self._has_admin = False
+        self.password = secrets.token_urlsafe(12)
+
+    @classmethod
+    def build(cls, folder: Path) -> None:
+        packages.need("java", "openjdk-17-jre-headless")
+        packages.maven_tree(folder, f"org.apache.cassandra:cassandra-all:{cls.version}")
+
+    @property
+    def addresses(self) -> list[str]:
+        """The nodes' addresses; node 1 has the first."""
+        return [f"127.0.0.{number}" for number in range(1, self.nodes + 1)]
+
+    @property
+    def authority(self) -> Path:
+        """The certificate that the nodes show, which has signed itself."""
+        return self.folder / "ca.pem"
+
+    def give(self, folder: Path) -> None:
+        """Hand files over, but not while nodes run: they are theirs then, and come and go."""
+        if not self.running:
+            super().give(folder)
+
+    def prepare(self) -> None:
+        self._make_certificate()
+        self.write("logback.xml", _LOGBACK)
+        for number, address in enumerate(self.addresses):
+            self.write(f"node{number + 1}/cassandra.yaml", self._configuration(number, address))
+
+    def _make_certificate(self) -> None:
+        names = ",".join(f"ip:{address}" for address in self.addresses)
+        store = ["-keystore", self.folder / "keystore.p12", "-storepass", self.password]
+        self.call(
+            ["keytool", "-genkeypair", "-alias", "node", "-keyalg", "RSA", "-dname", "CN=node",
+             "-ext", f"san={names}", "-storetype", "PKCS12", *store]
+        )  # fmt: skip
+        self.call(
+            ["keytool", "-exportcert", "-rfc", "-alias", "node", "-file", self.authority, *store]
+        )
+        if os.geteuid() == 0:
+            shutil.chown(self.authority, "root")
+        self.folder.chmod(0o711)
+        self.authority.chmod(0o644)
+
+    def _configuration(self, number: int, address: str) -> str:
+        data = self.folder / f"node{number + 1}"
+        # All nodes are seeds and know their tokens, so they may start together.
+        places = [(token * self.nodes + number) for token in range(_TOKENS)]
+        tokens = [-(2**63) + (place << 64) // (_TOKENS * self.nodes) + 1 for place in places]
+        settings = {
+            "cluster_name": "bench",
+            "num_tokens": str(_TOKENS),
+            "initial_token": '"' + ",".join(map(str, tokens)) + '"',
+            "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
+            "endpoint_snitch": "SimpleSnitch",
+            "seed_provider": "[{class_name: org.apache.cassandra.locator.SimpleSeedProvider, "
+            f'parameters: [{{seeds: "{",".join(self.addresses)}"}}]}}]',
+            "listen_address": address,
+            "rpc_address": address,
+            "storage_port": str(self.port("storage")),
+            "native_transport_port": str(self.port()),
+            "start_native_transport": "true",
+            "client_encryption_options": "{enabled: true, optional: true, "
+            f"keystore: {self.folder / 'keystore.p12'}, keystore_password: {self.password}, "
+            "store_type: PKCS12, require_client_auth: false}",
+            "authenticator": "PasswordAuthenticator",
+            "authorizer": "CassandraAuthorizer",
+            "data_file_directories": f"[{data / 'data'}]",
+            "commitlog_directory": str(data / "commitlog"),
+            "hints_directory": str(data / "hints"),
+            "saved_caches_directory": str(data / "saved_caches"),
+            "cdc_raw_directory": str(data / "cdc_raw"),
+            "commitlog_sync": "periodic",
+            "commitlog_sync_period": "10000ms",
+            "commitlog_segment_size": "32MiB",
+            "memtable_heap_space": "128MiB",
+            "memtable_offheap_space": "128MiB",
+            "networking_cache_size": "16MiB",
+            "file_cache_enabled": "false",
+            "auto_snapshot": "false",
+            "write_request_timeout": "10000ms",
+            **self._settings,
+        }
+        return "".join(f"{name}: {value}\n" for name, value in settings.items() if value)
+
+    def programs(self) -> Iterator[list[Program]]:
+        yield [
+            Program(
+                f"node{number}",
+                self._command(self.folder / f"node{number}"),
+                lambda address=address: listens(self.port(), address),
+            )
+            for number, address in enumerate(self.addresses, 1)
+        ]
+        if not self._has_admin:
+            self._make_admin()
+            self._has_admin = True
+
+    def _command(self, node: Path) -> list[str | Path]:
+        (agent,) = (self.home / "lib").glob("jamm-*.jar")
+        properties = {
+            "cassandra.config": f"file://{node / 'cassandra.yaml'}",
+            "cassandra.storagedir": node,
+            "cassandra.logdir": node,
+            "logback.configurationFile": self.folder / "logback.xml",
+            "cassandra-foreground": "yes",
+            "cassandra.ring_delay_ms": 5000,
+            "cassandra.skip_wait_for_gossip_to_settle": 0,
+            "cassandra.superuser_setup_delay_ms": 0,
+            "cassandra.auth_bcrypt_gensalt_log2_rounds": 4,  # every connection logs in
+            "io.netty.tryReflectionSetAccessible": "true",
+            "java.net.preferIPv4Stack": "true",
+            "java.security.manager": "allow",
+            "jdk.attach.allowAttachSelf": "true",
+        }
+        return [
+            "java",
+            f"-javaagent:{agent}",
+            f"-Xms{self.heap}",
+            f"-Xmx{self.heap}",
+            "-Xss512k",
+            "-XX:+UseG1GC",
+            "-XX:MaxDirectMemorySize=256m",
+            *(f"-D{name}={value}" for name, value in properties.items()),
+            *(f"--add-opens={module}=ALL-UNNAMED" for module in _OPENED),
+            *(f"--add-exports={module}=ALL-UNNAMED" for module in _EXPORTED),
+            "-cp",
+            f"{node}:{self.home / 'lib'}/*",
+            "org.apache.cassandra.service.CassandraDaemon",
+        ]
+
+    def _make_admin(self) -> None:
+        """Make a superuser who can log in as long as any node is there."""
+        deadline = time.monotonic() + self.ready_s
+        while True:  # the first superuser is made some time after the port is open
+            try:
+                cluster, session = self._connect("cassandra", "cassandra")
+                break
+            except NoHostAvailable:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.5)
+        replication = f"{{'class': 'SimpleStrategy', 'replication_factor': {self.nodes}}}"
+        role = f"PASSWORD = '{self.password}' AND SUPERUSER = true AND LOGIN = true"
+        try:
+            session.execute(f"ALTER KEYSPACE system_auth WITH replication = {replication}")
+            session.execute(f"CREATE ROLE {ADMIN} WITH {role}")
+        finally:
+            cluster.shutdown()
+
+    def _connect(self, user: str, password: str) -> tuple[Cluster, Session]:
+        profile = ExecutionProfile(
+            load_balancing_policy=RoundRobinPolicy(),
+            consistency_level=ConsistencyLevel.ONE,
+            row_factory=tuple_factory,
+            request_timeout=60,
+        )
+        cluster = Cluster(
+            self.addresses,
+            self.port(),
+            auth_provider=PlainTextAuthProvider(user, password),
+            execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+            compression=False,
+            max_schema_agreement_wait=30,
+        )
+        try:
+            return cluster, cluster.connect()
+        except BaseException:
+            cluster.shutdown()
+            raise
+
+    def execute(self, *statements: str) -> list[tuple[Any, ...]]:
+        """Run statements as the administrator; return what the last one answers."""
+        cluster, session = self._connect(ADMIN, self.password)
+        try:
+            answers = [list(session.execute(statement)) for statement in statements]
+        finally:
+            cluster.shutdown()
+        return answers[-1]
+
+    def options(self, database: str) -> dict[str, Any]:
+        return {
+            "hosts": ",".join(self.addresses),
+            "port": self.port(),
+            "username": ADMIN,
+            "password": self.password,
+            "keyspace": database,
+            "replication_factor": self.nodes,
+        }
+
+    def drop_database(self, name: str) -> None:
+        self.execute(f"DROP KEYSPACE IF EXISTS {name}")
+
+
+class CassandraCluster(Cassandra):
+    """Three nodes."""
+
+    name = "cassandra_cluster"
+    nodes = 3
+    heap = "384m"
+
+    @classmethod
+    def install(cls) -> None:
+        """Fetch the programs, which are those of one node."""
+        Cassandra.install()
+
+    @classmethod
+    def installed(cls) -> Path:
+        """Return the folder of the programs."""
+        return Cassandra.installed()
