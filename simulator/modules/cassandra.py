@@ -145,12 +145,11 @@ class Cassandra(Database):
         verified_against="Cassandra 5.0.9",
         limits=(
             "a row whose key is there already replaces it, without a word",
-            "no NULL in a primary key, no empty text as a whole partition key, no key of over 65,535 "
-            "bytes",
+            "no NULL in a primary key, no empty text as a whole partition key",
             "a timestamp counts milliseconds: finer ones are stored as bigint",
             "booleans are stored as tinyint, since a boolean cannot be added up",
-            "groups by other columns than the partition key's, by time, and the newest row by "
-            "another key are worked out by the client, which fetches the rows",
+            "groups by time, or by other columns than the partition key's: the client adds them up",
+            "the newest row by another key than the partition's: the client looks for it",
         ),
         kept_after_kill=True,
     )
