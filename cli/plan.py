@@ -85,7 +85,16 @@ def option_problems(options: InsertOptions) -> list[str]:
 
 def target_problems(options: InsertOptions, database: Database) -> list[str]:
     """Return what this target cannot do, a sentence each."""
-    return database.problems(options.primary_key, PARTS[options.tables], options.batch)
+    found = database.problems(options.primary_key, PARTS[options.tables], options.batch)
+    return found + _too_many(max(options.workers, default=0), database)
+
+
+def _too_many(workers: int, database: Database) -> list[str]:
+    most = database.capabilities.max_workers
+    if most is None or workers <= most:
+        return []
+    told = f"--workers: {database.name} can be opened by {most} worker(s) at a time"
+    return [f"{told}, got {workers}; use --workers {most}"]
 
 
 def generator_params(options: InsertOptions) -> Params:
@@ -256,6 +265,7 @@ def query_run(  # noqa: PLR0913
     database = target.open()
     if not database.capabilities.stores:
         problems.append(f"--target: {target.name} stores nothing that could be asked about")
+    problems += _too_many(workers, database)
     if problems:
         raise ConfigError(problems)
     chosen = tuple(names) or tuple(known)

@@ -24,6 +24,9 @@ MODULES = {
     "cratedb": "simulator.modules.cratedb:Cratedb",
     "cratedb_pg": "simulator.modules.cratedb_pg:CratedbPg",
     "mysql": "simulator.modules.mysql:MySql",
+    "clickhouse": "simulator.modules.clickhouse:Clickhouse",
+    "clickhouse_embedded": "simulator.modules.clickhouse_embedded:ClickhouseEmbedded",
+    "duckdb": "simulator.modules.duckdb:DuckDb",
 }
 
 

@@ -57,6 +57,8 @@ class Capabilities:
     """False if nothing is kept, so that nothing can be verified or queried."""
     embedded: bool = False
     """Whether the data is a file of the machine that the workers share."""
+    max_workers: int | None = None
+    """How many processes may have it open at once; None: any number."""
     limits: tuple[str, ...] = ()
     """What it cannot do or hold, a sentence each."""
     kept_after_kill: bool | None = None

@@ -97,6 +97,10 @@ def _mongodb(document_format: str) -> Target:
     )
 
 
+def _path(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {"path": str(request.getfixturevalue("tmp_path") / "database")}
+
+
 TARGETS = {
     "null": Target("null"),
     "sqlite": Target("sqlite", _sqlite),
@@ -155,5 +159,15 @@ TARGETS = {
     "cassandra": Target(
         "cassandra", server="cassandra", sums_beyond_64_bits=True, duplicate=Duplicate.REPLACED
     ),
+    "clickhouse": Target(
+        "tests.contract.clickhouse18:Clickhouse18",
+        server="clickhouse",
+        sums_beyond_64_bits=True,
+        duplicate=Duplicate.KEPT,
+    ),
+    "clickhouse_embedded": Target(
+        "clickhouse_embedded", _path, sums_beyond_64_bits=True, duplicate=Duplicate.KEPT
+    ),
+    "duckdb": Target("duckdb", _path, sums_beyond_64_bits=True),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

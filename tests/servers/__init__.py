@@ -14,6 +14,7 @@ database on it (`create_database`, `drop_database`, `options`); and a line in SE
 
 from tests.servers.base import Server, free_port
 from tests.servers.cassandra import Cassandra, CassandraCluster
+from tests.servers.clickhouse import ClickHouse
 from tests.servers.ferretdb import FerretDb
 from tests.servers.influxdb import InfluxDb, InfluxDb1
 from tests.servers.mysql import MariaDb, MySql
@@ -39,9 +40,10 @@ SERVERS: dict[str, type[Server]] = {
     "opensearch": OpenSearch,
     "cassandra": Cassandra,
     "cassandra_cluster": CassandraCluster,
+    "clickhouse": ClickHouse,
 }
 
-QUICK = ("postgres", "timescaledb", "mysql", "mariadb", "cassandra")
+QUICK = ("postgres", "timescaledb", "mysql", "mariadb", "cassandra", "clickhouse")
 """Those that `make test` installs and runs; `make test-all` takes all."""
 
 __all__ = ["QUICK", "SERVERS", "NotInstalled", "Postgres", "Server", "free_port", "named"]

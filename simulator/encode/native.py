@@ -1,0 +1,211 @@
+"""Batches as ClickHouse's binary formats: Native, column by column, and RowBinary, row by row.
+
+https://clickhouse.com/docs/interfaces/formats/Native: a block is the number of columns and of rows,
+then for each column its name, its type and its values. Numbers are little-endian as NumPy has them,
+a text is its length (LEB128) and its bytes, a nullable column has a byte a row before its values.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.encode.levels import Rendered
+from simulator.encode.rows import Frame, Share, cut, kept, side_by_side
+from simulator.schema import Column, Type
+
+_PLAIN = Frame(b"", b"", b"")
+_LOW = "LowCardinality("
+_DICTIONARY_VERSION = (1).to_bytes(8, "little")
+_OWN_KEYS = 1 << 9 | 1 << 10
+"""The block brings its dictionary along, and it is a new one."""
+_INDEX_TYPES = tuple(np.dtype(name) for name in ("<u1", "<u2", "<u4"))
+
+_Pieces: TypeAlias = Callable[[int, int], Sequence[bytes | memoryview]]
+"""A column's part of the payload that has the rows start..stop."""
+
+
+class Native:
+    """Encodes blocks for INSERT ... FORMAT Native.
+
+    A column of few different texts whose type is LowCardinality is sent as its dictionary and
+    codes. Measured on one core (tests/perf/encode.py, four IoT columns): see there.
+    """
+
+    def __init__(self, columns: Sequence[Column], types: Sequence[str]) -> None:
+        """Take the columns with the names of their types in ClickHouse."""
+        self._count = leb128(len(columns))
+        self._columns = [_NativeColumn(c, t) for c, t in zip(columns, types, strict=True)]
+
+    def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
+        """Return the block as blocks of `rows_per_send` rows each (the last may have fewer)."""
+        if not len(block):
+            return []
+        columns = [
+            column.pieces(block.data[column.name], rows_per_send) for column in self._columns
+        ]
+        payloads = []
+        for start in range(0, len(block), rows_per_send):
+            stop = min(start + rows_per_send, len(block))
+            parts: list[bytes | memoryview] = [self._count, leb128(stop - start)]
+            for pieces in columns:
+                parts += pieces(start, stop)
+            payloads.append(b"".join(parts))
+        return payloads
+
+
+class _NativeColumn:
+    """One column of the blocks."""
+
+    def __init__(self, column: Column, type_name: str) -> None:
+        self.name = column.name
+        self._is_text = column.type is Type.TEXT
+        self._nullable = column.nullable
+        self._low = type_name.startswith(_LOW)
+        own = type_name.removeprefix(_LOW).removesuffix(")") if self._low else type_name
+        self._head = _text(column.name) + _text(own)
+        self._low_head = _text(column.name) + _text(type_name) + _DICTIONARY_VERSION
+        self._texts = Rendered(_text_shares)
+        self._keys = Rendered(partial(_keys, nullable=column.nullable))
+
+    def pieces(self, data: ColumnData, rows_per_send: int) -> _Pieces:
+        """Return what gives the column's part of each payload."""
+        # With more keys than rows a dictionary would be longer than the texts themselves; the
+        # server makes one of them then.
+        if self._low and isinstance(data, Coded) and len(data.levels) <= rows_per_send:
+            return self._dictionary(data)
+        values = self._plain(data, rows_per_send)
+        if not self._nullable:
+            return lambda start, stop: (self._head, *values(start, stop))
+        valid = data.valid
+        nulls = np.zeros(len(data), np.uint8) if valid is None else (~valid).view(np.uint8)
+        marks = np.ascontiguousarray(nulls).data
+        return lambda start, stop: (self._head, marks[start:stop], *values(start, stop))
+
+    def _plain(self, data: ColumnData, rows_per_send: int) -> _Pieces:
+        if self._is_text:
+            shares = (
+                _taken(self._texts, data) if isinstance(data, Coded) else _text_shares(data.array)
+            )
+            texts = cut(*_laid(shares, len(data)), rows_per_send, _PLAIN)
+            return lambda start, _: (texts[start // rows_per_send],)
+        values = np.ascontiguousarray(data.values())
+        content, width = values.view(np.uint8).data, values.dtype.itemsize
+        return lambda start, stop: (content[start * width : stop * width],)
+
+    def _dictionary(self, data: Coded) -> _Pieces:
+        keys = self._keys(data.levels)
+        codes = data.codes
+        if self._nullable:
+            codes = codes + 1 if data.valid is None else np.where(data.valid, codes + 1, 0)
+        indices = codes.astype(keys.dtype)
+        content, width = indices.view(np.uint8).data, keys.dtype.itemsize
+        head = self._low_head + keys.content
+        return lambda start, stop: (
+            head,
+            (stop - start).to_bytes(8, "little"),
+            content[start * width : stop * width],
+        )
+
+
+class _Keys(NamedTuple):
+    """A dictionary as it is sent, and the type of the numbers that point into it."""
+
+    content: bytes
+    dtype: np.dtype[np.unsignedinteger]
+
+
+def _keys(levels: Array, *, nullable: bool) -> _Keys:
+    texts = levels.tolist()
+    if nullable:
+        texts.insert(0, b"")  # the first key means NULL
+    kind = next(i for i, dtype in enumerate(_INDEX_TYPES) if len(texts) <= np.iinfo(dtype).max + 1)
+    head = (kind | _OWN_KEYS).to_bytes(8, "little") + len(texts).to_bytes(8, "little")
+    return _Keys(head + b"".join(map(_text, texts)), _INDEX_TYPES[kind])
+
+
+class RowBinary:
+    """Encodes blocks for INSERT ... FORMAT RowBinary.
+
+    Measured on one core (tests/perf/encode.py, four IoT columns): see there.
+    """
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._columns = [(column, Rendered(_shares_of(column))) for column in columns]
+
+    def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
+        """Return the block as payloads of `rows_per_send` rows each (the last may have fewer)."""
+        if not len(block):
+            return []
+        shares: list[Share] = []
+        for column, levels in self._columns:
+            data = block.data[column.name]
+            own = (
+                _taken(levels, data) if isinstance(data, Coded) else _shares_of(column)(data.array)
+            )
+            shares += _with_marks(own, data.valid) if column.nullable else own
+        return cut(*_laid(shares, len(block)), rows_per_send, _PLAIN)
+
+
+def _shares_of(column: Column) -> Callable[[Array], list[Share]]:
+    if column.type is Type.TEXT:
+        return _text_shares
+    return lambda values: [Share([values], None)]
+
+
+def _with_marks(shares: list[Share], valid: NDArray[np.bool_] | None) -> list[Share]:
+    """Return shares behind a byte that says whether the row is NULL and has nothing but it."""
+    if valid is None or valid.all():
+        return [Share([np.zeros(1, np.uint8)], None), *shares]
+    marked = [Share([(~valid).view(np.uint8)], None)]
+    for share in shares:
+        used = share.width if share.used is None else share.used
+        marked.append(Share(share.arrays, np.where(valid, used, 0)))
+    return marked
+
+
+def _laid(shares: Sequence[Share], rows: int) -> tuple[Array, NDArray[np.bool_] | None]:
+    laid = side_by_side([array for share in shares for array in share.arrays], rows)
+    return laid, kept(laid, shares)
+
+
+def _taken(levels: Rendered[list[Share]], data: Coded) -> list[Share]:
+    """Return what the rows have of the shares of their levels."""
+    return [
+        Share(
+            [array.take(data.codes) for array in share.arrays],
+            None if share.used is None else share.used.take(data.codes),
+        )
+        for share in levels(data.levels)
+    ]
+
+
+def _text_shares(values: Array) -> list[Share]:
+    """Return each text's length in LEB128, a share a digit, and the text itself."""
+    lengths = np.strings.str_len(values)
+    shares = []
+    rest, written = lengths, np.ones(len(lengths), np.bool_)
+    while written.any():
+        digit = (rest & 0x7F | (rest > 0x7F) << 7).astype(np.uint8)
+        shares.append(Share([digit], None if written.all() else written.astype(np.int64)))
+        rest = rest >> 7
+        written = rest > 0
+    fixed = lengths.min() == values.dtype.itemsize
+    return [*shares, Share([values], None if fixed else lengths)]
+
+
+def leb128(number: int) -> bytes:
+    """Return a number that is not negative as LEB128: seven bits a byte, the lowest first."""
+    digits = []
+    while number > 0x7F:
+        digits.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*digits, number])
+
+
+def _text(text: str | bytes) -> bytes:
+    content = text.encode() if isinstance(text, str) else text
+    return leb128(len(content)) + content

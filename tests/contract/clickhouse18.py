@@ -1,0 +1,77 @@
+"""The module `clickhouse` in the words of ClickHouse 18.16, the newest server that can be had.
+
+So the module's own way over HTTP is tried on a real server. What that version has not: Bool,
+DateTime64, LowCardinality, Int128, snowflake numbers, places in GROUP BY, settings of these years,
+DROP ... SYNC. The embedded engine, which is new, tries those.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from simulator.modules.base import Capabilities
+from simulator.modules.clickhouse import Clickhouse
+from simulator.modules.clickhouse_sql import ClickhouseDialect
+from simulator.query import AggregateQuery, Query, Statement, outputs
+from simulator.schema import Column, PrimaryKey, Table, TimeUnit, Type
+
+KEYS = (PrimaryKey.NONE, PrimaryKey.CLIENT, PrimaryKey.UUID)
+OF_A_COLUMN = re.compile(r'\b(sum|avg|min|max)\(("(?:[^"\\]|\\.|"")*"|\w+)\)')
+
+
+class Dialect18(ClickhouseDialect):
+    types: ClassVar[dict[Type, str]] = {
+        **ClickhouseDialect.types,
+        Type.BOOL: "UInt8",
+        Type.TIMESTAMP: "Int64",
+    }
+
+    def instants(self, unit: TimeUnit) -> str:
+        return self.types[Type.TIMESTAMP]
+
+    def instant(self, value: int, unit: TimeUnit) -> str:
+        return str(value)
+
+    def read(self, column: Column, expression: str = "") -> str:
+        return expression or self.name(column.name)
+
+    def total(self, column: Column, unit: TimeUnit) -> str:
+        number = self.number(column, unit)
+        number = f"toDecimal128({number}, 0)" if column.type is Type.INT64 else number
+        return f"sum(toNullable({number}))"
+
+    def render(self, query: Query) -> Statement:
+        text = super().render(query).text
+        if isinstance(query, AggregateQuery) and query.bucket is not None:
+            place = len(query.by) + 1
+            start = self.bucket(query.table, query.bucket)
+            text = re.sub(rf"{place}$", lambda _: start, text)
+        # Only of a nullable column is the minimum of no rows NULL.
+        return Statement(OF_A_COLUMN.sub(r"\1(toNullable(\2))", text), outputs(query))
+
+
+class Clickhouse18(Clickhouse):
+    capabilities: ClassVar[Capabilities] = replace(
+        Clickhouse.capabilities,
+        primary_keys={key: Clickhouse.capabilities.primary_keys[key] for key in KEYS},
+    )
+    settings: ClassVar[dict[str, str]] = {}
+    oldest: ClassVar[tuple[int, int]] = (18, 16)
+
+    @property
+    def dialect(self) -> Dialect18:
+        return Dialect18()
+
+    def insert_settings(self) -> dict[str, str]:
+        return {}
+
+    def order_of(self, table: Table) -> list[str]:
+        nullable = {column.name for column in table.columns if column.nullable}
+        return [name for name in super().order_of(table) if name not in nullable]
+
+    def table_settings(self, table: Table) -> Sequence[str]:
+        return []
+
+    def _drop(self, name: str) -> str:
+        return super()._drop(name).removesuffix(" SYNC")
