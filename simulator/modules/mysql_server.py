@@ -64,6 +64,7 @@ _CAUSES = {
     "SSL is required but": "leave tls, ca_file, ca and insecure away, or let the server have TLS",
     "ocal infile|oading local data": "let the server take it (SET GLOBAL local_infile = ON), or "
     "say use_values_lists=true",
+    "timed out": CHECK,
     "crashed|repair": "REPAIR TABLE ..., or let the server do so (myisam_recover_options)",
 }
 """A pattern of the words -> what to try."""
