@@ -145,13 +145,12 @@ class Cassandra(Database):
         verified_against="Cassandra 5.0.9",
         limits=(
             "a row whose key is there already replaces it, without a word",
-            "no NULL in a primary key, no empty text as a whole partition key",
-            "a timestamp counts milliseconds: finer ones are stored as bigint",
-            "booleans are stored as tinyint, since a boolean cannot be added up",
-            "groups by time, or by other columns than the partition key's: the client adds them up",
-            "the newest row by another key than the partition's: the client looks for it",
+            "a primary key takes no NULL, 65,535 bytes at most, and a partition key no empty text",
+            "a timestamp has milliseconds: finer ones are bigint, and booleans tinyint, to add up",
+            "groups by time or other columns than the key's: the client fetches and groups rows",
         ),
-        kept_after_kill=True,
+        # A log that is synced periodically is replayed up to its last marker, of every 100 ms.
+        kept_after_kill=False,
     )
     options_model: ClassVar[type[Options]] = CassandraOptions
     options: CassandraOptions

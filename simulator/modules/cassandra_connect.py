@@ -20,6 +20,7 @@ from cassandra.cluster import Session as DriverSession
 from cassandra.policies import DCAwareRoundRobinPolicy, FallthroughRetryPolicy, TokenAwarePolicy
 from cassandra.query import tuple_factory
 
+from simulator.errors import SetupError
 from simulator.modules.cassandra_session import QUERIES
 
 if TYPE_CHECKING:
@@ -87,7 +88,10 @@ def connected(options: "CassandraOptions", read_consistency: str) -> tuple[Clust
 
 
 def _tls(options: "CassandraOptions") -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=options.ca_file)
+    try:
+        context = ssl.create_default_context(cafile=options.ca_file)
+    except OSError as error:
+        raise SetupError(f"ca_file: {options.ca_file}: {error.strerror or error}") from None
     if options.insecure:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -104,6 +108,8 @@ def explained(error: Exception) -> str:
 
 
 def _words(error: Exception) -> str:
+    if isinstance(error, SetupError):
+        return str(error)
     if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict) and error.errors:
         told = {str(host): _words(cause) for host, cause in error.errors.items()}
         different = list(dict.fromkeys(told.values()))
@@ -124,11 +130,13 @@ _REMEDIES = {
     "of the certificate in hosts; or insecure=true, which checks nothing",
     "SSL|ssl|PROTOCOL_ERROR|Connection reset": "check whether the cluster wants TLS: tls=true "
     "or false",
+    "Unable to connect to any servers": "check hosts, port and local_datacenter: no node of it was "
+    "found",
     "Connection refused|timed out|OperationTimedOut|No route": "check that the nodes run, and "
     "hosts and port",
     "[Bb]atch too large": "raise the server's batch_size_fail_threshold, send smaller batches, "
     "or leave batches=mixed",
-    "unconfigured table|[Kk]eyspace .* does not exist": "run an insert first",
+    "unconfigured table|([Tt]able|[Kk]eyspace) .* does not exist": "run an insert first",
     "already exists|AlreadyExists": "drop it, or run with --clean",
     "Unavailable": "start the missing nodes, or ask for less: consistency, replication_factor",
     "WriteTimeout": "the replicas are overloaded: use fewer workers or smaller batches, or raise "

@@ -36,7 +36,7 @@ def has_views(session: CassandraSession) -> bool:
 def on_each_node(session: CassandraSession, text: str) -> list[list[tuple[Any, ...]]]:
     """Return what each node that is up answers."""
     hosts = [host for host in session.cluster.metadata.all_hosts() if host.is_up]
-    return [list(session.session.execute(text, host=host)) for host in hosts]
+    return [session.rows(text, node=host) for host in hosts]
 
 
 def settings(session: CassandraSession) -> list[dict[str, str]]:
@@ -106,9 +106,11 @@ def durability(
         if node.get("commitlog_sync") == "periodic"
     }
     how = f"commitlog_sync=periodic, every {', '.join(sorted(periods))}"
+    # What came after the log's last marker is not replayed, and markers are written every 100 ms.
     survives = (
-        "survives a crash of the server's process, but not a power cut of its machine"
+        "may be lost when the server's process is killed within 0.1 s, or its machine before the "
+        "next sync"
         if acknowledging == 1
-        else "survives the loss of a machine, but not a power cut of all at once"
+        else "survives the loss of one machine, but not a power cut of all at once"
     )
     return False, f"an acknowledged row {where}, synced to disk later: it {survives} ({how})"

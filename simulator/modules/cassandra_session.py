@@ -41,6 +41,7 @@ QUERIES = "queries"
 """The driver's execution profile of what is asked, beside the default one of what is written."""
 _RANGES_AT_ONCE = 8
 _ROOM_POLL_S = 0.001
+_SYSTEM_S = 30
 _PAGE_ROWS = 5000
 _MIXED_BYTES = 16 << 10
 """Of a batch of many partitions: well below the 50 KiB that a server refuses as it comes."""
@@ -114,9 +115,13 @@ class CassandraSession(Session):
         hosts = self.cluster.metadata.all_hosts()
         return [h for h in hosts if policy.distance(h) == HostDistance.LOCAL]
 
-    def rows(self, text: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        """Ask something other than a query of the run, and fetch every row."""
-        return list(self.session.execute(text, parameters or None))
+    def rows(self, text: str, *parameters: Any, node: Host | None = None) -> list[tuple[Any, ...]]:
+        """Ask any node, or this one, something of itself, and fetch every row."""
+        return list(
+            self.session.execute(
+                text, parameters or None, timeout=_SYSTEM_S, execution_profile=QUERIES, host=node
+            )
+        )
 
     @property
     def in_flight(self) -> int:
@@ -186,7 +191,7 @@ class CassandraSession(Session):
             future = self.session.execute_async(statement)
             failed: list[Exception] = []
             future.add_errback(failed.append)  # at once, if it was not even sent
-            if not (failed and _causes(failed[0], _NO_ROOM)) or time.monotonic() > deadline:
+            if not (failed and _has_no_room(failed[0])) or time.monotonic() > deadline:
                 return future
             time.sleep(_ROOM_POLL_S)
 
@@ -199,9 +204,13 @@ class CassandraSession(Session):
         A row that is sent again replaces itself, unless the server draws its key: then rows of a
         send must not be sent again when others of it may have been taken.
         """
-        if isinstance(error, _REFUSED) or _causes(error, _REFUSED):
+        causes = _causes(error)
+        if any(isinstance(cause, _REFUSED) for cause in causes):
             return Failure.FATAL
-        if isinstance(error, _NOT_TAKEN) or _causes(error, _NEVER_SENT):
+        never_sent = isinstance(error, NoHostAvailable) and all(
+            isinstance(cause, _NEVER_SENT) for cause in causes
+        )
+        if never_sent or isinstance(error, _NOT_TAKEN):
             return Failure.NOT_APPLIED if self._repeatable else Failure.UNKNOWN
         return Failure.UNKNOWN
 
@@ -253,11 +262,16 @@ class CassandraSession(Session):
             found.fetch_next_page()
 
 
-def _causes(error: Exception, kinds: tuple[type[Exception], ...]) -> bool:
-    """Whether the driver has tried every node, each to an end of one of these kinds."""
-    if not isinstance(error, NoHostAvailable) or not isinstance(error.errors, dict):
-        return False
-    return all(isinstance(cause, kinds) for cause in error.errors.values())
+def _causes(error: Exception) -> list[Any]:
+    """Return what came of each node that was tried; none, if the driver knows all to be down."""
+    if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict):
+        return list(error.errors.values())
+    return [error]
+
+
+def _has_no_room(error: Exception) -> bool:
+    causes = _causes(error)
+    return bool(causes) and all(isinstance(cause, _NO_ROOM) for cause in causes)
 
 
 class _Gathered:

@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.batch import Batch, Coded, Values
 from simulator.encode.bson import Bson, Field
+from simulator.encode.cql import CqlRows, Prepared
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
@@ -113,6 +114,17 @@ def show(
     )
 
 
+def cql(block: Batch, rows_per_send: int) -> list[bytes]:
+    """Encode for CQL, as nothing but bytes."""
+    sends = _CQL.encode(block, rows_per_send)
+    return [request.content for requests in sends for request in requests]
+
+
+_CQL = CqlRows(
+    Prepared(bytes(16), TABLE.columns, TABLE.time_unit, TABLE.key, ("device_id",), grouped=True)
+)
+
+
 def main() -> None:
     of = (TABLE.columns, TABLE.time_unit)
     encoders = {
@@ -139,6 +151,7 @@ def main() -> None:
             for name, encoder in encoders.items():
                 encode = partial(encoder.encode, rows_per_send=rows_per_send)
                 show(name, rows_per_send, encode, drawn, loop_s)
+            show("CQL", rows_per_send, partial(cql, rows_per_send=rows_per_send), drawn, loop_s)
 
 
 if __name__ == "__main__":

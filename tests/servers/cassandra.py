@@ -3,6 +3,7 @@
 import os
 import secrets
 import shutil
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -217,6 +218,10 @@ class Cassandra(Server):
         finally:
             cluster.shutdown()
 
+    def connect(self) -> tuple[Cluster, Session]:
+        """Connect as the administrator."""
+        return self._connect(ADMIN, self.password)
+
     def _connect(self, user: str, password: str) -> tuple[Cluster, Session]:
         profile = ExecutionProfile(
             load_balancing_policy=RoundRobinPolicy(),
@@ -240,7 +245,7 @@ class Cassandra(Server):
 
     def execute(self, *statements: str) -> list[tuple[Any, ...]]:
         """Run statements as the administrator; return what the last one answers."""
-        cluster, session = self._connect(ADMIN, self.password)
+        cluster, session = self.connect()
         try:
             answers = [list(session.execute(statement)) for statement in statements]
         finally:
@@ -256,6 +261,18 @@ class Cassandra(Server):
             "keyspace": database,
             "replication_factor": self.nodes,
         }
+
+    def pause(self, *names: str) -> None:
+        """Stop nodes in their tracks: their connections stay, and nobody answers."""
+        self._signal(signal.SIGSTOP, names)
+
+    def resume(self, *names: str) -> None:
+        """Let them go on."""
+        self._signal(signal.SIGCONT, names)
+
+    def _signal(self, number: signal.Signals, names: tuple[str, ...]) -> None:
+        for name in names or self._running:
+            self._running[name][1].send_signal(number)
 
     def drop_database(self, name: str) -> None:
         self.execute(f"DROP KEYSPACE IF EXISTS {name}")

@@ -1,0 +1,707 @@
+"""What is Cassandra's own: keys, options, errors and what they mean, durability, secrets."""
+
+import ssl
+import threading
+import time
+
+import numpy as np
+import pytest
+from cassandra import (
+    ConsistencyLevel,
+    InvalidRequest,
+    OperationTimedOut,
+    Unavailable,
+    WriteFailure,
+    WriteTimeout,
+    WriteType,
+)
+from cassandra.cluster import NoHostAvailable
+from cassandra.connection import ConnectionBusy, ConnectionException, ConnectionShutdown
+from cassandra.metadata import cql_keywords
+from cassandra.protocol import SyntaxException
+
+from simulator.batch import Batch, Coded, Values
+from simulator.errors import SetupError
+from simulator.modules import cassandra_tables as cql
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.cassandra import Cassandra, CassandraOptions
+from simulator.modules.cassandra_server import durability
+from simulator.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    RowsQuery,
+    Statement,
+)
+from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.verdict import Level, Status
+from simulator.verify import verify
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import Wideset, ask, count, send
+from tests.contract.wide import READINGS, STATES
+from tests.servers import SERVERS, free_port
+
+pytestmark = pytest.mark.server("cassandra")
+
+COUNT = (Aggregate(Function.COUNT),)
+
+
+@pytest.fixture
+def open_cassandra(server_options):
+    return lambda **options: Cassandra(CassandraOptions(**{**server_options, **options}))
+
+
+@pytest.fixture
+def cassandra(open_cassandra):
+    return open_cassandra()
+
+
+def columns_of(server, keyspace, table):
+    """Name, type and place in the key of each column."""
+    found = server.execute(
+        "SELECT column_name, type, kind, position, clustering_order FROM system_schema.columns "
+        f"WHERE keyspace_name = '{keyspace}' AND table_name = '{table}'"
+    )
+    return {
+        name: (kind, f"{place}{position if position >= 0 else ''}", order)
+        for name, kind, place, position, order in found
+    }
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("primary_key", "options", "keys"),
+    [
+        (PrimaryKey.NONE, {}, "device_id timestamp"),
+        (PrimaryKey.NONE, {"clustering_columns": "sequence_number"}, "device_id sequence_number"),
+        (
+            PrimaryKey.NONE,
+            {"clustering_columns": "timestamp, sequence_number"},
+            "device_id timestamp sequence_number",
+        ),
+        (PrimaryKey.CLIENT, {}, "id"),
+        (PrimaryKey.UUID, {}, "id"),
+    ],
+)
+def test_the_events_table_has_the_keys_of_the_reference(
+    server, open_cassandra, primary_key, options, keys
+):
+    database, keys = open_cassandra(**options), keys.split()
+    database.create([EVENTS.stored(primary_key, 1)], 1000)
+    found = columns_of(server, database.options.keyspace, "events")
+
+    id_type = {PrimaryKey.CLIENT: "text", PrimaryKey.UUID: "uuid"}.get(primary_key)
+    types = {name: kind for name, (kind, _, _) in found.items()}
+    assert types == {
+        "timestamp": "bigint",
+        "device_id": "text",
+        "sequence_number": "bigint",
+        "temperature": "float",
+        **({"id": id_type} if id_type else {}),
+    }
+    places = {place: name for name, (_, place, _) in found.items() if place != "regular"}
+    assert places.pop("partition_key0") == keys[0]
+    assert [places[f"clustering{n}"] for n in range(len(places))] == keys[1:]
+    assert {order for _, place, order in found.values() if "clustering" in place} <= {"desc"}
+
+
+def test_every_reserved_word_is_quoted(server):
+    words = {word.lower() for word in cql_keywords} | cql._RESERVED
+    assert len(words) > 100
+    refused = set()
+    cluster, session = server.connect()
+    try:
+        for word in words:
+            try:
+                session.execute(f"SELECT {word} FROM system.local")
+            except SyntaxException:
+                refused.add(word)
+            except InvalidRequest:  # no such column
+                pass
+    finally:
+        cluster.shutdown()
+    assert refused <= cql._RESERVED
+
+
+def test_any_name_becomes_one_that_cql_allows_and_stays_different():
+    names = ["events", "Machine States", "Machine_States", "x" * 48, "x" * 49, "x" * 50, "größe"]
+    made = [cql.table_name(name) for name in names]
+
+    assert made[0] == "events"
+    assert made[3] == names[3]
+    assert len(set(made)) == len(names)
+    assert all(len(name) <= 48 and name.isascii() for name in made)
+
+
+def table_of(*columns, key=("device", "at"), unit=TimeUnit.MILLISECOND):
+    return Table("things", columns, key, unit)
+
+
+AT, DEVICE = Column("at", Type.TIMESTAMP, Role.TIME), Column("device", Type.TEXT, Role.TAG)
+
+
+def test_rows_that_nothing_tells_apart_are_refused_without_a_key_of_their_own(open_cassandra):
+    table = table_of(AT, DEVICE, key=())
+    with pytest.raises(SetupError, match=r"tell all rows of things apart.*--primary-key uuid"):
+        open_cassandra().create([table], 1)
+    nullable = Column("site", Type.TEXT, Role.TAG, nullable=True)
+    table = table_of(AT, nullable, key=("site", "at"))
+    with pytest.raises(SetupError, match=r"site of things may be NULL.*--primary-key uuid"):
+        open_cassandra().create([table], 1)
+    with pytest.raises(SetupError, match=r"clustering_columns names sequence, .* can be: at"):
+        open_cassandra(clustering_columns="sequence").create([table_of(AT, DEVICE)], 1)
+
+
+def test_without_tags_each_instant_is_a_partition(open_cassandra):
+    value = Column("value", Type.INT64, Role.FIELD)
+    table = table_of(AT, value, key=("at",))
+    database = open_cassandra()
+    database.create([table], 1)
+    rows = np.arange(30)
+    data = {"at": Values(rows * 10), "value": Values(rows)}
+    with database.connect() as session:
+        send(session, Batch(table, 0, rows, data), BATCH, 10)
+        assert count(database, session, table) == 30
+        sums = AggregateQuery(table, (Aggregate(Function.SUM, "value"),), bucket=100)
+        assert ask(session, database.render(sums)).rows == ((0, 45), (100, 145), (200, 245))
+
+
+@pytest.mark.parametrize("unit", [TimeUnit.SECOND, TimeUnit.MILLISECOND])
+def test_instants_of_whole_milliseconds_are_cql_timestamps(server, server_options, unit):
+    value = Column("value", Type.FLOAT64, Role.FIELD)
+    seen = Column("seen", Type.TIMESTAMP, Role.FIELD, nullable=True)
+    table = table_of(AT, DEVICE, value, seen, unit=unit)
+    database = Cassandra(CassandraOptions(**server_options))
+    database.create([table], 1)
+    assert columns_of(server, server_options["keyspace"], "things")["at"][0] == "timestamp"
+
+    per_s = unit.per_second
+    at = np.array([-5, 0, 3, 7, 1_700_000_000]) * per_s + per_s // 10
+    data = {
+        "at": Values(at),
+        "device": Coded(np.array([0, 0, 0, 1, 1]), np.array([b"a", b"b"])),
+        "value": Values(np.arange(5) / 4),
+        "seen": Values(at + 1, np.arange(5) % 2 > 0),
+    }
+    with database.connect() as session:
+        send(session, Batch(table, 0, np.arange(5), data), BATCH, 5)
+        seen_at = [int(a) + 1 if n % 2 else None for n, a in enumerate(at)]
+        expected = zip(at.tolist(), "aaabb", (np.arange(5) / 4).tolist(), seen_at, strict=True)
+        assert set(ask(session, database.render(RowsQuery(table))).rows) == set(expected)
+        newest = NewestQuery(table, "device", ("value", "at"))
+        assert ask(session, database.render(newest)).rows == (
+            ("a", 0.5, int(at[2])),
+            ("b", 1.0, int(at[4])),
+        )
+        early = AggregateQuery(table, COUNT, since=int(at[1]), until=int(at[3]))
+        assert ask(session, database.render(early)).rows == ((2,),)
+        ends = AggregateQuery(
+            table,
+            (Aggregate(Function.MIN, "at"), Aggregate(Function.MAX, "seen")),
+            by=("device",),
+            bucket=10 * per_s,
+        )
+        assert ask(session, database.render(ends)).rows == (
+            ("a", -10 * per_s, int(at[0]), None),
+            ("a", 0, int(at[1]), int(at[1]) + 1),
+            ("b", 0, int(at[3]), int(at[3]) + 1),
+            ("b", 1_700_000_000 * per_s, int(at[4]), None),
+        )
+
+
+def test_table_options_are_passed_on(server, server_database, open_cassandra):
+    options = "compaction = {'class': 'TimeWindowCompactionStrategy'} AND gc_grace_seconds = 60"
+    open_cassandra(table_options=options).create([EVENTS], 1)
+    ((compaction, grace),) = server.execute(
+        "SELECT compaction, gc_grace_seconds FROM system_schema.tables WHERE "
+        f"keyspace_name = '{server_database}' AND table_name = 'events'"
+    )
+    assert "TimeWindow" in compaction["class"]
+    assert grace == 60
+
+
+# --- the keyspace --------------------------------------------------------------------------------
+
+
+def test_more_replicas_than_nodes_are_refused_with_the_remedy(open_cassandra):
+    with pytest.raises(SetupError, match=r"has 1 node: .*--extra-option replication_factor=1"):
+        open_cassandra(replication_factor=3).create([EVENTS], 1)
+
+
+def test_a_keyspace_with_other_tables_keeps_its_replication(server, server_database, cassandra):
+    replication = "{'class': 'SimpleStrategy', 'replication_factor': 2}"
+    server.execute(
+        f"CREATE KEYSPACE {server_database} WITH replication = {replication}",
+        f"CREATE TABLE {server_database}.other (a int PRIMARY KEY)",
+    )
+    with pytest.raises(SetupError, match="has other tables, and 2 replicas"):
+        cassandra.create([EVENTS], 1)
+    server.execute(f"DROP TABLE {server_database}.other")
+    cassandra.create([EVENTS], 1)
+    assert cassandra.describe().settings["replication_factor"] == "1"
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def test_the_published_queries_as_cql(open_cassandra):
+    database = open_cassandra(keyspace="ks")
+    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+    texts = {name: database.render(query).text for name, query in queries.items()}
+    ends = "FROM ks.events WHERE token(device_id) >= ? AND token(device_id) <= ?"
+    mean = "count(temperature), sum(CAST(temperature AS double))"
+    assert texts == {
+        "count-events": f"SELECT count(*) {ends}",
+        "temperature-min-max": f"SELECT max(temperature), min(temperature) {ends}",
+        "temperature-stats": f"SELECT max(temperature), {mean}, min(temperature) {ends}",
+        "temperature-stats-per-device": f"SELECT device_id, max(temperature), {mean}, "
+        f"min(temperature) {ends} GROUP BY device_id",
+        "newest-per-device": f"SELECT device_id, timestamp, temperature {ends} "
+        "PER PARTITION LIMIT 1",
+    }
+
+
+@pytest.mark.parametrize("primary_key", [PrimaryKey.NONE, PrimaryKey.UUID])
+def test_the_clients_plan_gives_the_same_answers(open_cassandra, primary_key):
+    database = open_cassandra(aggregation_plan="client")
+    wide = Wideset(primary_key, parts=4)
+    wide.fill(database)
+    with database.connect() as session:
+        for name, query in wide.queries.items():
+            statement = database.render(query)
+            assert "GROUP BY" not in statement.text
+            assert "CAST" not in statement.text
+            assert ask(session, statement) == wide.answer(query), name
+
+
+def test_what_differs_is_counted_by_any_columns(cassandra):
+    wide = Wideset(parts=4)
+    wide.fill(cassandra)
+    with cassandra.connect() as session:
+        for table in wide.tables:
+            tags = tuple(tag.name for tag in table.tags)
+            for columns in (tags, tags[:1], (table.columns[-1].name,), table.key):
+                query = DistinctQuery(table, columns)
+                assert ask(session, cassandra.render(query)) == wide.answer(query), columns
+
+
+def test_one_partition_is_asked_for_directly(cassandra):
+    where = (("site", "Ost"),)
+    statement = cassandra.render(AggregateQuery(READINGS, COUNT, where=where, since=5, until=9))
+    assert statement.text.endswith("WHERE site = ? AND time >= ? AND time < ?")
+    assert statement.parameters == ("Ost", 5, 9)
+
+
+def test_a_query_of_the_targets_own_is_run_as_it_is(cassandra, server_database):
+    wide = Wideset()
+    wide.fill(cassandra)
+    text = f'SELECT count(*) FROM {server_database}."{cql.table_name("Machine States")}"'
+    statement = cassandra.render(AggregateQuery(STATES, COUNT))
+    tuned = Statement(text, statement.outputs, tuned=True)
+    with cassandra.connect() as session:
+        assert ask(session, tuned).rows == ((300,),)
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol_version", [3, 4, 5])
+@pytest.mark.parametrize("mode", [SINGLE, BATCH])
+def test_every_version_of_the_protocol_carries_the_rows(open_cassandra, protocol_version, mode):
+    database = open_cassandra(protocol_version=protocol_version)
+    wide = Wideset()
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        assert session.cluster.protocol_version == protocol_version
+        for batch in wide.batches:
+            send(session, batch, mode, 1 if mode == SINGLE else 25)
+        for table in wide.tables:
+            assert ask(session, database.render(RowsQuery(table))) == wide.answer(RowsQuery(table))
+
+
+def test_a_null_leaves_no_tombstone(server, server_database, cassandra):
+    wide = Wideset()
+    wide.fill(cassandra)
+    found = server.execute(
+        f"SELECT writetime(large) FROM {server_database}.readings WHERE site = 'north'"
+    )
+    assert {None} < {written for (written,) in found}
+    ((most,),) = server.execute(
+        "SELECT max FROM system_views.tombstones_per_read WHERE "
+        f"keyspace_name = '{server_database}' AND table_name = 'readings'"
+    )
+    assert most <= 1  # partitions have a dozen NULLs each
+
+
+def test_a_mixed_batch_takes_the_rows_of_a_send_as_one(open_cassandra):
+    wide = Wideset()
+    for batches, most in (("partition", 7), ("mixed", 1)):
+        database = open_cassandra(batches=batches)
+        wide.fill(database)
+        with database.connect() as session:
+            (payload, *_) = session.encode(wide.batches[0], BATCH, 100)
+            assert len(payload.data[1]) == most
+            session.send(payload)
+            assert count(database, session, wide.tables[0]) == 300
+
+
+def test_payloads_in_flight_are_all_acknowledged(open_cassandra):
+    database = open_cassandra(max_sync_calls=50)
+    wide = Wideset(parts=4)
+    database.create(wide.tables, 10)
+    ended = []
+    with database.connect() as session:
+        assert session.in_flight == 50
+        payloads = [p for batch in wide.batches for p in session.encode(batch, BATCH, 10)]
+        all_ended = threading.Event()
+
+        def done(error):
+            ended.append(error)
+            if len(ended) == len(payloads):
+                all_ended.set()
+
+        for payload in payloads:
+            session.begin(payload, done)
+        assert all_ended.wait(30)
+        assert set(ended) == {None}
+        for table in wide.tables:
+            assert ask(session, database.render(RowsQuery(table))) == wide.answer(RowsQuery(table))
+
+
+# --- errors and what they mean -------------------------------------------------------------------
+
+
+def test_a_statement_that_the_server_has_forgotten_is_prepared_again(
+    server, server_database, cassandra
+):
+    wide = Wideset()
+    cassandra.create(wide.tables, 10)
+    with cassandra.connect() as session:
+        first, second = session.encode(wide.batches[0].slice(0, 20), BATCH, 10)
+        session.send(first)
+        server.execute(f"ALTER TABLE {server_database}.readings ADD extra int")
+        session.send(second)
+        assert count(cassandra, session, wide.tables[0]) == 20
+
+
+@pytest.mark.parametrize("mode", [SINGLE, BATCH])
+def test_a_server_that_crashes(server, cassandra, mode):
+    wide = Wideset()
+    cassandra.create(wide.tables, 10)
+    with cassandra.connect() as session:
+        first, second, *_ = session.encode(wide.batches[0], mode, 1 if mode == SINGLE else 10)
+        session.send(first)
+        server.kill()
+        start = time.monotonic()
+        try:
+            with pytest.raises((NoHostAvailable, ConnectionException)) as caught:
+                session.send(second)
+            assert session.classify(caught.value) in (Failure.UNKNOWN, Failure.NOT_APPLIED)
+            while session.alive:
+                time.sleep(0.1)
+            with pytest.raises(NoHostAvailable) as again:
+                session.send(second)
+            assert session.classify(again.value) is Failure.NOT_APPLIED  # it was never sent
+            assert time.monotonic() - start < 30
+        finally:
+            server.start()
+    with cassandra.connect() as session:
+        assert count(cassandra, session, wide.tables[0]) == first.rows
+
+
+def test_a_node_that_is_gone_without_a_word_is_missed(server, cassandra):
+    wide = Wideset()
+    cassandra.create(wide.tables, 10)
+    with cassandra.connect() as session:
+        first, second, *_ = session.encode(wide.batches[0], BATCH, 10)
+        session.send(first)
+        server.pause()
+        start = time.monotonic()
+        try:
+            with pytest.raises(Exception, match=r"(?i)heartbeat|timed? ?out|defunct") as caught:
+                session.send(second)
+            assert session.classify(caught.value) is Failure.UNKNOWN
+            assert time.monotonic() - start < 35
+        finally:
+            server.resume()
+
+
+def test_a_request_that_takes_too_long_may_have_been_applied(server, open_cassandra):
+    database = open_cassandra(request_timeout_s=0.5)
+    wide = Wideset()
+    open_cassandra().create(wide.tables, 10)
+    with database.connect() as session:
+        (payload, *_) = session.encode(wide.batches[0], BATCH, 10)
+        server.pause()
+        try:
+            with pytest.raises(OperationTimedOut) as caught:
+                session.send(payload)
+            assert session.classify(caught.value) is Failure.UNKNOWN
+        finally:
+            server.resume()
+        assert "OperationTimedOut" in database.explain(caught.value)
+
+
+def test_a_table_that_is_gone_is_fatal(server, server_database, cassandra):
+    wide = Wideset()
+    cassandra.create(wide.tables, 10)
+    with cassandra.connect() as session:
+        (payload, *_) = session.encode(wide.batches[0], BATCH, 10)
+        server.execute(f"DROP TABLE {server_database}.readings")
+        with pytest.raises(Exception, match=r"readings|prepared|unconfigured") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.FATAL
+        assert session.alive
+
+
+def test_a_batch_that_is_too_large_is_fatal_with_the_remedy(open_cassandra):
+    database = open_cassandra(batches="mixed")
+    wide = Wideset()
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        (payload,) = session.encode(wide.batches[0], BATCH, 300)
+        with pytest.raises(InvalidRequest, match="Batch too large") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.FATAL
+        told = database.explain(caught.value)
+        assert "batch_size_fail_threshold" in told
+        assert "batches=mixed" in told
+
+
+def test_too_few_replicas_mean_not_applied(open_cassandra):
+    wide = Wideset()
+    open_cassandra().create(wide.tables, 10)
+    database = open_cassandra(consistency="TWO")
+    with database.connect() as session:
+        (payload, *_) = session.encode(wide.batches[0], BATCH, 10)
+        with pytest.raises(Unavailable) as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        assert "consistency" in database.explain(caught.value)
+    with open_cassandra().connect() as session:
+        assert count(database, session, wide.tables[0]) == 0
+
+
+NOT_SENT = {"a": ConnectionBusy("busy"), "b": ConnectionException("down")}
+ONE = ConsistencyLevel.ONE
+
+
+@pytest.mark.parametrize(
+    ("error", "repeatable", "drawn"),
+    [
+        (Unavailable("", ONE, 1, 0), Failure.NOT_APPLIED, Failure.UNKNOWN),
+        (NoHostAvailable("", NOT_SENT), Failure.NOT_APPLIED, Failure.UNKNOWN),
+        (WriteTimeout("", write_type=WriteType.UNLOGGED_BATCH), Failure.UNKNOWN, Failure.UNKNOWN),
+        (WriteFailure("", write_type=WriteType.SIMPLE), Failure.UNKNOWN, Failure.UNKNOWN),
+        (OperationTimedOut(), Failure.UNKNOWN, Failure.UNKNOWN),
+        (ConnectionShutdown("closed"), Failure.UNKNOWN, Failure.UNKNOWN),
+        (NoHostAvailable("", {"a": TypeError("ours")}), Failure.UNKNOWN, Failure.UNKNOWN),
+        (InvalidRequest("no"), Failure.FATAL, Failure.FATAL),
+        (ValueError("ours"), Failure.UNKNOWN, Failure.UNKNOWN),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
+)
+def test_what_an_error_means(cassandra, error, repeatable, drawn):
+    """Rows whose key the server draws must not be sent twice, even if only some were taken."""
+    for key, meaning in ((PrimaryKey.NONE, repeatable), (PrimaryKey.UUID, drawn)):
+        wide = Wideset(key)
+        cassandra.drop(wide.tables)
+        cassandra.create(wide.tables, 10)
+        with cassandra.connect() as session:
+            (payload, *_) = session.encode(wide.batches[0], BATCH, 10)
+            session.send(payload)
+            assert session.classify(error) is meaning
+            (single, *_) = session.encode(wide.batches[0], SINGLE, 1)
+            session.send(single)
+            assert session.classify(error) is repeatable  # alone it is taken or not
+
+
+# --- being refused -------------------------------------------------------------------------------
+
+
+def refusal(database):
+    """Return what is told, and that it is told by every way in, in seconds."""
+    start = time.monotonic()
+    told = []
+    for attempt in (
+        database.connect,
+        database.describe,
+        lambda: database.create([EVENTS], 1),
+        lambda: database.drop([EVENTS]),
+    ):
+        with pytest.raises(SetupError) as caught:
+            attempt()
+        told.append(str(caught.value))
+    assert time.monotonic() - start < 30
+    return told
+
+
+def test_a_wrong_password(open_cassandra):
+    for told in refusal(open_cassandra(password="swordfish")):
+        assert "username" in told
+        assert "check username and password" in told
+        assert "swordfish" not in told
+
+
+def test_no_password_at_all(open_cassandra):
+    for told in refusal(open_cassandra(username=None, password=None)):
+        assert "check username and password" in told
+
+
+def test_a_server_that_is_not_there(open_cassandra):
+    for told in refusal(open_cassandra(port=free_port(), password="swordfish")):
+        assert "Connection refused" in told
+        assert "; check that the nodes run" in told
+        assert "swordfish" not in told
+
+
+def test_an_unknown_host(open_cassandra):
+    for told in refusal(open_cassandra(hosts="nowhere.invalid")):
+        assert "check hosts" in told
+
+
+def test_a_datacenter_that_is_not_there(open_cassandra):
+    for told in refusal(open_cassandra(local_datacenter="mars")):
+        assert "local_datacenter" in told
+
+
+def test_missing_rights(server, server_database, open_cassandra):
+    guest = f"guest_{server_database}"
+    server.execute(f"CREATE ROLE {guest} WITH PASSWORD = 'guest-password' AND LOGIN = true")
+    try:
+        database = open_cassandra(username=guest, password="guest-password")
+        with pytest.raises(SetupError, match=r"(?i)no CREATE permission.*GRANT"):
+            database.create([EVENTS], 1)
+    finally:
+        server.execute(f"DROP ROLE {guest}")
+
+
+def test_a_query_before_any_insert_names_what_is_missing(cassandra):
+    cassandra.create([STATES], 1)
+    with cassandra.connect() as session:
+        with pytest.raises(InvalidRequest) as caught:
+            session.run(cassandra.render(AggregateQuery(EVENTS, COUNT)))
+        assert "run an insert first" in cassandra.explain(caught.value)
+
+
+def test_options_that_do_not_go_together_are_named(open_cassandra):
+    def problems(key=PrimaryKey.NONE, rows=10, **options):
+        return " ".join(open_cassandra(**options).problems(key, 1, rows))
+
+    assert problems() == ""
+    assert "clustering_columns" in problems(PrimaryKey.UUID, clustering_columns="timestamp")
+    assert "--batch" in problems(rows=65_536)
+    assert problems(rows=65_535) == ""
+    assert "tls=true" in problems(insecure=True)
+    assert "choose one" in problems(tls=True, insecure=True, ca_file="x")
+    assert "username and password" in problems(password=None)
+
+
+# --- TLS -----------------------------------------------------------------------------------------
+
+
+def test_tls_is_used_and_the_certificate_is_checked(server, open_cassandra):
+    wide = Wideset()
+    database = open_cassandra(tls=True, ca_file=str(server.authority))
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        send(session, wide.batches[0], BATCH, 100)
+        (connection, *_) = session.cluster.get_connection_holders()[0].get_connections()
+        assert isinstance(connection._socket, ssl.SSLSocket)
+        assert count(database, session, wide.tables[0]) == 300
+
+
+def test_a_certificate_of_nobody_known_is_refused_unless_said_so(open_cassandra):
+    for told in refusal(open_cassandra(tls=True)):
+        assert "CERTIFICATE_VERIFY_FAILED" in told
+        assert "ca_file" in told
+    assert open_cassandra(tls=True, insecure=True).describe().nodes == 1
+
+
+def test_a_ca_file_that_is_not_there_is_named(open_cassandra):
+    for told in refusal(open_cassandra(tls=True, ca_file="/nowhere/ca.pem")):
+        assert "/nowhere/ca.pem" in told
+
+
+# --- what the server is asked --------------------------------------------------------------------
+
+
+def test_durability_is_what_the_servers_settings_make_of_it(cassandra):
+    server = cassandra.describe()
+    assert server.version == "Cassandra 5.0.9"
+    assert server.durable is False
+    assert "1 of 1 replicas (LOCAL_QUORUM)" in server.durability
+    assert "commitlog_sync=periodic, every 10000ms" in server.durability
+    assert server.settings["commitlog_sync"] == "periodic"
+
+
+PERIODIC = {"commitlog_sync": "periodic", "commitlog_sync_period": "10000ms"}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "acknowledging", "replicas", "durable", "words"),
+    [
+        ([PERIODIC], 1, 1, False, "within 0.1 s, or its machine"),
+        ([PERIODIC] * 3, 2, 3, False, "not a power cut of all at once"),
+        ([{"commitlog_sync": "batch"}] * 3, 2, 3, True, "synced to disk before"),
+        ([{"commitlog_sync": "batch"}, PERIODIC], 2, 2, False, "every 10000ms"),
+        ([{"commitlog_sync": "group"}], 1, 3, True, "commitlog_sync=group"),
+        ([PERIODIC], 0, 3, False, "in a hint"),
+        ([], 1, 1, None, "does not tell"),
+    ],
+)
+def test_the_sentence_of_durability(nodes, acknowledging, replicas, durable, words):
+    survives, told = durability(nodes, "LEVEL", acknowledging, replicas)
+    assert survives is durable
+    assert told.startswith("an acknowledged row")
+    assert words in told
+
+
+def test_a_log_that_is_synced_before_the_acknowledgement_keeps_all():
+    with SERVERS["cassandra"](commitlog_sync="batch", commitlog_sync_period="") as server:
+        database = Cassandra(CassandraOptions(**server.options("synced")))
+        wide = Wideset()
+        database.create(wide.tables, 10)
+        with database.connect() as session:
+            for batch in wide.batches:
+                send(session, batch, BATCH, 10)
+        server.kill()
+        server.start()
+        assert verify(database, wide.dataset, (), Level.FULL).status is Status.VERIFIED
+        told = database.describe()
+        assert told.durable
+        assert "commitlog_sync=batch" in told.durability
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("LOCAL_QUORUM", "LOCAL_QUORUM"), ("ALL", "ONE"), ("ONE", "ALL"), ("ANY", "ALL")],
+)
+def test_reads_ask_for_as_many_as_find_every_acknowledged_row(open_cassandra, written, read):
+    assert open_cassandra(consistency=written).describe().settings["read_consistency"] == read
+    said = open_cassandra(consistency=written, read_consistency="TWO")
+    assert said.describe().settings["read_consistency"] == "TWO"
+
+
+def test_settling_writes_the_memtables_to_disk(server, server_database, cassandra):
+    def files():
+        found = server.folder.glob(f"node*/data/{server_database}/readings-*/*-Data.db")
+        return sum(path.stat().st_size for path in found)
+
+    wide = Wideset()
+    cassandra.create(wide.tables, 100)
+    with cassandra.connect() as session:
+        send(session, wide.batches[0], BATCH, 100)
+    assert files() == 0
+    cassandra.settle(wide.tables)
+    assert files() > 1000
+    assert cassandra.size_bytes(wide.tables) >= files()
+    ((period,),) = server.execute(
+        "SELECT memtable_flush_period_in_ms FROM system_schema.tables WHERE "
+        f"keyspace_name = '{server_database}' AND table_name = 'readings'"
+    )
+    assert period == 0

@@ -1,0 +1,145 @@
+"""Three nodes of Cassandra, and one of them killed while rows are written."""
+
+import threading
+import time
+
+import pytest
+from cassandra import Unavailable
+
+from simulator.dataset import Dataset, Feed, lane_range
+from simulator.modules.base import BATCH, Failure
+from simulator.modules.cassandra import Cassandra, CassandraOptions
+from simulator.schema import PrimaryKey
+from simulator.sender import Sender
+from simulator.verdict import Level, Status
+from simulator.verify import verify
+from tests.contract.harness import Wideset, send
+
+pytestmark = pytest.mark.server("cassandra_cluster")
+
+ROWS = 60_000
+DATASET = Dataset(
+    workload="iot", workload_version=1, params={"devices": 20}, seed=1,
+    start_ms=1_795_232_700_000, primary_key=PrimaryKey.NONE, parts=1,
+)  # fmt: skip
+
+
+@pytest.fixture
+def open_cassandra(server_options):
+    return lambda **options: Cassandra(CassandraOptions(**{**server_options, **options}))
+
+
+def killed_in_mid_run(server, database):
+    """Write rows while a node is killed; return the sender, and the error that ended it."""
+    tables = Feed(DATASET).tables
+    database.create(tables, 100)
+    sender = Sender(database, Feed(DATASET), threading.Event())
+    errors = []
+
+    def write():
+        try:
+            sender.start()
+            sender.insert([lane_range(0, 0, ROWS)], BATCH, 100, 0.0)
+        except Exception as error:  # noqa: BLE001  # shown by the assertions
+            errors.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while sender.meter.rows < ROWS // 10:
+        assert writer.is_alive(), errors
+        time.sleep(0.01)
+    server.kill("node3")
+    writer.join(200)
+    assert not writer.is_alive()
+    sender.close()
+    return sender, (errors or [None])[0]
+
+
+@pytest.mark.parametrize("max_sync_calls", [1, 20])
+def test_a_quorum_goes_on_without_one_of_three(server, open_cassandra, max_sync_calls):
+    database = open_cassandra(max_sync_calls=max_sync_calls)
+    sender, error = killed_in_mid_run(server, database)
+    assert error is None
+    assert sender.meter.rows + sender.uncertain_rows == ROWS
+    assert sender.meter.rows >= ROWS - 100 * (max_sync_calls + 20)
+
+    dataset = DATASET.with_ranges([lane_range(0, 0, ROWS)])
+    for back in (False, True):
+        if back:
+            server.start()
+            database.settle(Feed(DATASET).tables)
+        verdict = verify(database, dataset, sender.uncertain, Level.FULL)
+        assert verdict.status is Status.VERIFIED, verdict.reason
+
+
+def test_all_cannot_go_on_without_one_of_three_and_says_so(server, open_cassandra):
+    database = open_cassandra(consistency="ALL")
+    sender, error = killed_in_mid_run(server, database)
+    server.start()
+
+    assert "times in a row" in str(error) or "no known outcome" in str(error)
+    assert "Unavailable" in str(error)
+    assert "start the missing nodes, or ask for less: consistency, replication_factor" in str(error)
+    assert sender.meter.rows > 0
+
+
+def test_what_all_replicas_must_have_is_not_applied_when_one_is_missing(server, open_cassandra):
+    wide = Wideset()
+    open_cassandra().create(wide.tables, 10)
+    server.kill("node2")
+    with open_cassandra(consistency="ALL").connect() as session:
+        (payload, *_) = session.encode(wide.batches[0].slice(0, 1), BATCH, 10)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:  # until the others have noticed
+            with pytest.raises(Exception, match=r"(?i)unavailable|timed out|timeout") as caught:
+                session.send(payload)
+            if isinstance(caught.value, Unavailable):
+                break
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        assert session.alive
+    server.start()
+
+
+def test_rows_of_one_replica_are_found_by_reading_all(server, open_cassandra):
+    database = open_cassandra(consistency="ONE")
+    wide = Wideset()
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        for batch in wide.batches:
+            send(session, batch, BATCH, 10)
+    assert verify(database, wide.dataset, (), Level.FULL).status is Status.VERIFIED
+
+
+def test_the_cluster_is_described(open_cassandra):
+    told = open_cassandra().describe()
+    assert told.nodes == 3
+    assert "2 of 3 replicas (LOCAL_QUORUM)" in told.durability
+    assert "survives the loss of one machine" in told.durability
+    assert open_cassandra(consistency="ALL").describe().settings["read_consistency"] == "ONE"
+
+
+def test_sizes_are_those_of_all_nodes(open_cassandra):
+    wide = Wideset()
+    sizes = []
+    for replicas in (1, 3):
+        database = open_cassandra(replication_factor=replicas)
+        database.drop(wide.tables)
+        wide.fill(database)
+        sizes.append(database.size_bytes(wide.tables))
+    assert 0 < sizes[0] < sizes[1]
+
+
+def test_a_row_is_sent_to_a_node_that_has_it(open_cassandra):
+    database = open_cassandra(replication_factor=1)
+    wide = Wideset()
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        metadata = session.cluster.metadata
+        for payload in session.encode(wide.batches[0], BATCH, 300):
+            table, requests = payload.data
+            assert len(requests) == 7
+            for request in requests:
+                future = session._request(table, request, BATCH)
+                future.result()
+                owners = metadata.get_replicas(database.options.keyspace, request.routing_key)
+                assert future.attempted_hosts == list(owners)
