@@ -17,6 +17,7 @@ MODULES = {
     "yugabyte_sql": "simulator.modules.yugabyte_sql:YugabyteSql",
     "cratedb": "simulator.modules.cratedb:Cratedb",
     "cratedb_pg": "simulator.modules.cratedb_pg:CratedbPg",
+    "opentsdb": "simulator.modules.opentsdb:OpenTsdb",
 }
 
 

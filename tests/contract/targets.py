@@ -122,5 +122,21 @@ TARGETS = {
         sums_beyond_64_bits=True,
         stand_in=True,
     ),
+    "opentsdb": Target(
+        "opentsdb",
+        server="opentsdb",
+        duplicate=Duplicate.REPLACED,
+        lacks=(
+            Awkward.NULL_TAG,
+            Awkward.ODD_NAMES,
+            Awkward.ODD_TAGS,
+            Awkward.TEXT_FIELDS,
+            Awkward.OLD_ROWS,
+            Awkward.FINE_TIME,
+        ),
+        sums_beyond_64_bits=True,
+        size_unknown=True,
+        durability_unknown=True,
+    ),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

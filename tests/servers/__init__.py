@@ -14,6 +14,7 @@ database on it (`create_database`, `drop_database`, `options`); and a line in SE
 
 from tests.servers.base import Server, free_port
 from tests.servers.mysql import MariaDb, MySql
+from tests.servers.opentsdb import OpenTsdb
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
 from tests.servers.postgres_newer import Postgres17, Postgres18
@@ -27,6 +28,7 @@ SERVERS: dict[str, type[Server]] = {
     "timescaledb15": Timescaledb15,
     "mysql": MySql,
     "mariadb": MariaDb,
+    "opentsdb": OpenTsdb,
 }
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb")
