@@ -18,6 +18,7 @@ MODULES = {
     "cratedb": "simulator.modules.cratedb:Cratedb",
     "cratedb_pg": "simulator.modules.cratedb_pg:CratedbPg",
     "opentsdb": "simulator.modules.opentsdb:OpenTsdb",
+    "graphite": "simulator.modules.graphite:Graphite",
 }
 
 

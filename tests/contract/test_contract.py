@@ -98,6 +98,7 @@ def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, d
     with database.connect() as session:
         for batch in (first.slice(0, len(first) - 1), *others):
             send(session, batch, BATCH, 100)
+    database.settle(wide.tables)
     lost = int(first.rows[-1])
     verdict = verify(database, wide.dataset, (), Level.FULL)
     assert verdict.status is Status.MISMATCH

@@ -13,6 +13,7 @@ database on it (`create_database`, `drop_database`, `options`); and a line in SE
 """
 
 from tests.servers.base import Server, free_port
+from tests.servers.graphite import Graphite
 from tests.servers.mysql import MariaDb, MySql
 from tests.servers.opentsdb import OpenTsdb
 from tests.servers.packages import NotInstalled
@@ -29,6 +30,7 @@ SERVERS: dict[str, type[Server]] = {
     "mysql": MySql,
     "mariadb": MariaDb,
     "opentsdb": OpenTsdb,
+    "graphite": Graphite,
 }
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb")
