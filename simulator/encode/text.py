@@ -164,7 +164,7 @@ def _values(kind: Type, values: Array, unit: TimeUnit, style: Style) -> list[Arr
     if kind is Type.TEXT:
         return _texts(values, style)
     if kind in FLOATS:
-        return [_floats(values)]
+        return [floats(values)]
     if kind is Type.BOOL:
         return [np.array([style.false, style.true]).take(values)]
     if kind in INTEGERS or style.instants is None:
@@ -181,7 +181,7 @@ def _texts(values: Array, style: Style) -> list[Array]:
     return [*quote, values, *quote]
 
 
-def _floats(values: Array) -> Array:
+def floats(values: Array) -> Array:
     """Return the shortest text that reads back as the same number, in single and double precision.
 
     Trailing zeros make all of them equally long, unless an exponent forbids it. Python's `repr`

@@ -27,6 +27,8 @@ MODULES = {
     "clickhouse": "simulator.modules.clickhouse:Clickhouse",
     "clickhouse_embedded": "simulator.modules.clickhouse_embedded:ClickhouseEmbedded",
     "duckdb": "simulator.modules.duckdb:DuckDb",
+    "opentsdb": "simulator.modules.opentsdb:OpenTsdb",
+    "graphite": "simulator.modules.graphite:Graphite",
 }
 
 

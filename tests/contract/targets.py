@@ -44,6 +44,8 @@ class Target:
     """The wide workload's queries that it cannot answer, and says so."""
     stand_in: bool = False
     """The server under test is a relative's; the real one has not been had."""
+    unanswered: bool = False
+    """It acknowledges nothing, so that no kill can break a promise."""
     size_unknown: bool = False
     durability_unknown: bool = False
 
@@ -169,5 +171,39 @@ TARGETS = {
         "clickhouse_embedded", _path, sums_beyond_64_bits=True, duplicate=Duplicate.KEPT
     ),
     "duckdb": Target("duckdb", _path, sums_beyond_64_bits=True),
+    "graphite": Target(
+        "graphite",
+        server="graphite",
+        duplicate=Duplicate.REPLACED,
+        lacks=(
+            Awkward.NULL_TAG,
+            Awkward.FAR_INSTANTS,
+            Awkward.LARGE_INTEGERS,
+            Awkward.ODD_NAMES,
+            Awkward.ODD_TAGS,
+            Awkward.TEXT_FIELDS,
+            Awkward.OLD_ROWS,
+            Awkward.SUBSECOND_TIME,
+        ),
+        sums_beyond_64_bits=True,
+        unanswered=True,
+        size_unknown=True,
+    ),
+    "opentsdb": Target(
+        "opentsdb",
+        server="opentsdb",
+        duplicate=Duplicate.REPLACED,
+        lacks=(
+            Awkward.NULL_TAG,
+            Awkward.ODD_NAMES,
+            Awkward.ODD_TAGS,
+            Awkward.TEXT_FIELDS,
+            Awkward.OLD_ROWS,
+            Awkward.FINE_TIME,
+        ),
+        sums_beyond_64_bits=True,
+        size_unknown=True,
+        durability_unknown=True,
+    ),
 }
 STORING = {name: t for name, t in TARGETS.items() if t.database.capabilities.stores}

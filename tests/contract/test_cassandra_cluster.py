@@ -100,7 +100,7 @@ def test_what_all_replicas_must_have_is_not_applied_when_one_is_missing(server, 
     server.start()
 
 
-def test_rows_of_one_replica_are_found_by_reading_all(server, open_cassandra):
+def test_rows_of_one_replica_are_found_by_reading_all(open_cassandra):
     database = open_cassandra(consistency="ONE")
     wide = Wideset()
     database.create(wide.tables, 10)

@@ -62,9 +62,14 @@ def test_every_query_is_answered_truly_or_said_to_be_unsupported(target, databas
 def test_a_value_that_it_cannot_hold_is_refused_before_it_is_sent(request, target, group):
     database, primary_key = target.open(request), target.wide().dataset.primary_key
     wide = Wideset(primary_key, lacks=[other for other in target.lacks if other is not group])
-    database.create(wide.tables, 100)
-    with database.connect() as session, pytest.raises(UnstorableError):
-        [session.encode(batch, BATCH, 100) for batch in wide.batches]
+
+    def create_and_encode():
+        database.create(wide.tables, 100)
+        with database.connect() as session:
+            [session.encode(batch, BATCH, 100) for batch in wide.batches]
+
+    with pytest.raises(UnstorableError):
+        create_and_encode()
 
 
 def test_a_sum_that_64_bits_cannot_hold_is_exact_or_an_error(target, database):

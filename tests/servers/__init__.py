@@ -16,8 +16,10 @@ from tests.servers.base import Server, free_port
 from tests.servers.cassandra import Cassandra, CassandraCluster
 from tests.servers.clickhouse import ClickHouse
 from tests.servers.ferretdb import FerretDb
+from tests.servers.graphite import Graphite
 from tests.servers.influxdb import InfluxDb, InfluxDb1
 from tests.servers.mysql import MariaDb, MySql
+from tests.servers.opentsdb import OpenTsdb
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
 from tests.servers.postgres_newer import Postgres17, Postgres18
@@ -41,6 +43,8 @@ SERVERS: dict[str, type[Server]] = {
     "cassandra": Cassandra,
     "cassandra_cluster": CassandraCluster,
     "clickhouse": ClickHouse,
+    "opentsdb": OpenTsdb,
+    "graphite": Graphite,
 }
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb", "cassandra", "clickhouse")
