@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from simulator.batch import Batch
+from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.text import CSV, SQL, TSV, Text
@@ -38,6 +39,7 @@ class Encoding(StrEnum):
     CSV = "csv"
     TSV = "tsv"
     SQL = "sql"
+    LINES = "lines"
     OBJECTS = "objects"
 
 
@@ -46,7 +48,8 @@ class NullOptions(Options):
 
     encode: Encoding = Field(
         Encoding.NONE,
-        description="encode as a module would that takes this: binary COPY, text, or Python rows",
+        description="encode as a module would that takes this: binary COPY, text (InfluxDB's lines "
+        "too), or Python rows",
     )
 
 
@@ -134,6 +137,8 @@ def _encoder(encoding: Encoding, table: Table) -> Callable[[Batch, int], Sequenc
             return _nothing
         case Encoding.PGCOPY:
             return PgCopy(table.columns, table.time_unit).encode
+        case Encoding.LINES:
+            return LineProtocol(table, table.name).encode
         case Encoding.OBJECTS:
             return Objects(table.columns, table.time_unit).encode
         case _:

@@ -289,7 +289,7 @@ def test_null_drops_everything_and_answers_nothing():
     wide = Wideset(PrimaryKey.CLIENT)
     readings, _ = wide.tables
     model = TARGETS["null"].database.options_model
-    for encode in ("none", "pgcopy", "csv", "tsv", "sql", "objects"):
+    for encode in ("none", "pgcopy", "csv", "tsv", "sql", "lines", "objects"):
         database: Database = TARGETS["null"].database(model(encode=encode))
         database.create(wide.tables, 100)
         with database.connect() as session:
