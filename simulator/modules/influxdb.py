@@ -246,6 +246,7 @@ _REMEDIES = {
     "organization name .* not found": "name another in org, or make it: influx org create",
     "could not find bucket|bucket .* not found|database not found": "run an insert first",
     "field type conflict": "the measurement has a field of another type; run with --clean",
+    "max-values-per-tag|max-series-per-database": "raise that limit in the server's configuration",
     "unauthorized access": "token must be one that may read and write buckets",
 }
 """What to try, by what a refusal says."""
