@@ -38,7 +38,7 @@ _LIMITS = Limits(
     large_integers=False,
     more_in_tags="",
     told="ASCII letters, digits, - and _",
-    finer="--tick-ms 1000 gives whole seconds",
+    finer="--tick-ms 1000 and a --start-time give whole seconds",
 )
 _MESSAGE_BYTES = 1 << 20
 """As much as carbon takes in one pickle."""
