@@ -2,7 +2,8 @@
 
 So the module's own way over HTTP is tried on a real server. What that version has not: Bool,
 DateTime64, LowCardinality, Int128, snowflake numbers, places in GROUP BY, settings of these years,
-DROP ... SYNC. The embedded engine, which is new, tries those.
+DROP ... SYNC. The embedded engine, which is new, tries those, and CSV: of that, this version reads
+the smallest double as 0.
 """
 
 import re
@@ -12,6 +13,7 @@ from typing import ClassVar
 
 from simulator.modules.base import Capabilities
 from simulator.modules.clickhouse import Clickhouse
+from simulator.modules.clickhouse_session import CSV
 from simulator.modules.clickhouse_sql import ClickhouseDialect
 from simulator.query import AggregateQuery, Query, Statement, outputs
 from simulator.schema import Column, PrimaryKey, Table, TimeUnit, Type
@@ -55,6 +57,7 @@ class Clickhouse18(Clickhouse):
     capabilities: ClassVar[Capabilities] = replace(
         Clickhouse.capabilities,
         primary_keys={key: Clickhouse.capabilities.primary_keys[key] for key in KEYS},
+        modes={mode: told for mode, told in Clickhouse.capabilities.modes.items() if mode != CSV},
     )
     settings: ClassVar[dict[str, str]] = {}
     oldest: ClassVar[tuple[int, int]] = (18, 16)
