@@ -175,6 +175,9 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
         if aggregate.function in (Function.MIN, Function.MAX) and sorts:
             order = "asc" if aggregate.function is Function.MIN else "desc"
             wanted[name] = _top(column, order, [column.name])
+            if column.nullable:  # what is missing counts as the last integer that there is
+                there = {"exists": field}
+                wanted[name] = {"filter": there, "aggs": {name: wanted[name]}}
         elif column.name in summed:
             wanted[_called(column.name)] = {"stats": field}
         elif aggregate.function is Function.COUNT:
@@ -247,6 +250,8 @@ def _groups(aggregations: Mapping[str, Any], known: Known) -> list[Known]:
     for name, found in aggregations.items():
         if "buckets" in found:
             nested = [_bucket(name, bucket) for bucket in found["buckets"]]
+        elif "doc_count" in found:
+            known |= _groups(_inside(found), {})[0]
         elif "value" in found:
             known[name] = found["value"]
         elif "hits" in found:
@@ -265,8 +270,12 @@ def _groups(aggregations: Mapping[str, Any], known: Known) -> list[Known]:
 def _bucket(name: str, bucket: Mapping[str, Any]) -> dict[str, Known]:
     key = bucket["key"]
     named = key if isinstance(key, dict) else {name: key}
-    inside = {k: v for k, v in bucket.items() if isinstance(v, dict) and k != "key"}
-    return {"key": {"count": bucket["doc_count"], **named}, "inside": inside}
+    return {"key": {"count": bucket["doc_count"], **named}, "inside": _inside(bucket)}
+
+
+def _inside(bucket: Mapping[str, Any]) -> Known:
+    """Return the aggregations that a bucket has."""
+    return {k: v for k, v in bucket.items() if isinstance(v, dict) and k != "key"}
 
 
 def _stats(name: str, found: Mapping[str, Any]) -> Known:

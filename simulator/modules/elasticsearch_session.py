@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -31,6 +32,8 @@ _ZIPPED = {**_NDJSON, "Content-Encoding": "gzip"}
 _ALL_STORED = b'{"errors":false'
 _REPLY = "filter_path=error,errors,items.*.status,items.*.error"
 """Of each row only what became of it: an eighth of the reply, and a third less work for both."""
+
+_STATEMENT = re.compile(r"(GET|POST) (/\S+)\s*(.*)", re.DOTALL)
 
 _BUSY = 429
 _FAILURES = {
@@ -215,12 +218,14 @@ class ElasticsearchSession(Session):
 
 def _parsed(text: str) -> tuple[str, str, queries.Body]:
     """Return a statement's method, path and body."""
-    head, _, body = text.strip().partition("\n")
+    told = "a query is written as POST /INDEX/_search and, on the lines below it, its body"
+    found = _STATEMENT.fullmatch(text.strip())
+    if not found:
+        raise RunError(f"{told}; found {text!r:.200}")
+    method, path, body = found.groups()
     try:
-        method, path = head.split()
         return method, path, json.loads(body or "{}")
     except ValueError as error:
-        told = "a query is written as POST /INDEX/_search and, on the lines below it, its body"
         raise RunError(f"{told}; found {text!r:.200}: {error}") from error
 
 

@@ -27,6 +27,7 @@ from simulator.batch import Batch, Coded, Values
 from simulator.encode.bson import Bson, Field
 from simulator.encode.cql import CqlRows, Prepared
 from simulator.encode.lineprotocol import LineProtocol
+from simulator.encode.ndjson import documents
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.rows import Frame
@@ -132,6 +133,7 @@ def main() -> None:
         "CSV": Text.of(*of, CSV),
         "TSV": Text.of(*of, TSV),
         "SQL": Text.of(*of, SQL),
+        "NDJSON": documents(*of, None),
         "Bson": Bson([Field(c.name, c) for c in TABLE.columns], TABLE.time_unit),
         "Lines": LineProtocol(TABLE, TABLE.name),
         "CrateDB JSON": Text(

@@ -98,7 +98,16 @@ def test_durability_is_left_as_postgresql_comes():
 
 
 @pytest.mark.parametrize(
-    "folder", ["timescaledb", "cockroachdb", "yugabytedb", "cratedb", "mongodb"]
+    "folder",
+    [
+        "timescaledb",
+        "cockroachdb",
+        "yugabytedb",
+        "cratedb",
+        "mongodb",
+        "elasticsearch",
+        "opensearch",
+    ],
 )
 def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(folder):
     (lab,), (bench,) = ((DBINSTALL / folder).glob(f"*-{p}.yaml") for p in ("lab", "bench"))
@@ -108,6 +117,29 @@ def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(f
     requests = values(documents(bench), "requests")
     assert {"cpu": "8", "memory": "10Gi"} in limits
     assert limits == [each for each in requests if "storage" not in each]
+
+
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+def test_the_target_elasticsearch_names_what_the_operator_makes(profile):
+    name = one(DBINSTALL / f"elasticsearch/cluster-{profile}.yaml", "Elasticsearch")["metadata"][
+        "name"
+    ]
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["elasticsearch"]
+
+    assert target["url"] == f"https://{name}-es-http:9200"
+    assert target["password_from"]["secret"] == f"{name}-es-elastic-user"
+    assert target["ca_from"]["secret"] == f"{name}-es-http-certs-public"
+
+
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+def test_the_target_opensearch_names_the_charts_service_and_secret(profile):
+    (given,) = documents(DBINSTALL / f"opensearch/values-{profile}.yaml")
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["opensearch"]
+
+    assert target["url"] == f"https://{given['fullnameOverride']}:9200"
+    assert given["masterService"] == given["fullnameOverride"]
+    (secret,) = values(given, "secretKeyRef")
+    assert secret == {"name": target["password_from"]["secret"], "key": "password"}
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])

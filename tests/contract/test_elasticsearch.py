@@ -1,0 +1,741 @@
+"""What is Elasticsearch's and OpenSearch's own: indices, exactness, and what errors mean."""
+
+import json
+import signal
+import threading
+
+import numpy as np
+import psutil
+import pytest
+
+from simulator.batch import Batch, Coded, Values
+from simulator.errors import RunError, SetupError, UnstorableError
+from simulator.modules import elasticsearch_query
+from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.elasticsearch import Elasticsearch, ElasticsearchOptions
+from simulator.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    RowsQuery,
+    Statement,
+    outputs,
+)
+from simulator.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.verdict import Level, Status
+from simulator.verify import verify
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import Wideset, ask, count, send
+from tests.contract.reference import answer_of, rows_of
+from tests.contract.wide import READINGS
+from tests.servers import free_port
+from tests.servers.search import GUEST
+from tests.web import Request, Response, Web
+
+BOTH = pytest.mark.server("elasticsearch", "opensearch")
+ONE = pytest.mark.server("elasticsearch")
+SECURE = pytest.mark.server("elasticsearch-secure")
+EVERY = tuple(Function)
+
+
+@pytest.fixture
+def open_search(server_options):
+    return lambda **options: Elasticsearch(ElasticsearchOptions(**{**server_options, **options}))
+
+
+@pytest.fixture
+def search(open_search):
+    return open_search()
+
+
+def call(database, method, path, body=None):
+    with database.connect() as session:
+        return session.call(method, path, body)
+
+
+def stored(database, table, data):
+    """Put rows, given as arrays or columns, into a new index; return them as a batch."""
+    columns = {n: d if isinstance(d, Values | Coded) else Values(d) for n, d in data.items()}
+    batch = Batch(table, 0, np.arange(len(next(iter(columns.values())))), columns)
+    database.drop([table])
+    database.create([table], 100)
+    with database.connect() as session:
+        send(session, batch, BATCH, 1000)
+    database.settle([table])
+    return batch
+
+
+def agrees(database, query, batch):
+    with database.connect() as session:
+        return ask(session, database.render(query)) == answer_of(query, rows_of([batch]))
+
+
+# --- indices --------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_an_index_is_as_the_options_say(open_search):
+    database = open_search(shards=2, replicas=1, refresh_interval="7s", translog_durability="async")
+    database.create([EVENTS], 1000)
+    found = call(database, "GET", "/events?flat_settings=true")["events"]
+    assert (
+        found["settings"].items()
+        >= {
+            "index.number_of_shards": "2",
+            "index.number_of_replicas": "1",
+            "index.refresh_interval": "7s",
+            "index.translog.durability": "async",
+        }.items()
+    )
+    assert found["mappings"] == {
+        "dynamic": "strict",
+        "properties": {
+            "device_id": {"type": "keyword"},
+            "sequence_number": {"type": "long"},
+            "temperature": {"type": "float"},
+            "timestamp": {"type": "long"},
+        },
+    }
+
+
+@BOTH
+def test_what_is_not_said_is_left_to_the_server(search):
+    search.create([EVENTS], 1000)
+    settings = call(search, "GET", "/events/_settings?flat_settings=true")["events"]["settings"]
+    assert settings["index.number_of_shards"] == settings["index.number_of_replicas"] == "1"
+    assert "index.refresh_interval" not in settings
+
+
+@BOTH
+@pytest.mark.parametrize("durability", ["request", "async"])
+def test_durability_is_that_of_the_index(open_search, durability):
+    database = open_search(translog_durability=durability)
+    database.create([EVENTS], 1000)
+    found = call(database, "GET", "/events/_settings/index.translog.durability?flat_settings=true")
+    server = database.describe()
+    assert (
+        found["events"]["settings"] == server.settings == {"index.translog.durability": durability}
+    )
+    assert server.durable == (durability == "request")
+
+
+@BOTH
+def test_the_template_aggregation_keeps_no_document_and_loses_nothing(open_search):
+    sizes = {}
+    for template in ("default", "aggregation"):
+        database, wide = open_search(template=template, shards=1), Wideset(PrimaryKey.DB)
+        wide.fill(database)
+        assert verify(database, wide.dataset, (), Level.FULL).status is Status.VERIFIED
+        hits = call(database, "GET", "/readings/_search?size=1")["hits"]["hits"]
+        assert ("_source" in hits[0]) == (template == "default")
+        sizes[template] = database.size_bytes(wide.tables)
+        with database.connect() as session:
+            for name, query in wide.queries.items():
+                assert ask(session, database.render(query)) == wide.answer(query), name
+        database.drop(wide.tables)
+    assert sizes["aggregation"] < sizes["default"]
+
+
+@BOTH
+def test_compressed_requests_store_the_same(open_search):
+    database, wide = open_search(gzip=True), Wideset(PrimaryKey.CLIENT, 4)
+    wide.fill(database)
+    assert verify(database, wide.dataset, (), Level.FULL).status is Status.VERIFIED
+
+
+@BOTH
+def test_rows_are_visible_at_once_if_that_is_wanted(open_search):
+    wide = Wideset(PrimaryKey.DB)
+    for refresh, visible in (("false", 0), ("true", 10)):
+        database = open_search(refresh=refresh, refresh_interval="-1")
+        database.drop(wide.tables)
+        database.create(wide.tables, 10)
+        with database.connect() as session:
+            send(session, wide.batches[0].slice(0, 10), BATCH, 10)
+            assert count(database, session, wide.tables[0]) == visible
+
+
+@BOTH
+def test_settling_leaves_one_segment_a_shard_and_may_be_told_not_to(open_search):
+    segments = {}
+    for force_merge in (False, True):
+        wide, database = Wideset(PrimaryKey.DB), open_search(shards=1, force_merge=force_merge)
+        database.drop(wide.tables)
+        database.create(wide.tables, 100)
+        with database.connect() as session:
+            for start in range(0, 60, 10):
+                send(session, wide.batches[0].slice(start, start + 10), BATCH, 10)
+                session.call("POST", "/readings/_refresh")
+        database.settle(wide.tables)
+        stats = call(database, "GET", "/readings/_stats/segments")
+        segments[force_merge] = stats["_all"]["primaries"]["segments"]["count"]
+    assert segments[True] == 1 < segments[False]
+
+
+@ONE
+def test_names_that_an_index_cannot_have_are_told_apart(search):
+    tables = [Table(name, EVENTS.columns, EVENTS.key) for name in ("A b", "a_b", "a b", "-x", "é")]
+    search.create(tables, 1)
+    names = {elasticsearch_query.index_name(table.name) for table in tables}
+    assert len(names) == 5
+    assert "a_b" in names
+    assert {*call(search, "GET", "/_all")} == names
+    search.drop(tables)
+    assert call(search, "GET", "/_all") == {}
+
+
+# --- queries --------------------------------------------------------------------------------------
+
+
+def test_the_published_queries_read_as_one_would_type_them():
+    database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200"))
+    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+    found = {}
+    for name, query in queries.items():
+        head, body = database.render(query).text.split("\n")
+        assert head.startswith("POST /events/_search?request_cache=false&")
+        found[name] = json.loads(body)
+    temperature = {"field": "temperature"}
+    devices = {"size": 10_000, "sources": [{"device_id": {"terms": {
+        "field": "device_id", "missing_bucket": False}}}]}  # fmt: skip
+    newest = {
+        "size": 1,
+        "sort": [{"timestamp": {"order": "desc", "missing": "_last"}}],
+        "_source": False,
+        "docvalue_fields": ["temperature"],
+    }
+    assert found == {
+        "count-events": {"size": 0, "track_total_hits": True},
+        "temperature-min-max": {
+            "size": 0,
+            "track_total_hits": False,
+            "aggs": {
+                "max_temperature": {"max": temperature},
+                "min_temperature": {"min": temperature},
+            },
+        },
+        "temperature-stats": {
+            "size": 0,
+            "track_total_hits": False,
+            "aggs": {
+                "max_temperature": {"max": temperature},
+                "temperature": {"stats": temperature},
+                "min_temperature": {"min": temperature},
+            },
+        },
+        "temperature-stats-per-device": {
+            "size": 0,
+            "track_total_hits": False,
+            "aggs": {
+                "groups": {"composite": devices, "aggs": {"temperature": {"stats": temperature}}}
+            },
+        },
+        "newest-per-device": {
+            "size": 0,
+            "track_total_hits": False,
+            "aggs": {"groups": {"composite": devices, "aggs": {"newest": {"top_hits": newest}}}},
+        },
+    }
+
+
+@BOTH
+def test_groups_that_fill_many_pages_are_all_there(search, monkeypatch):
+    monkeypatch.setattr(elasticsearch_query, "PAGE", 2)
+    wide = Wideset(PrimaryKey.DB)
+    wide.fill(search)
+    with search.connect() as session:
+        for name, query in wide.queries.items():
+            if name != "distinct":  # 300 pages
+                assert ask(session, search.render(query)) == wide.answer(query), name
+
+
+SERIES = Table(
+    "series",
+    (
+        Column("time", Type.TIMESTAMP, Role.TIME),
+        Column("tag", Type.TEXT, Role.TAG),
+        Column("value", Type.INT64, Role.FIELD, nullable=True),
+    ),
+    ("tag", "time"),
+)
+TAGS = np.array([b"a", b"b", b"c"])
+SUMS = AggregateQuery(SERIES, tuple(Aggregate(f, "value") for f in EVERY), by=("tag",))
+ALL_SUMS = AggregateQuery(SERIES, tuple(Aggregate(f, "value") for f in EVERY))
+
+BEYOND_DOUBLES = {
+    "a sum that no double holds, of values that one does": np.arange(300) * 3 + 2**52,
+    "positive and negative ones that cancel out": (np.arange(300) * 2 - 299) * (2**45 + 1),
+    "values that no double holds": np.arange(300) - 2**62 - 1,
+    "a negative sum": -(2**53) + np.arange(300) % 7,
+    "equal values": np.full(300, 2**53 - 1),
+    "a sum that no int64 holds": np.full(300, 2**63 - 1),
+    "a sum that a double just holds": np.where(np.arange(300) == 5, 2**53 - 1 - 299, 1),
+    "one more": np.where(np.arange(300) == 5, 2**53 - 299, 1),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("values", BEYOND_DOUBLES.values(), ids=list(BEYOND_DOUBLES))
+def test_integers_are_exact_beyond_what_doubles_hold(open_search, values):
+    database = open_search(shards=2, force_merge=False)
+    number = np.arange(len(values))
+    data = {"time": number, "tag": Coded(number % 3, TAGS), "value": Values(values, number % 7 > 0)}
+    batch = stored(database, SERIES, data)
+    kept = [row["value"] for row in rows_of([batch]) if row["value"] is not None]
+    averages = (Aggregate(Function.AVG, "value"),)  # as the oracle has them: of the rounded sum
+    with database.connect() as session:
+        for query in (SUMS, ALL_SUMS):
+            found = ask(session, database.render(query)).rows
+            expected = answer_of(query, rows_of([batch])).rows
+            at = len(query.by) + EVERY.index(Function.AVG)
+            assert [r[:at] + r[at + 1 :] for r in found] == [r[:at] + r[at + 1 :] for r in expected]
+        ((mean,),) = ask(session, database.render(AggregateQuery(SERIES, averages))).rows
+    assert mean == float(sum(kept)) / len(kept)
+
+
+@BOTH
+def test_sums_fall_back_from_parts_to_values_where_parts_are_too_large(search, monkeypatch):
+    monkeypatch.setattr(elasticsearch_query, "_PARTS", 1)
+    number = np.arange(300)
+    values = 2**52 + number % 5
+    batch = stored(
+        search, SERIES, {"time": number, "tag": Coded(number % 3, TAGS), "value": values}
+    )
+    query = AggregateQuery(SERIES, (Aggregate(Function.SUM, "value"),), by=("tag",), bucket=100)
+    assert agrees(search, query, batch)
+
+
+@BOTH
+@pytest.mark.parametrize("unit", TimeUnit, ids=lambda unit: unit.name)
+def test_instants_of_every_unit_are_exact(search, unit):
+    table = Table("series", SERIES.columns, SERIES.key, unit)
+    now = 1_795_232_700 * unit.per_second
+    times = np.array([now, now + 1, now - 1, -1, 0, 1, -now, now + 7 * unit.per_second])
+    data = {
+        "time": times,
+        "tag": Coded(np.arange(8) % 3, TAGS),
+        "value": np.arange(8),
+    }
+    batch = stored(search, table, data)
+    kind = {"type": "date", "format": "epoch_millis"} if unit == "ms" else {"type": "long"}
+    assert call(search, "GET", "/series")["series"]["mappings"]["properties"]["time"] == kind
+    wanted = (Aggregate(Function.MIN, "time"), Aggregate(Function.MAX, "time"))
+    some = (Aggregate(Function.COUNT), Aggregate(Function.SUM, "value"))
+    for query in (
+        RowsQuery(table),
+        DistinctQuery(table, ("tag", "time")),
+        NewestQuery(table, "tag", ("time", "value")),
+        AggregateQuery(table, wanted),
+        AggregateQuery(table, wanted, by=("tag",)),
+        AggregateQuery(table, some, since=-1, until=now),
+        AggregateQuery(table, some, since=now, until=now + 1),
+        AggregateQuery(table, some, by=("tag",), since=-now + 1),
+    ):
+        assert agrees(search, query, batch), query
+    buckets = AggregateQuery(table, (*wanted, *some), by=("tag",), bucket=7)
+    if unit is TimeUnit.NANOSECOND:
+        with pytest.raises(Unsupported, match="nanoseconds"):
+            search.render(buckets)
+    else:
+        assert agrees(search, buckets, batch)
+
+
+@ONE
+def test_buckets_of_instants_beyond_doubles_are_refused(search):
+    table = Table("series", (Column("time", Type.INT64, Role.TIME), *SERIES.columns[1:]), ())
+    times = 2**60 + np.arange(3)
+    stored(search, table, {"time": times, "tag": Coded(np.arange(3), TAGS), "value": times})
+    query = AggregateQuery(table, (Aggregate(Function.COUNT),), bucket=2)
+    with search.connect() as session, pytest.raises(RunError, match="beyond"):
+        session.run(search.render(query))
+
+
+@BOTH
+def test_a_query_may_be_the_users_own(search):
+    wide = Wideset(PrimaryKey.DB)
+    wide.fill(search)
+    query = AggregateQuery(
+        wide.tables[0],
+        (Aggregate(Function.COUNT), Aggregate(Function.AVG, "single")),
+        by=("site",),
+    )
+    body = {"aggs": {"site": {"terms": {"field": "site", "size": 100}, "aggs": {
+        "avg_single": {"avg": {"field": "single"}}}}}}  # fmt: skip
+    text = f"GET /readings/_search?size=0\n{json.dumps(body)}"
+    newest = NewestQuery(wide.tables[1], "machine", ("level",))
+    collapsed = (
+        "POST /machine_states-b3c1d0c4/_search\n"
+        '{"collapse": {"field": "machine"}, "sort": [{"timestamp": "desc"}], "size": 100}'
+    )
+    index = elasticsearch_query.index_name("Machine States")
+    collapsed = collapsed.replace("machine_states-b3c1d0c4", index)
+    with search.connect() as session:
+        for logical, own in ((query, text), (newest, collapsed)):
+            found = ask(session, Statement(own, outputs(logical), tuned=True))
+            assert found == wide.answer(logical)
+
+
+@ONE
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SELECT 1", "a query is written as POST"),
+        ("POST /readings/_search\n{", "a query is written as POST"),
+        ("POST /readings/_search\n{}x", "a query is written as POST"),
+    ],
+)
+def test_a_query_that_is_none_is_told(search, text, words):
+    with search.connect() as session, pytest.raises(RunError, match=words):
+        session.run(Statement(text, ()))
+
+
+def test_the_clients_key_can_only_be_read():
+    database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200"))
+    table = EVENTS.stored(PrimaryKey.CLIENT, 1)
+    for query in (
+        AggregateQuery(table, (Aggregate(Function.MIN, "id"),)),
+        AggregateQuery(table, (Aggregate(Function.COUNT),), by=("id",)),
+        AggregateQuery(table, (Aggregate(Function.COUNT),), where=(("id", "x"),)),
+        DistinctQuery(table, ("id",)),
+        NewestQuery(table, "id", ("temperature",)),
+    ):
+        with pytest.raises(Unsupported, match="_id"):
+            database.render(query)
+
+
+# --- values that cannot be stored -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        (Column("x", Type.FLOAT64, Role.FIELD), np.array([1, np.inf]), "x: .*finite.*found inf"),
+        (Column("x", Type.FLOAT32, Role.FIELD), np.array([np.nan], np.float32), "x: .*found nan"),
+        (Column("x", Type.TEXT, Role.FIELD), np.array([b"y" * 32_767]), "x: .*32766 bytes.*32767"),
+        (ID, np.array([b"y" * 513]), "id: .*512 bytes.*513"),
+    ],
+)
+def test_what_no_document_can_hold_is_refused_before_it_is_sent(column, value, words):
+    database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200"))
+    table = Table("t", (column, Column("n", Type.INT64, Role.FIELD)), ())
+    numbers = Values(np.arange(len(value)))
+    session = database._open()
+    for data in (Values(value), Coded(np.arange(len(value)), value)):
+        batch = Batch(table, 0, np.arange(len(value)), {column.name: data, "n": numbers})
+        with pytest.raises(UnstorableError, match=words):
+            session.encode(batch, BATCH, 10)
+    nothing = np.zeros(len(value), bool)
+    for data in (Values(value, nothing), Coded(np.arange(len(value)), value, nothing)):
+        batch = Batch(table, 0, np.arange(len(value)), {column.name: data, "n": numbers})
+        if column is not ID:
+            assert session.encode(batch, BATCH, 10)
+
+
+@BOTH
+def test_the_longest_text_and_key_are_held(search):
+    table = Table("t", (ID, SERIES.columns[0], Column("x", Type.TEXT, Role.FIELD)), ())
+    data = {"id": np.array([b"k" * 512]), "time": np.arange(1), "x": np.array([b"y" * 32_766])}
+    batch = stored(search, table, data)
+    assert agrees(search, RowsQuery(table), batch)
+
+
+# --- what an error means for the rows -------------------------------------------------------------
+
+
+def one_payload(session, rows=10, mode=BATCH):
+    (payload,) = session.encode(Wideset(PrimaryKey.DB).batches[0].slice(0, rows), mode, rows)
+    return payload
+
+
+@BOTH
+def test_rows_that_are_refused_are_found_among_those_that_are_stored(search):
+    wide = Wideset(PrimaryKey.CLIENT)
+    search.create(wide.tables, 10)
+    with search.connect() as session:
+        for first, rows in ((5, 1), (0, 10)):
+            (payload,) = session.encode(wide.batches[0].slice(first, first + rows), BATCH, rows)
+            if rows == 1:
+                session.send(payload)
+        with pytest.raises(Exception, match=r"duplicate.*one of 1 rows refused") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.FATAL
+        assert "--clean" in search.explain(caught.value)
+        search.settle(wide.tables)
+        assert count(search, session, wide.tables[0]) == 10
+
+
+@BOTH
+def test_a_value_of_another_type_is_refused_and_its_field_named(search):
+    other = Table(READINGS.name, (*READINGS.columns[:3], *SERIES.columns[2:]), ())
+    search.create([other], 10)
+    with search.connect() as session:
+        with pytest.raises(Exception, match=r"mapping .*dynamic.*small") as caught:
+            session.send(one_payload(session))
+        assert session.classify(caught.value) is Failure.FATAL
+        assert session.alive
+
+
+@BOTH
+def test_an_index_that_takes_no_rows_is_named(search):
+    search.create([READINGS], 10)
+    call(search, "PUT", "/readings/_settings", {"index.blocks.write": True})
+    with search.connect() as session:
+        with pytest.raises(Exception, match="index write") as caught:
+            session.send(one_payload(session))
+        assert session.classify(caught.value) is Failure.FATAL
+    call(search, "PUT", "/readings/_settings", {"index.blocks.write": False})
+
+
+@BOTH
+def test_a_killed_server_leaves_rows_uncertain_and_then_takes_none(search, server):
+    search.create([READINGS], 10)
+    with search.connect() as session:
+        payload = one_payload(session)
+        session.send(payload)
+        server.kill()
+        failures = []
+        for _ in range(2):
+            with pytest.raises(Exception, match=r".") as caught:
+                session.send(payload)
+            failures.append(session.classify(caught.value))
+        assert failures[0] in (Failure.UNKNOWN, Failure.NOT_APPLIED)
+        assert failures[1] is Failure.NOT_APPLIED
+        assert not session.alive
+        assert "check that the server runs" in search.explain(caught.value)
+    with pytest.raises(SetupError, match="check that the server runs"):
+        search.connect()
+    server.start()
+
+
+@ONE
+def test_a_server_that_hangs_is_missed_after_timeout_s(open_search, server):
+    database = open_search(timeout_s=1)
+    database.create([READINGS], 10)
+    (_, launcher) = server._running["elasticsearch"]
+    family = [psutil.Process(launcher.pid)]
+    family += family[0].children(recursive=True)
+    with database.connect() as session:
+        payload = one_payload(session)
+        for process in family:
+            process.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(Exception, match="timeout_s") as caught:
+                session.send(payload)
+        finally:
+            for process in family:
+                process.send_signal(signal.SIGCONT)
+        assert session.classify(caught.value) is Failure.UNKNOWN
+
+
+# Synthetic replies of a busy cluster, by the documentation of the bulk API: a server of one node
+# that has nothing else to do refuses either all rows of a request or none.
+
+STORED, BUSY = {"status": 201}, {
+    "status": 429,
+    "error": {"type": "es_rejected_execution_exception", "reason": "rejected execution"},
+}  # fmt: skip
+LOST = {
+    "status": 503,
+    "error": {"type": "unavailable_shards_exception", "reason": "primary shard is not active"},
+}
+
+
+class Shards:
+    """Answers bulk requests as scripted, and keeps the rows that it says are stored."""
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+        self.kept = []
+
+    def __call__(self, request: Request) -> Response:
+        if "_bulk" not in request.path:
+            return Response(body=b'{"version": {"number": "8.6.2"}}')
+        rows = [json.loads(line) for line in request.content.splitlines()[1::2]]
+        reply = self.replies.pop(0)
+        if isinstance(reply, int):
+            return Response(reply, b'{"error": {"type": "x", "reason": "busy"}, "status": 429}')
+        assert len(reply) == len(rows)
+        self.kept += [r for r, item in zip(rows, reply, strict=True) if item["status"] < 300]
+        errors = any("error" in item for item in reply)
+        items = [{"create": item} for item in reply]
+        return Response(body=json.dumps({"errors": errors, "items": items}).encode())
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_only_the_rows_that_a_busy_shard_refused_are_sent_again(zipped):
+    shards = Shards([STORED, BUSY, BUSY, STORED], [BUSY, STORED], [STORED])
+    with Web(shards) as web:
+        database = Elasticsearch(ElasticsearchOptions(url=web.url, gzip=zipped))
+        with database.connect() as session:
+            (payload,) = session.encode(Wideset(PrimaryKey.DB).batches[0].slice(0, 4), BATCH, 4)
+            session.send(payload)
+    batch = Wideset(PrimaryKey.DB).batches[0].slice(0, 4)
+    assert [row["time"] for row in shards.kept] == [
+        rows_of([batch])[place]["time"] for place in (0, 3, 2, 1)
+    ]
+    assert shards.replies == []
+
+
+@pytest.mark.parametrize(
+    ("replies", "failure", "words"),
+    [
+        ([[BUSY, BUSY]] * 6, Failure.NOT_APPLIED, "use fewer workers"),
+        ([[STORED, BUSY], *[[BUSY]] * 5], Failure.UNKNOWN, "use fewer workers"),
+        ([429], Failure.NOT_APPLIED, "use fewer workers"),
+        ([[STORED, BUSY], 429], Failure.UNKNOWN, "use fewer workers"),
+        ([503], Failure.NOT_APPLIED, "busy"),
+        ([500], Failure.UNKNOWN, "busy"),
+        ([413], Failure.FATAL, "smaller --batch"),
+        ([[STORED, LOST]], Failure.UNKNOWN, "primary shard is not active"),
+        ([[LOST, LOST]], Failure.UNKNOWN, "primary shard is not active"),
+    ],
+)
+def test_what_a_busy_cluster_did_not_store_is_known_or_uncertain(
+    monkeypatch, replies, failure, words
+):
+    monkeypatch.setattr("simulator.modules.elasticsearch_session._BACKOFF_S", 0.001)
+    with Web(Shards(*replies)) as web:
+        database = Elasticsearch(ElasticsearchOptions(url=web.url))
+        with database.connect() as session:
+            with pytest.raises(Exception, match=r".") as caught:
+                session.send(one_payload(session, 2))
+            assert session.classify(caught.value) is failure
+            assert words in database.explain(caught.value)
+            assert session.alive
+
+
+# --- letting nobody in ----------------------------------------------------------------------------
+
+
+@SECURE
+@pytest.mark.parametrize("mode", [SINGLE, BATCH])
+def test_rows_go_in_by_tls_and_password(search, mode):
+    wide = Wideset(PrimaryKey.CLIENT)
+    search.create(wide.tables, 10)
+    with search.connect() as session:
+        send(session, wide.batches[0].slice(0, 5), mode, 1 if mode == SINGLE else 5)
+        search.settle(wide.tables)
+        assert count(search, session, wide.tables[0]) == 5
+
+
+@SECURE
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"password": "wrong-one"}, "unable to authenticate.*check username and password"),
+        ({"username": None, "password": None}, "missing authentication.*check username"),
+        (
+            {"username": None, "password": None, "api_key": "bm90LWE6a2V5LWF0LWFsbA=="},
+            "check username and password, or api_key",
+        ),
+        ({"ca_file": None}, "certificate.*ca_file, or say insecure=true"),
+        ({"ca_file": "/no/such/file"}, "ca_file /no/such/file"),
+    ],
+)
+def test_who_may_not_come_in_is_told_why(open_search, options, words):
+    database = open_search(**options)
+    for attempt in (database.connect, lambda: database.create([READINGS], 1)):
+        with pytest.raises(SetupError, match=words) as caught:
+            attempt()
+        assert "wrong-one" not in str(caught.value)
+
+
+@SECURE
+def test_any_certificate_is_taken_if_that_is_said(open_search):
+    assert open_search(ca_file=None, insecure=True).describe().nodes == 1
+
+
+@SECURE
+def test_a_user_without_rights_is_told_what_is_missing(open_search):
+    database = open_search(username=GUEST)
+    with pytest.raises(SetupError, match=r"unauthorized.*let the user"):
+        database.create([READINGS], 1)
+
+
+@SECURE
+def test_a_server_with_tls_that_is_asked_without(open_search, server):
+    plain = server.url.replace("https", "http")
+    with pytest.raises(SetupError, match=r"https|connection was lost"):
+        open_search(url=plain).connect()
+
+
+@ONE
+def test_a_server_without_tls_that_is_asked_with(open_search, server):
+    with pytest.raises(SetupError, match="http://"):
+        open_search(url=server.url.replace("http", "https")).connect()
+
+
+def test_an_api_key_goes_into_the_header():
+    with Web(Shards()) as web:
+        with Elasticsearch(ElasticsearchOptions(url=web.url, api_key="abc")).connect():
+            pass
+        assert web.requests[0].headers["Authorization"] == "ApiKey abc"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"api_key": "x", "username": "u", "password": "p"}, "exclude each other"),
+        ({"username": "u"}, "go together"),
+        ({"password": "p"}, "go together"),
+    ],
+)
+def test_credentials_that_do_not_fit_together_are_told(options, words):
+    database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200", **options))
+    (problem,) = database.problems(PrimaryKey.DB, 1, 10)
+    assert words in problem
+
+
+def test_where_nobody_listens_is_told():
+    database = Elasticsearch(ElasticsearchOptions(url=f"http://127.0.0.1:{free_port()}"))
+    for attempt in (database.connect, database.describe, lambda: database.drop([EVENTS])):
+        with pytest.raises(SetupError, match=r"refused.*check that the server runs"):
+            attempt()
+
+
+def test_what_is_no_elasticsearch_is_told():
+    with Web(lambda _: Response(404, b"<html>nothing</html>")) as web:
+        database = Elasticsearch(ElasticsearchOptions(url=web.url))
+        with pytest.raises(SetupError, match="check that url is that of Elasticsearch"):
+            database.connect()
+
+
+@BOTH
+def test_a_missing_index_is_told(search):
+    with search.connect() as session:
+        with pytest.raises(Exception, match=r".") as caught:
+            session.run(search.render(RowsQuery(EVENTS)))
+        assert "run an insert first" in search.explain(caught.value)
+
+
+@BOTH
+def test_indices_are_made_all_or_none_also_when_the_second_is_refused(open_search):
+    database = open_search(refresh_interval="soon")
+    with pytest.raises(SetupError, match="refresh_interval"):
+        database.create([EVENTS], 1)
+    assert "events" not in call(database, "GET", "/_all")
+
+
+@ONE
+def test_sessions_wait_for_each_other_no_more_than_the_server_does(search):
+    search.create([READINGS], 10)
+    errors = []
+
+    def write():
+        try:
+            with search.connect() as session:
+                for _ in range(20):
+                    session.send(one_payload(session))
+        except Exception as error:  # noqa: BLE001  # shown by the assertion
+            errors.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    search.settle([READINGS])
+    with search.connect() as session:
+        assert (errors, count(search, session, READINGS)) == ([], 800)
