@@ -324,7 +324,7 @@ class Mongodb(Database):
         """Return an error in the server's words, with a remedy where one is known."""
         # Behind these stands all that the driver knows of the servers, or the whole reply.
         words = re.split(r", (?:Timeout: \S+, Topology|full error:)", _told(error))[0]
-        words = " ".join(words.split())
+        words = re.sub(r" \(configured timeouts: [^)]*\)", "", " ".join(words.split()))
         remedy = next((r for cause, r in _REMEDIES.items() if re.search(cause, words)), None)
         return f"{words}; {remedy}" if remedy else words
 
@@ -368,7 +368,7 @@ _REMEDIES = {
     "clusterMonitor to read what an acknowledgement means",
     "(?i)CERTIFICATE_VERIFY_FAILED|certificate verify failed": "name the authority's file in "
     "ca_file, or say insecure: true",
-    "(?i)refused|timed out|Name or service|resolution|No servers|No route|closed": "check "
+    "(?i)refused|reset|timed out|Name or service|resolution|No servers|No route|closed": "check "
     "that the server runs, and host and port in connection_string",
     "(?i)Invalid URI|must be escaped|quote_plus": "write connection_string as "
     "mongodb://user@host:port/, with %-escapes, and the password apart",

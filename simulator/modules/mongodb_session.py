@@ -47,6 +47,8 @@ _REFUSED = frozenset(
     {2, 9, 13, 14, 17, 18, 20, 22, 26, 59, 72, 73, 115, 121, 10334, 11000, 11001, 14031, 17280}
 )
 """Bad values, missing rights, failed validation, duplicate keys, too long, no room."""
+_FERRETDB_WITHOUT_STORAGE = "failed to connect to `user="
+"""FerretDB had no connection to PostgreSQL by which it could have stored anything."""
 
 
 class _Sequence(RawBSONDocument):
@@ -210,7 +212,8 @@ def _failure(error: Exception) -> Failure:
     if isinstance(error, ServerSelectionTimeoutError | WaitQueueTimeoutError):
         return Failure.NOT_APPLIED  # no server, or no connection, to send it to
     if isinstance(error, NotPrimaryError | OperationFailure):
-        return _code_failure(_code_of(error))
+        no_storage = _FERRETDB_WITHOUT_STORAGE in str(error)
+        return Failure.NOT_APPLIED if no_storage else _code_failure(_code_of(error))
     if isinstance(error, ConnectionFailure):
         return Failure.UNKNOWN
     # The driver's remaining errors are raised before anything is sent: too long, not encodable.
