@@ -73,6 +73,14 @@ class MySqlDialect(sql.Dialect):
         """Return the quotient of an exact sum of integers and a count, as a double."""
         return f"CAST({total} AS DOUBLE) / {count}"
 
+    def latest(self, time: str, tag: str) -> str:
+        """Return the latest time among the rows of a row's tag.
+
+        By order: MariaDB 10.11 looks at all rows of the tag for each of them to find max(), which
+        takes a minute for 10,000 rows of a tag.
+        """
+        return f"first_value({time}) OVER (PARTITION BY {tag} ORDER BY {time} DESC)"
+
     def index_key(self, columns: Sequence[Column]) -> str:
         """Return columns as an index takes them: of long texts the beginning."""
         texts = [column for column in columns if column.type is Type.TEXT]

@@ -87,6 +87,10 @@ class Dialect:
         """Return a text as something whose order is that of its bytes."""
         return self.name(column.name)
 
+    def latest(self, time: str, tag: str) -> str:
+        """Return the latest time among the rows of a row's tag."""
+        return f"max({time}) OVER (PARTITION BY {tag})"
+
     def bucket(self, table: Table, width: int) -> str:
         """Return the start of a row's time bucket, as a number in the table's unit."""
         time = self.number(table.time, table.time_unit)
@@ -159,7 +163,7 @@ def _select(dialect: Dialect, query: Query) -> str:
         case NewestQuery(table=table):
             time, tag = dialect.name(table.time.name), dialect.name(query.tag)
             alias = unused("newest_time", table)
-            newest = f"max({time}) OVER (PARTITION BY {tag}) AS {alias}"
+            newest = f"{dialect.latest(time, tag)} AS {alias}"
             read = [dialect.read(table.column(name)) for name in (query.tag, *query.columns)]
             return (
                 f"SELECT {', '.join(read)} "

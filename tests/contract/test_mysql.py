@@ -148,6 +148,21 @@ def test_the_published_queries_run(mysql):
             session.run(mysql.render(query))
 
 
+def test_the_newest_row_of_each_device_is_found_in_seconds_among_many(mysql, execute):
+    mysql.create([EVENTS], 1)
+    execute(
+        "INSERT INTO events (timestamp, device_id, sequence_number, temperature) "
+        "WITH RECURSIVE one_by_one AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM one_by_one "
+        "WHERE n < 1000) SELECT a.n * 1000 + b.n, 'device', a.n * 1000 + b.n, 20 "
+        "FROM one_by_one AS a, one_by_one AS b WHERE a.n <= 100"
+    )
+    query = Iot(Iot.params_model(), 1, 0).queries([EVENTS])["newest-per-device"]
+    start = time.monotonic()
+    with mysql.connect() as session:
+        assert session.run(mysql.render(query)) == (("device", 20.0),)
+    assert time.monotonic() - start < 30
+
+
 # --- options -------------------------------------------------------------------------------------
 
 

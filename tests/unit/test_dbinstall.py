@@ -107,6 +107,8 @@ def test_durability_is_left_as_postgresql_comes():
         "mongodb",
         "elasticsearch",
         "opensearch",
+        "mysql",
+        "mariadb",
     ],
 )
 def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(folder):
@@ -160,6 +162,27 @@ def test_a_target_reaches_what_a_statefulset_gives(folder, port, profile):
         assert f"host={name} " in target["connection_string"]
         secrets = {reference["name"] for reference in values(documents(path), "secretKeyRef")}
         assert secrets == {target["password_from"]["secret"]}
+
+
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("mysql_innodb", "mysql"), ("mysql_myisam", "mysql"), ("mariadb", "mariadb")],
+)
+def test_a_target_reaches_what_the_statefulset_of_mysql_gives(name, folder, profile):
+    path = DBINSTALL / folder / f"statefulset-{profile}.yaml"
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"][name]
+    service, statefulset = one(path, "Service"), one(path, "StatefulSet")
+    made = re.search(r"username=(\w+) .*dbname=(\w+)", (path.parent / "README.md").read_text())
+    secrets = {reference["name"] for reference in values(documents(path), "secretKeyRef")}
+
+    assert service["spec"]["selector"] == statefulset["spec"]["template"]["metadata"]["labels"]
+    assert target["host"] == service["metadata"]["name"] == statefulset["spec"]["serviceName"]
+    assert (target["user"], target["database"]) == made.groups()
+    assert secrets == {target["password_from"]["secret"]}
+    weaker = ("flush", "sync", "doublewrite", "log-bin")
+    [arguments] = values(documents(path), "args")
+    assert [word for word in arguments if any(each in word for each in weaker)] == []
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
