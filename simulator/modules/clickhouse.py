@@ -325,7 +325,7 @@ class Clickhouse(Database):
         if isinstance(error, ServerError):
             remedy = _REMEDIES.get(error.code or 0)
             return f"{error}; {remedy}" if remedy else str(error)
-        return super().explain(error)
+        return str(error) if isinstance(error, HttpError) else super().explain(error)
 
 
 _SYNC = ("fsync_after_insert", "fsync_part_directory")
@@ -368,6 +368,7 @@ _REMEDIES = {
     _TABLE_EXISTS: "drop it, or run with --clean",
     60: "run an insert first",
     81: "create it (CREATE DATABASE), or name another in database",
+    115: "the server must be ClickHouse 22.8 or newer",
     159: "raise max_execution_time on the server",
     164: "the user may only read; name another, or GRANT what is missing",
     192: _CREDENTIALS,

@@ -51,9 +51,19 @@ class DuckDbOptions(Options):
     )
 
 
+# Words that DuckDB 2.0 takes for no name, and PostgreSQL and SQLite do; a test asks the engine.
+_RESERVED = frozenset(
+    """
+    anti asof at by columns describe generated glob lambda map pivot pivot_longer pivot_wider
+    positional qualify semi show struct summarize try_cast tuple unpack unpivot
+    """.split()
+)
+
+
 class DuckDbDialect(sql.Dialect):
     """DuckDB's types; sums of integers are made in 128 bits, texts are compared by their bytes."""
 
+    reserved: ClassVar[frozenset[str]] = sql.RESERVED | _RESERVED
     types: ClassVar[dict[Type, str]] = {
         Type.INT16: "SMALLINT",
         Type.INT32: "INTEGER",
@@ -267,7 +277,7 @@ _REMEDIES = {
     "does not exist": "run an insert first",
     "Could not set lock": "another process has the file open; stop it",
     "Cannot CHECKPOINT": "another connection writes to the file; stop it",
-    "duplicate key": "rows like these are stored already; run with --clean, or use another "
+    "uplicate key": "rows like these are stored already; run with --clean, or use another "
     "--primary-key",
     "not a valid DuckDB database file": "path names a file of another kind; choose another, "
     "nothing was changed",

@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
 # Words that PostgreSQL 18 or SQLite 3.50 does not take as a column's name unless it is quoted.
 # tests/contract asks the servers at hand whether one is missing.
-_RESERVED = frozenset(
+RESERVED = frozenset(
     """
     add all alter analyse analyze and any array as asc asymmetric authorization autoincrement
     between binary both case cast check collate collation column commit concurrently constraint
@@ -45,10 +45,12 @@ class Dialect:
 
     types: ClassVar[dict[Type, str]]
     """The column type that stores a Type without loss."""
+    reserved: ClassVar[frozenset[str]] = RESERVED
+    """Words that are no names unless they are quoted."""
 
     def name(self, identifier: str) -> str:
         """Return an identifier, quoted if it needs to be."""
-        if _PLAIN.fullmatch(identifier) and identifier not in _RESERVED:
+        if _PLAIN.fullmatch(identifier) and identifier not in self.reserved:
             return identifier
         return '"' + identifier.replace('"', '""') + '"'
 

@@ -13,6 +13,7 @@ from cli.plan import InsertOptions, continued, generator_params, insert_runs, qu
 from simulator.dataset import lane_range
 from simulator.errors import ConfigError, UnverifiableError
 from simulator.modules.base import Options
+from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import Null, NullOptions
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.schema import PrimaryKey
@@ -120,6 +121,17 @@ def test_steps_want_one_worker_count_one_run_and_no_prefill():
 @pytest.mark.parametrize("runs", [None, 1])
 def test_steps_take_one_run(runs):
     assert plan.option_problems(replace(DEFAULTS, steps=3, runs=runs)) == []
+
+
+def test_more_workers_than_can_open_it_are_named():
+    embedded = Target("duck", "duckdb", "local", DuckDbOptions(path="x.db"), {})
+    options = replace(DEFAULTS, workers=(1, 4))
+    told = "--workers: duckdb can be opened by 1 worker(s) at a time, got 4; use --workers 1"
+
+    assert plan.target_problems(options, embedded.open()) == [told]
+    assert plan.target_problems(DEFAULTS, embedded.open()) == []
+    with pytest.raises(ConfigError, match="can be opened by 1 worker"):
+        query_run("q", embedded, dataset_of(DEFAULTS), workers=2, runs=1, timeout_s=0, names=[])
 
 
 def test_a_primary_key_that_the_module_has_not_is_named_with_those_it_has():

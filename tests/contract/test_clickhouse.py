@@ -1,0 +1,529 @@
+"""What is ClickHouse's own: its options, its errors and what they mean, and its engine in process.
+
+The server is 18.16, in the words of its time (clickhouse18.py); the engine in the process is new.
+"""
+
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.clickhouse import Clickhouse, ClickhouseOptions
+from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
+from simulator.modules.clickhouse_session import (
+    CSV,
+    ROWBINARY,
+    ClickhouseSession,
+    ServerError,
+    _rows,
+)
+from simulator.modules.clickhouse_sql import ClickhouseDialect
+from simulator.query import Aggregate, AggregateQuery, Function, Output, Statement
+from simulator.schema import PrimaryKey, TimeUnit, Type
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.clickhouse18 import Clickhouse18
+from tests.contract.harness import Wideset, count, send
+from tests.contract.wide import READINGS
+from tests.servers import free_port
+from tests.servers.clickhouse import READER
+
+SERVER = pytest.mark.server("clickhouse")
+OF_EVENTS = "WHERE database = currentDatabase() AND table = 'events'"
+
+
+@pytest.fixture
+def open_server(server_options):
+    return lambda **options: Clickhouse18(ClickhouseOptions(**{**server_options, **options}))
+
+
+@pytest.fixture
+def old(open_server):
+    return open_server()
+
+
+@pytest.fixture
+def embedded(tmp_path):
+    path = str(tmp_path / "clickhouse")
+    return lambda **options: ClickhouseEmbedded(EmbeddedOptions(path=path, **options))
+
+
+def asked(database, statement):
+    with database.connect() as session:
+        return session.channel.execute(statement).decode().rstrip("\n")
+
+
+def encoded(session, batch, mode, rows):
+    (payload,) = session.encode(batch.slice(0, rows), mode, rows)
+    return payload
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("primary_key", "id_type"),
+    [
+        (PrimaryKey.DB, "UInt64"),
+        (PrimaryKey.CLIENT, "String"),
+        (PrimaryKey.UUID, "UUID"),
+        (PrimaryKey.NONE, None),
+    ],
+)
+def test_the_events_table_has_the_documents_columns(embedded, primary_key, id_type):
+    database = embedded()
+    database.create([EVENTS.stored(primary_key, 1)], 1000)
+    columns = asked(database, f"SELECT name, type FROM system.columns {OF_EVENTS}")
+    assert [tuple(line.split("\t")) for line in columns.split("\n")] == [
+        *([("id", id_type)] if id_type else []),
+        ("timestamp", "Int64"),
+        ("device_id", "LowCardinality(String)"),
+        ("sequence_number", "Int64"),
+        ("temperature", "Float32"),
+    ]
+
+
+def test_options_say_how_tables_are_made(embedded):
+    sorting = f"SELECT engine, sorting_key FROM system.tables {OF_EVENTS.replace('table', 'name')}"
+    for options, found in (
+        ({}, "MergeTree\tdevice_id, timestamp"),
+        ({"order_by": "timestamp"}, "MergeTree\ttimestamp"),
+        ({"engine": "ReplacingMergeTree"}, "ReplacingMergeTree\tdevice_id, timestamp"),
+    ):
+        database = embedded(**options)
+        database.drop([EVENTS])
+        database.create([EVENTS], 1)
+        assert asked(database, sorting).translate({ord("("): "", ord(")"): ""}) == found
+    tag = f"SELECT type FROM system.columns {OF_EVENTS} AND name = 'device_id'"
+    plain = embedded(low_cardinality=False)
+    plain.drop([EVENTS])
+    plain.create([EVENTS], 1)
+    assert asked(plain, tag) == "String"
+
+
+def test_a_cluster_stands_in_what_makes_and_drops_its_tables():
+    options = {"url": "http://x:1", "cluster": "bench", "engine": "ReplicatedMergeTree"}
+    database = Clickhouse(ClickhouseOptions(**options))
+    made, dropped = database._create(EVENTS, "events"), database._drop("events")
+    assert made.startswith("CREATE TABLE events ON CLUSTER bench (")
+    assert "ENGINE = ReplicatedMergeTree ORDER BY (device_id, timestamp)" in made
+    assert dropped == "DROP TABLE IF EXISTS events ON CLUSTER bench SYNC"
+
+
+def test_the_published_queries_read_as_published(embedded):
+    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+    texts = {name: embedded().render(query).text for name, query in queries.items()}
+    assert texts == {
+        "count-events": "SELECT count(*) FROM events",
+        "temperature-min-max": "SELECT max(temperature), min(temperature) FROM events",
+        "temperature-stats": "SELECT max(temperature), avg(temperature), min(temperature) "
+        "FROM events",
+        "temperature-stats-per-device": "SELECT device_id, max(temperature), avg(temperature), "
+        "min(temperature) FROM events GROUP BY device_id",
+        "newest-per-device": "SELECT device_id, argMax(temperature, timestamp) FROM events "
+        "GROUP BY device_id",
+    }
+
+
+def test_every_word_of_its_own_is_a_name_as_it_is_written(embedded):
+    database, dialect = embedded(), ClickhouseDialect()
+    with database.connect() as session:
+        execute = session.channel.execute
+        words = execute("SELECT lower(keyword) FROM system.keywords").decode().split("\n")
+        names = {dialect.name(word) for word in words if word.isidentifier()}
+        assert len(names) > 300
+        columns = sorted(names)
+        typed = ", ".join(f"{name} Int32" for name in columns)
+        execute(f"CREATE TABLE words ({typed}) ENGINE = MergeTree ORDER BY tuple()")
+        ones = ", ".join("1" for _ in columns)
+        execute(f"INSERT INTO words ({', '.join(columns)}) VALUES ({ones})")
+        for name in columns:
+            text = f"SELECT {name}, max({name}) FROM words WHERE {name} >= 1 GROUP BY {name}"
+            assert execute(f"{text} FORMAT TabSeparated") == b"1\t1\n", name
+
+
+def test_a_range_of_time_is_found_by_the_index(embedded):
+    database, wide = embedded(order_by="time"), Wideset()
+    database.create(wide.tables[:1], 100)
+    with database.connect() as session:
+        send(session, wide.batches[0], BATCH, 100)
+    query = AggregateQuery(READINGS, (Aggregate(Function.MAX, "small"),), since=10**15)
+    told = asked(database, f"EXPLAIN indexes = 1 {database.render(query).text}")
+    assert "PrimaryKey" in told
+    assert "time in [" in told
+
+
+def test_merging_leaves_one_part_unless_it_is_left_to_the_server(embedded):
+    parts = "SELECT count() FROM system.parts WHERE active AND table = 'readings'"
+    for optimize in (True, False):
+        database = embedded(optimize=optimize)
+        asked(database, "SYSTEM STOP MERGES")
+        wide = Wideset()
+        database.drop(wide.tables)
+        database.create(wide.tables, 100)
+        with database.connect() as session:
+            session.channel.execute("SYSTEM STOP MERGES readings")
+            send(session, wide.batches[0], BATCH, 100)
+            before = int(session.channel.execute(parts))
+            session.channel.execute("SYSTEM START MERGES readings")
+        assert before > 1
+        database.settle(wide.tables)
+        if optimize:
+            assert asked(database, parts) == "1"
+
+
+@pytest.mark.parametrize("mode", [BATCH, ROWBINARY, CSV])
+def test_a_batch_is_one_part(embedded, mode):
+    database, wide = embedded(), Wideset()
+    database.create(wide.tables, 1000)
+    batch = wide.batches[0]
+    with database.connect() as session:
+        session.send(encoded(session, batch, mode, len(batch)))
+        blocks = "SELECT count(), sum(rows) FROM system.parts WHERE level = 0 "
+        told = session.channel.execute(f"{blocks} AND table = 'readings'").decode()
+    assert told == f"1\t{len(batch)}\n"
+
+
+def test_a_format_chooses_the_mode(embedded):
+    for form, mode in (("native", BATCH), ("rowbinary", ROWBINARY), ("csv", CSV)):
+        assert embedded(format=form).insert_mode(10) == mode
+        assert embedded(format=form).insert_mode(0) == SINGLE
+
+
+def test_what_cannot_work_is_named_before_anything_starts():
+    reach = {"url": "http://x:1"}
+    (problem,) = Clickhouse(ClickhouseOptions(**reach)).problems(PrimaryKey.DB, 1, 2_000_000)
+    assert "--batch: up to 1000000 rows" in problem
+    without = ClickhouseOptions(**reach, wait_for_async_insert=False)
+    (problem,) = Clickhouse(without).problems(PrimaryKey.DB, 1, 1)
+    assert "only with async_insert" in problem
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def test_an_old_server_is_not_sent_instants_that_it_reads_as_others(embedded):
+    wide = Wideset()
+    with embedded().connect() as session:
+        session._text_years = (1900, 2299)
+        batch = wide.batches[0]
+        with pytest.raises(UnstorableError, match=r"column seen: .* years 1900 to 2299.*native"):
+            session.encode(batch, CSV, 100)
+        assert session.encode(batch, BATCH, 100)
+
+
+def test_an_answer_that_ends_in_an_error_is_none():
+    number, text = Output("n", Type.INT64, TimeUnit.SECOND), Output("t", Type.TEXT, TimeUnit.SECOND)
+    assert _rows("1\t\\N\n2\ta\\tb\\\\c\n", [number, text]) == [(1, None), (2, "a\tb\\c")]
+    assert _rows("", [number]) == []
+    error = "Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)"
+    for torn in (f"1\n{error}", f"1\n{error}\n", "1\n2"):
+        with pytest.raises(ServerError):
+            _rows(torn, [number])
+    assert _rows("1\t2\n", [number]) == [("1", "2")]  # for `answer` to complain about
+
+
+@SERVER
+def test_an_error_in_the_midst_of_an_answer_is_told(old):
+    columns = (Output("n", Type.INT64, TimeUnit.SECOND),)
+    text = "SELECT throwIf(number = 3000000) FROM system.numbers LIMIT 4000000"
+    with old.connect() as session:
+        with pytest.raises(ServerError, match=r"(?i)throwIf|non-zero"):
+            session.run(Statement(text, columns))
+        assert session.run(Statement("SELECT 1", columns)) == [(1,)]
+    with old.connect() as session, pytest.raises(Exception, match=r"(?i)throwIf|non-zero"):
+        list(session.stream(Statement(text, columns), 1000))
+
+
+# --- what an error means for the rows ------------------------------------------------------------
+
+
+@SERVER
+def test_rows_that_the_server_cannot_read_are_refused_as_a_whole(old):
+    wide = Wideset()
+    old.create(wide.tables, 10)
+    with old.connect() as session:
+        payload = encoded(session, wide.batches[0], BATCH, 10)
+        into, form, content = payload.data
+        for broken in (content[:-5], content.replace(b"Int16", b"Int61")):
+            with pytest.raises(ServerError) as caught:
+                session.channel.insert(into, form, broken)
+            assert session.classify(caught.value) is Failure.FATAL
+            assert session.alive
+        assert count(old, session, wide.tables[0]) == 0
+        session.send(payload)
+        assert count(old, session, wide.tables[0]) == 10
+
+
+@SERVER
+@pytest.mark.parametrize(
+    ("statement", "remedy"),
+    [
+        ("DROP TABLE readings", "run an insert first"),
+        ("RENAME TABLE readings TO others", "run an insert first"),
+    ],
+)
+def test_a_table_that_is_gone_is_fatal_and_told_with_a_remedy(
+    old, server, server_database, statement, remedy
+):
+    wide = Wideset()
+    old.create(wide.tables, 10)
+    with old.connect() as session:
+        payload = encoded(session, wide.batches[0], BATCH, 10)
+        server.execute(statement, database=server_database)
+        with pytest.raises(ServerError) as caught:
+            session.send(payload)
+        assert caught.value.code == 60
+        assert session.classify(caught.value) is Failure.FATAL
+        assert remedy in old.explain(caught.value)
+
+
+@SERVER
+def test_a_reader_may_not_write(open_server, old):
+    wide = Wideset()
+    old.create(wide.tables, 10)
+    reader = open_server(user=READER)
+    with reader.connect() as session:
+        with pytest.raises(ServerError) as caught:
+            session.send(encoded(session, wide.batches[0], BATCH, 10))
+        assert session.classify(caught.value) is Failure.FATAL
+        assert "GRANT" in reader.explain(caught.value)
+    with pytest.raises(SetupError, match=r"(?i)readonly.*GRANT"):
+        reader.create(wide.tables, 10)
+
+
+@SERVER
+def test_too_many_parts_mean_not_applied(old, server, server_database):
+    wide = Wideset()
+    old.create(wide.tables, 10)
+    # With room for no part at all, the first rows stay in and the next are refused at once.
+    server.execute(
+        "DROP TABLE readings",
+        old._create(wide.tables[0], "readings") + " SETTINGS parts_to_throw_insert = 1, "
+        "parts_to_delay_insert = 1, max_bytes_to_merge_at_max_space_in_pool = 1",
+        database=server_database,
+    )
+    with old.connect() as session:
+        payload = encoded(session, wide.batches[0], BATCH, 10)
+        with pytest.raises(ServerError) as caught:
+            _send_often(session, payload)
+        stored = count(old, session, wide.tables[0])
+        assert caught.value.code == 252
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        assert "larger --batch" in old.explain(caught.value)
+        with pytest.raises(ServerError):
+            session.send(payload)
+        assert count(old, session, wide.tables[0]) == stored
+
+
+@SERVER
+def test_what_is_not_sent_to_a_server_that_has_crashed_is_not_applied(old, server):
+    wide = Wideset()
+    old.create(wide.tables, 10)
+    with old.connect() as session:
+        payload = encoded(session, wide.batches[0], BATCH, 10)
+        session.send(payload)
+        server.kill()
+        try:
+            with pytest.raises(Exception) as caught:  # noqa: PT011
+                session.send(payload)
+            assert session.classify(caught.value) is Failure.NOT_APPLIED  # it was never sent
+            assert not session.alive
+            with pytest.raises(SetupError, match="check that the server runs"):
+                old.connect()
+        finally:
+            server.start()
+    with old.connect() as session:
+        assert count(old, session, wide.tables[0]) == 10
+
+
+def test_an_answer_that_never_comes_is_unknown_after_the_timeout():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        options = {"url": f"http://127.0.0.1:{port}", "timeout_s": 0.2, "query_timeout_s": 0.2}
+        database = Clickhouse(ClickhouseOptions(**options))
+        with pytest.raises(SetupError, match=r"no answer within 0\.2 s"):
+            database.connect()
+        channel = database.channel()
+        with pytest.raises(Exception, match="no answer within") as caught:
+            channel.insert("INSERT INTO t (a)", "Native", b"x")
+        with ClickhouseSession(channel, database.dialect, (1, 9999)) as session:
+            assert session.classify(caught.value) is Failure.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("told", "code", "meaning"),
+    [
+        ("Code: 202. DB::Exception: Too many simultaneous queries", 202, Failure.NOT_APPLIED),
+        ("Code: 252, e.displayText() = DB::Exception: Too many parts", 252, Failure.NOT_APPLIED),
+        ("Code: 60. DB::Exception: Table t does not exist", 60, Failure.FATAL),
+        ("Code: 159. DB::Exception: Timeout exceeded", 159, Failure.UNKNOWN),
+        ("Code: 241. DB::Exception: Memory limit exceeded", 241, Failure.UNKNOWN),
+        ("Code: 999. DB::Exception: Something of the coordination", 999, Failure.UNKNOWN),
+        ("no code at all", None, Failure.UNKNOWN),
+    ],
+)
+def test_a_server_error_means_what_its_number_says(embedded, told, code, meaning):
+    error = ServerError(told)
+    assert error.code == code
+    with embedded().connect() as session:
+        assert session.classify(error) is meaning
+
+
+# --- reaching it ---------------------------------------------------------------------------------
+
+
+@SERVER
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"password": "wrong-password"}, "(?i)wrong password.*check user and password"),
+        ({"user": "nobody-known"}, "(?i)user.*check user and password"),
+        ({"database": "no_such"}, r"no_such.*create it \(CREATE DATABASE\)"),
+        ({"url": f"http://127.0.0.1:{free_port()}"}, "refused; check that the server runs"),
+        ({"url": "http://no-such-host.invalid:8123"}, "name is not known; check the host"),
+    ],
+)
+def test_a_refused_connection_is_told_with_a_remedy(open_server, server, options, told):
+    database = open_server(**options)
+    for attempt in (database.connect, database.describe, lambda: database.create([EVENTS], 1)):
+        with pytest.raises(SetupError, match=told) as caught:
+            attempt()
+        assert "\n" not in str(caught.value)
+        assert "wrong-password" not in str(caught.value)
+        assert server.password not in str(caught.value)
+
+
+@SERVER
+def test_the_port_of_the_native_protocol_is_recognised(open_server, server):
+    native = open_server(url=f"http://127.0.0.1:{server.port('native')}")
+    with pytest.raises(SetupError, match=f"use port {server.port('http')} for HTTP"):
+        native.connect()
+
+
+@SERVER
+def test_a_server_that_is_too_old_is_named(server_options):
+    new = Clickhouse(ClickhouseOptions(**server_options))
+    with pytest.raises(SetupError, match=r"must be ClickHouse 22\.8 or newer"):
+        new.connect()
+    with pytest.raises(SetupError, match=r"ClickHouse 18\.16\.1; it must be 22\.8 or newer"):
+        type("Old", (Clickhouse18,), {"oldest": (22, 8)})(new.options).connect()
+
+
+def test_a_password_is_never_shown():
+    options = ClickhouseOptions(url="http://x:1", password="s3cret-word")
+    assert "s3cret-word" not in repr(options)
+    assert options.public()["password"] == "***"
+
+
+# --- what it says of itself ----------------------------------------------------------------------
+
+
+@SERVER
+def test_a_server_that_cannot_sync_is_not_durable(old):
+    described = old.describe()
+    assert described.version == "ClickHouse 18.16.1"
+    assert described.durable is False
+    assert "this version cannot sync" in described.durability
+
+
+def test_fsync_makes_tables_durable_and_is_told(embedded):
+    assert embedded().describe().durable is False
+    database = embedded(fsync=True)
+    database.create([EVENTS], 1)
+    assert database.describe().durable is True
+    made = asked(database, "SHOW CREATE TABLE events")
+    assert "fsync_after_insert = 1" in made
+    assert "fsync_part_directory = 1" in made
+
+
+def test_what_is_collected_in_memory_is_not_durable():
+    from simulator.modules.clickhouse import _durability  # noqa: PLC0415
+
+    synced = {"fsync_after_insert": "1", "fsync_part_directory": "1"}
+    waiting = {"async_insert": "1", "wait_for_async_insert": "1"}
+    assert _durability(synced)[0] is True
+    assert _durability(synced | waiting)[0] is True
+    durable, told = _durability(synced | waiting | {"wait_for_async_insert": "0"})
+    assert durable is False
+    assert "in the server's memory" in told
+
+
+# --- the engine in the process -------------------------------------------------------------------
+
+
+def test_a_folder_that_another_process_has_open_is_told(embedded, tmp_path):
+    database = embedded()
+    database.create([EVENTS], 1)
+    holder = (
+        f"import chdb, sys; c = chdb.connect({str(tmp_path / 'clickhouse')!r}); "
+        "c.query('SELECT 1'); print('open', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "open\n"
+        with pytest.raises(SetupError, match="another process has it open"):
+            database.connect()
+        other.stdin.close()
+        other.wait(30)
+    assert asked(database, "SELECT count() FROM events") == "0"
+
+
+def test_a_folder_is_let_go_of_by_the_last_connection(embedded, tmp_path):
+    database = embedded()
+    database.create([EVENTS], 1)
+    with database.connect(), database.connect():
+        pass
+    look = f"import chdb; print(chdb.connect({str(tmp_path / 'clickhouse')!r}).query('SELECT 7'))"
+    done = subprocess.run(
+        [sys.executable, "-c", look], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "7" in done.stdout
+
+
+def test_a_missing_package_is_told_with_the_command_that_installs_it(embedded, monkeypatch):
+    monkeypatch.setitem(sys.modules, "chdb", None)
+    with pytest.raises(SetupError, match=r"pip install -r requirements-embedded\.txt"):
+        embedded().connect()
+
+
+def test_rows_that_the_engine_cannot_read_are_refused_as_a_whole(embedded):
+    database, wide = embedded(), Wideset()
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        payload = encoded(session, wide.batches[0], BATCH, 10)
+        into, form, content = payload.data
+        with pytest.raises(ServerError) as caught:
+            session.channel.insert(into, form, content[:-5])
+        assert session.classify(caught.value) is Failure.FATAL
+        assert count(database, session, wide.tables[0]) == 0
+        session.send(payload)
+        assert count(database, session, wide.tables[0]) == 10
+
+
+def test_threads_share_the_engine(embedded):
+    database, wide = embedded(), Wideset()
+    database.create(wide.tables, 10)
+    with database.connect() as first:
+        threads = [
+            threading.Thread(target=_send_some, args=(database, wide.batches[0])) for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert count(database, first, wide.tables[0]) == 30
+
+
+def _send_often(session, payload):
+    for _ in range(5):
+        session.send(payload)
+
+
+def _send_some(database, batch):
+    with database.connect() as session:
+        session.send(encoded(session, batch, BATCH, 10))

@@ -1,0 +1,235 @@
+"""What is DuckDB's own: its file, its one process, and what its errors mean."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from simulator.batch import Batch, Coded, Values
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.duckdb import DuckDb, DuckDbDialect, DuckDbOptions
+from simulator.query import Aggregate, AggregateQuery, Function, RowsQuery
+from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import Wideset, ask, count
+
+
+@pytest.fixture
+def duck(tmp_path):
+    return DuckDb(DuckDbOptions(path=str(tmp_path / "test.db")))
+
+
+def fetched(database, statement):
+    with database._opened() as connection:
+        return connection.execute(statement).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("primary_key", "id_type"),
+    [
+        (PrimaryKey.DB, "BIGINT"),
+        (PrimaryKey.CLIENT, "VARCHAR"),
+        (PrimaryKey.UUID, "UUID"),
+        (PrimaryKey.NONE, None),
+    ],
+)
+def test_the_events_table_is_that_of_the_reference_document(duck, primary_key, id_type):
+    duck.create([EVENTS.stored(primary_key, 1)], 1000)
+    described = fetched(duck, "SELECT column_name, column_type, key FROM (DESCRIBE events)")
+    assert described == [
+        *([("id", id_type, "PRI")] if id_type else []),
+        ("timestamp", "BIGINT", None),
+        ("device_id", "VARCHAR", None),
+        ("sequence_number", "BIGINT", None),
+        ("temperature", "FLOAT", None),
+    ]
+
+
+def test_the_published_queries_read_as_published(duck):
+    queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+    assert duck.render(queries["temperature-stats"]).text == (
+        "SELECT max(temperature), avg(temperature), min(temperature) FROM events"
+    )
+
+
+def test_every_reserved_word_is_quoted(duck):
+    words = fetched(
+        duck,
+        "SELECT keyword_name FROM duckdb_keywords() "
+        "WHERE keyword_category IN ('reserved', 'type_function')",
+    )
+    dialect = DuckDbDialect(TimeUnit.SECOND)
+    assert len(words) > 50
+    assert [word for (word,) in words if dialect.name(word) == word] == []
+
+
+def test_a_batch_is_stored_as_a_whole_or_not_at_all(duck):
+    wide = Wideset(PrimaryKey.CLIENT)
+    duck.create(wide.tables, 10)
+    first = wide.batches[0]
+    with duck.connect() as session:
+        (one,) = session.encode(first.slice(5, 6), BATCH, 1)
+        (ten,) = session.encode(first.slice(0, 10), BATCH, 10)
+        session.send(one)
+        with pytest.raises(duckdb.ConstraintException) as caught:
+            session.send(ten)
+        assert session.classify(caught.value) is Failure.FATAL
+        assert "--clean" in duck.explain(caught.value)
+        assert count(duck, session, wide.tables[0]) == 1
+
+
+@pytest.mark.parametrize("unit", TimeUnit)
+@pytest.mark.parametrize("mode", [SINGLE, BATCH])
+def test_instants_come_back_in_the_tables_unit_and_the_last_ones_are_refused(duck, mode, unit):
+    table = Table("t", (Column("at", Type.TIMESTAMP, Role.TIME),), ("at",), unit)
+    most = {
+        TimeUnit.NANOSECOND: 9_223_286_400_000_000_000,
+        TimeUnit.MICROSECOND: 9_223_372_022_400_000_000,
+        TimeUnit.MILLISECOND: 9_223_372_022_400_000,
+        TimeUnit.SECOND: 9_223_372_022_400,
+    }[unit]
+    instants = np.array([-most, -1, 0, 1, 1_700_000_000, most])
+    duck.create([table], 10)
+    with duck.connect() as session:
+        for payload in session.encode(
+            Batch(table, 0, np.arange(6), {"at": Values(instants)}),
+            mode,
+            1 if mode == SINGLE else 6,
+        ):
+            session.send(payload)
+        stored = ask(session, duck.render(RowsQuery(table))).rows
+        assert stored == tuple((int(instant),) for instant in instants)
+        range_of_time = AggregateQuery(
+            table, (Aggregate(Function.COUNT), Aggregate(Function.MAX, "at")), since=-1, until=1
+        )
+        assert ask(session, duck.render(range_of_time)).rows == ((2, 0),)
+
+        for beyond in (most + 1, -most - 1):
+            batch = Batch(table, 0, np.arange(1), {"at": Values(np.array([beyond]))})
+            with pytest.raises(UnstorableError, match=f"column at: {beyond} {unit}"):
+                session.encode(batch, mode, 1)
+
+
+def test_coded_texts_become_one_dictionary_for_all_blocks(duck):
+    levels = np.array([b"a", b"b", b"never"])
+    table = Table("t", (Column("tag", Type.TEXT, Role.TAG, nullable=True),), ())
+    valid = np.array([True, False, True])
+    batch = Batch(table, 0, np.arange(3), {"tag": Coded(np.array([1, 0, 0]), levels, valid)})
+    with duck.connect() as session:
+        (one,) = session.encode(batch, BATCH, 3)
+        (two,) = session.encode(batch, BATCH, 3)
+    columns = [payload.data[1].column("tag").chunk(0) for payload in (one, two)]
+
+    assert columns[0].to_pylist() == ["b", None, "a"]
+    assert columns[0].dictionary.buffers()[2].address == columns[1].dictionary.buffers()[2].address
+
+
+@pytest.mark.parametrize(
+    ("error", "meaning", "alive"),
+    [
+        (duckdb.TransactionException("conflict"), Failure.NOT_APPLIED, True),
+        (duckdb.IOException("disk"), Failure.UNKNOWN, True),
+        (duckdb.FatalException("invalidated"), Failure.UNKNOWN, False),
+        (duckdb.InternalException("bug"), Failure.UNKNOWN, False),
+        (duckdb.ConversionException("value"), Failure.FATAL, True),
+        (duckdb.OutOfMemoryException("memory"), Failure.FATAL, True),
+    ],
+)
+def test_what_an_error_means(duck, error, meaning, alive):
+    with duck.connect() as session:
+        assert session.classify(error) is meaning
+        assert session.alive is alive
+
+
+def test_durability_is_read_back_from_the_connection(tmp_path):
+    for fsync, durable in (("standard", True), ("none", False)):
+        path = str(tmp_path / f"{fsync}.db")
+        server = DuckDb(DuckDbOptions(path=path, fsync=fsync)).describe()
+        assert server.durable is durable
+        assert server.settings["fsync_mode"].lower() == fsync
+        assert server.version == f"DuckDB {duckdb.__version__}"
+
+
+def test_what_was_acknowledged_is_there_after_the_process_is_killed(duck, tmp_path):
+    """The log is read when the file is opened again; nothing was checkpointed."""
+    writer = f"""
+import os, signal, sys
+from simulator.modules.duckdb import DuckDb, DuckDbOptions
+import numpy as np
+from simulator.batch import Batch, Values
+from simulator.schema import Column, Role, Table, Type
+table = Table("t", (Column("n", Type.INT64, Role.TIME),), ("n",))
+duck = DuckDb(DuckDbOptions(path={str(tmp_path / "test.db")!r}))
+duck.create([table], 10)
+session = duck.connect()
+batch = Batch(table, 0, np.arange(100), {{"n": Values(np.arange(100))}})
+for payload in session.encode(batch, "batch", 10):
+    session.send(payload)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", writer], check=False, cwd=Path.cwd())
+    assert done.returncode == -9
+    assert (tmp_path / "test.db.wal").stat().st_size > 0
+    assert fetched(duck, "SELECT count(*), sum(n) FROM t") == [(100, 4950)]
+
+
+def test_a_file_that_another_process_has_open_is_told(duck, tmp_path):
+    holder = (
+        f"import duckdb, sys; c = duckdb.connect({str(tmp_path / 'test.db')!r}); "
+        "print('open', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "open\n"
+        for attempt in (duck.connect, duck.describe):
+            with pytest.raises(SetupError, match="another process has the file open; stop it"):
+                attempt()
+        other.stdin.close()
+        other.wait(30)
+    duck.describe()
+
+
+@pytest.mark.parametrize(
+    ("path", "remedy"),
+    [
+        ("no/such/folder/x.db", "mkdir -p .*no/such/folder"),
+        ("note.txt", "not a valid DuckDB.*nothing was changed"),
+    ],
+)
+def test_a_path_that_cannot_be_is_told_with_a_remedy(tmp_path, path, remedy):
+    note = tmp_path / "note.txt"
+    note.write_text("this is a note, and no database at all\n" * 300)
+    before = note.read_bytes()
+    database = DuckDb(DuckDbOptions(path=str(tmp_path / path)))
+    for attempt in (database.connect, database.describe, lambda: database.create([], 1)):
+        with pytest.raises(SetupError, match=remedy) as caught:
+            attempt()
+        assert "\n" not in str(caught.value)
+    assert note.read_bytes() == before
+
+
+def test_memory_is_refused_before_anything_starts():
+    (problem,) = DuckDb(DuckDbOptions(path=":memory:")).problems(PrimaryKey.DB, 1, 1)
+    assert "must be a file" in problem
+
+
+def test_drop_gives_the_space_back_and_makes_no_file(duck):
+    wide, path = Wideset(PrimaryKey.DB), Path(duck.options.path)
+    duck.drop(wide.tables)
+    assert not path.exists()
+    wide.fill(duck)
+    filled = duck.size_bytes(wide.tables)
+    duck.drop(wide.tables)
+    assert duck.size_bytes(wide.tables) < filled
+    assert fetched(duck, "SELECT count(*) FROM duckdb_sequences()") == [(0,)]
+
+
+def test_a_missing_package_is_told_with_the_command_that_installs_it(duck, monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(SetupError, match=r"pip install -r requirements-embedded\.txt"):
+        duck.connect()
