@@ -95,7 +95,15 @@ class Graphite(Database):
 
     def connect(self) -> GraphiteSession:
         """Open a connection to graphite-web, and learn which tables there are."""
-        session = GraphiteSession(Http(self.options), self.options, self._carbon, self.render)
+        options = self.options
+        session = GraphiteSession(
+            Http(options),
+            self._carbon,
+            self.render,
+            prefix=options.prefix,
+            retention_s=options.retention_s,
+            query_timeout_s=options.query_timeout_s,
+        )
         try:
             session.learn()
         except HttpError as error:

@@ -7,7 +7,7 @@ import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
 import numpy as np
@@ -25,9 +25,6 @@ from simulator.modules.metrics_session import MetricSession
 from simulator.modules.wire import CONNECT_S, socket_options
 from simulator.query import AggregateQuery, Query, Statement
 from simulator.schema import Column, Table, Type
-
-if TYPE_CHECKING:
-    from simulator.modules.graphite import GraphiteOptions
 
 PICKLE = "pickle"
 """Insert mode: messages of many points in carbon's binary protocol."""
@@ -115,16 +112,21 @@ class GraphiteSession(MetricSession):
 
     finest = 1
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         web: Http,
-        options: "GraphiteOptions",
-        open_carbon: "OpenCarbon",
+        open_carbon: OpenCarbon,
         render: Callable[[Query], Statement],
+        *,
+        prefix: str,
+        retention_s: int,
+        query_timeout_s: float,
     ) -> None:
         self.render = render
         self._web = web
-        self._options = options
+        self._prefix = prefix
+        self._retention_s = retention_s
+        self._query_timeout_s = query_timeout_s
         self._open_carbon = open_carbon
         self._carbon: Carbon | None = None
         self._marked: dict[str, dict[str, int]] = {queries.CREATED: {}, queries.DROPPED: {}}
@@ -150,7 +152,7 @@ class GraphiteSession(MetricSession):
         if (name, mode) not in self._encoders:
             check, generation = checked(table, name), self.generation(name)
             make = _pickles if mode == PICKLE else _lines
-            begin = queries.path(self._options.prefix, name, generation)
+            begin = queries.path(self._prefix, name, generation)
             self._encoders[name, mode] = check, make(table, begin)
         check, points = self._encoders[name, mode]
         times = check.times(block)
@@ -171,7 +173,7 @@ class GraphiteSession(MetricSession):
         if not len(times):
             return
         now, least, most = int(time.time()), int(times.min()), int(times.max())
-        column, keeps = table.time.name, self._options.retention_s
+        column, keeps = table.time.name, self._retention_s
         if most > now:
             raise UnstorableError(
                 f"column {column}: {_shown(most)} lies in the future, which Graphite does not tell;"
@@ -205,28 +207,28 @@ class GraphiteSession(MetricSession):
         asked += [(key, value) for key, _, value in (w.partition("=") for w in span.split())]
         asked += [("format", "json"), ("noNullPoints", "true"), ("noCache", "true")]
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        timeout_s = self._options.query_timeout_s
+        timeout_s = self._query_timeout_s
         body = urlencode(asked).encode()
         return self._web.request("POST", "/render", body, headers, timeout_s).json()
 
     def _resolved(self, target: str) -> str:
         """Return a target with the generation of its table in it."""
-        pattern = rf"{re.escape(self._options.prefix)}([\w-]+)\.{queries.GENERATION}\b"
-        begin = self._options.prefix
+        pattern = rf"{re.escape(self._prefix)}([\w-]+)\.{queries.GENERATION}\b"
+        begin = self._prefix
         return re.sub(pattern, lambda m: queries.path(begin, m[1], self.generation(m[1])), target)
 
     def partial(self, text: str, query: AggregateQuery, wanted: Sequence[Part]) -> Found:
         """Ask a statement for the partial aggregates of a query."""
         span, *targets = text.splitlines()
         reply = self.rendered(span, targets)
-        return queries.found(self._options.prefix, query, wanted, reply)
+        return queries.found(self._prefix, query, wanted, reply)
 
     def points(
         self, table: Table, columns: Sequence[Column], since: int | None, until: int | None
     ) -> Iterable[Series]:
         """Return the points of these fields in a span of time."""
-        prefix = self._options.prefix
-        span = queries.span_of(table, self._options.retention_s, since, until)
+        prefix = self._prefix
+        span = queries.span_of(table, self._retention_s, since, until)
         targets = [
             target
             for name in table.names
@@ -253,7 +255,7 @@ class GraphiteSession(MetricSession):
 
     def learn(self) -> set[str]:
         """Ask which generations of which tables there are; return the paths that say so."""
-        begin = self._options.prefix
+        begin = self._prefix
         kinds = f"{{{queries.CREATED},{queries.DROPPED}}}"
         asked = urlencode({"query": f"{begin}*.{kinds}.*", "leavesOnly": 1})
         reply = self._web.request("GET", f"/metrics/expand?{asked}").json()

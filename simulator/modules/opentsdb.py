@@ -97,7 +97,14 @@ class OpenTsdb(Database):
     def _open(self) -> OpenTsdbSession:
         options = self.options
         http = Http(options, {"Content-Type": "application/json"})
-        return OpenTsdbSession(http, options, self.render)
+        return OpenTsdbSession(
+            http,
+            self.render,
+            prefix=options.prefix,
+            sync=options.sync,
+            request_points=options.request_points,
+            query_timeout_s=options.query_timeout_s,
+        )
 
     def _setup_error(self, error: Exception) -> SetupError:
         return SetupError(f"{self.name}: {self.explain(error)}")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from simulator.modules.metrics import Checked, Found, Limits, Part, Series, fiel
 from simulator.modules.metrics_session import MetricSession
 from simulator.query import AggregateQuery, Query, Statement
 from simulator.schema import Column, Table
-
-if TYPE_CHECKING:
-    from simulator.modules.opentsdb import OpenTsdbOptions
 
 _LIMITS = Limits(
     product="OpenTSDB",
@@ -56,15 +53,24 @@ class OpenTsdbSession(MetricSession):
 
     finest = 1000
 
-    def __init__(
-        self, http: Http, options: "OpenTsdbOptions", render: Callable[[Query], Statement]
+    def __init__(  # noqa: PLR0913
+        self,
+        http: Http,
+        render: Callable[[Query], Statement],
+        *,
+        prefix: str,
+        sync: bool,
+        request_points: int | None,
+        query_timeout_s: float,
     ) -> None:
         self.limit_bytes: int | None = None
         """How long the server lets a request be."""
         self.render = render
         self._http = http
-        self._options = options
-        self._put = f"/api/put?details{'&sync' if options.sync else ''}"
+        self._prefix = prefix
+        self._request_points = request_points
+        self._query_timeout_s = query_timeout_s
+        self._put = f"/api/put?details{'&sync' if sync else ''}"
         self._encoders: dict[str, tuple[Checked, Points]] = {}
 
     def close(self) -> None:
@@ -86,7 +92,7 @@ class OpenTsdbSession(MetricSession):
         check, points = self._encoders[block.name]
         times = check.times(block)
         _check_span(block.table, times)
-        limit = self._options.request_points
+        limit = self._request_points
         sends = points.encode(
             block,
             rows_per_send,
@@ -110,7 +116,7 @@ class OpenTsdbSession(MetricSession):
             tags = [b'"%s":"%s"}},' % (queries.TABLE_TAG.encode(), name.encode())]
         points = []
         for field in fields(table):
-            metric = queries.metric(self._options.prefix, name, field.name).encode()
+            metric = queries.metric(self._prefix, name, field.name).encode()
             begin = b'{"metric":"%s","timestamp":' % metric
             time, value = pieces[table.time.name], pieces[field.name]
             points.append(Point(field, [begin, time, b',"value":', value, b',"tags":{', *tags]))
@@ -147,7 +153,7 @@ class OpenTsdbSession(MetricSession):
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Make a request and return the JSON that it is answered by."""
         content = None if body is None else json.dumps(body).encode()
-        timeout_s = self._options.query_timeout_s
+        timeout_s = self._query_timeout_s
         return self._http.request(method, path, content, timeout_s=timeout_s).json()
 
     def ask(self, body: Any) -> Any:
@@ -155,7 +161,7 @@ class OpenTsdbSession(MetricSession):
         return self._asked(json.dumps(body), "No such name for")
 
     def _asked(self, body: str, nothing: str = _UNKNOWN_TAG) -> Any:
-        path, timeout_s = "/api/query?arrays", self._options.query_timeout_s
+        path, timeout_s = "/api/query?arrays", self._query_timeout_s
         try:
             return self._http.request("POST", path, body.encode(), timeout_s=timeout_s).json()
         except Refused as refused:
@@ -171,7 +177,7 @@ class OpenTsdbSession(MetricSession):
         self, table: Table, columns: Sequence[Column], since: int | None, until: int | None
     ) -> Iterable[Series]:
         """Return the points of these fields in a span of time."""
-        body = queries.points(self._options.prefix, table, columns, since, until)
+        body = queries.points(self._prefix, table, columns, since, until)
         return queries.series(table, columns, self._asked(json.dumps(body)))
 
     def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:

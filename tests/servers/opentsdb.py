@@ -14,7 +14,7 @@ from tests.servers.base import Program, Server, answers
 
 _HBASE = "2.6.4-hadoop3"
 _LOG4J = "2.17.2"
-_TABLES = Path(__file__).with_name("OpenTsdbTables.java")
+_TABLES = Path(__file__).parents[2] / "dbinstall/opentsdb/OpenTsdbTables.java"
 _OPENED = ("java.lang", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
            "java.util.concurrent", "sun.nio.ch", "jdk.internal.ref")  # fmt: skip
 _READY = b"Master has completed initialization"
