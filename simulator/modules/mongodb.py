@@ -7,7 +7,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from simulator.modules.mongodb_session import MongodbSession
 
 _DATABASE = "benchmark"
+_OLDEST = (5, 2)
+"""The first MongoDB with $top."""
 
 
 class MongodbOptions(Options):
@@ -135,6 +137,7 @@ class Mongodb(Database):
         limits=(
             "A column's name has no dot and no dollar in front, and is not `_id`.",
             "A row takes at most 16 MiB as a document.",
+            "Collections are not sharded.",
             "A sum of integers that 64 bits cannot hold is an error.",
             "FerretDB keeps a time-series in a plain collection, and tells no durability.",
         ),
@@ -242,7 +245,8 @@ class Mongodb(Database):
                         created.append(name)
             except BaseException:
                 for name in created:
-                    session.database.drop_collection(name)
+                    with suppress(Exception):  # what went wrong first is what counts
+                        session.database.drop_collection(name)
                 raise
             if self.options.create_indices:
                 self._index(session, tables)
@@ -299,6 +303,12 @@ class Mongodb(Database):
         with self._opened() as session:
             admin = session.client.admin
             build, hello = admin.command("buildInfo"), admin.command("hello")
+            if tuple(build["versionArray"]) < _OLDEST:
+                needed = ".".join(map(str, _OLDEST))
+                raise SetupError(
+                    f"{self.name}: the server is MongoDB {build['version']}; its queries need "
+                    f"{needed} or newer"
+                )
             concern = self._write_concern(session.client)
             settings = {name: str(value).lower() for name, value in concern.items()}
             settings["document_format"] = self.options.document_format.value

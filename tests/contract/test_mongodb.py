@@ -646,12 +646,19 @@ def test_ferretdb_is_told_apart(open_mongodb):
     assert told == "FerretDB 2.7.0, which keeps a time-series in a plain collection"
 
 
-class Replies:
-    """A client that gives made-up replies of a mongod."""
+class MadeUp:
+    """A session on a client that gives made-up replies of a mongod."""
 
     def __init__(self, **replies):
-        self.admin = self
+        self.client = self.admin = self
+        self.write_concern = SimpleNamespace(document={})
         self._replies = replies
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
 
     def command(self, name):
         if name not in self._replies:
@@ -659,12 +666,28 @@ class Replies:
         return self._replies[name]
 
 
+MONGOD = {"version": "8.0.32", "versionArray": [8, 0, 32, 0]}
+MEMBERS = {"setName": "rs", "hosts": ["a", "b"], "passives": ["c"], "arbiters": ["d"]}
+
+
+def test_a_mongod_is_described(mongodb, monkeypatch):
+    replies = {"buildInfo": MONGOD, "hello": MEMBERS, "replSetGetConfig": {"config": JOURNALS}}
+    monkeypatch.setattr(mongodb, "_connect", lambda _: MadeUp(**replies))
+    found = mongodb.describe()
+    assert (found.version, found.nodes, found.durable) == ("MongoDB 8.0.32", 3, True)
+    assert "journal on disk of a majority" in found.durability
+
+
+def test_a_mongod_that_is_too_old_is_refused(mongodb, monkeypatch):
+    old = {"version": "4.4.29", "versionArray": [4, 4, 29, 0]}
+    monkeypatch.setattr(mongodb, "_connect", lambda _: MadeUp(buildInfo=old, hello=MEMBERS))
+    with pytest.raises(SetupError, match=r"the server is MongoDB 4\.4\.29; .* 5\.2 or newer"):
+        mongodb.describe()
+
+
 def test_members_that_hold_data_are_counted():
-    nothing = SimpleNamespace(client=Replies())
-    assert _nodes(nothing, {}) == 1
-    members = {"setName": "rs", "hosts": ["a", "b"], "passives": ["c"], "arbiters": ["d"]}
-    assert _nodes(nothing, members) == 3
+    assert _nodes(MadeUp(), {}) == 1
+    assert _nodes(MadeUp(), MEMBERS) == 3
     shards = [{"host": "rs0/a:1,b:1,c:1"}, {"host": "rs1/d:1,e:1,f:1"}]
-    cluster = SimpleNamespace(client=Replies(listShards={"shards": shards}))
-    assert _nodes(cluster, {"msg": "isdbgrid"}) == 6
-    assert _nodes(nothing, {"msg": "isdbgrid"}) == 1
+    assert _nodes(MadeUp(listShards={"shards": shards}), {"msg": "isdbgrid"}) == 6
+    assert _nodes(MadeUp(), {"msg": "isdbgrid"}) == 1
