@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from simulator.modules.cassandra_session import CassandraSession
 
 _FLUSH_MS = 100
+_NOT_TOLD = 0
+"""Of a keyspace whose replication is the server's own, as YugabyteDB's is."""
 
 Consistency = Literal[
     "ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE"
@@ -58,9 +60,15 @@ class CassandraOptions(Options):
     password: SecretStr | None = Field(None, description="the user's password")
     tls: bool = Field(default=False, description="encrypt; the servers' certificates are checked")
     ca_file: str | None = Field(
-        None, description="the authority that has signed the servers' certificates (PEM); default: "
-        "those that the system trusts"
-    )  # fmt: skip
+        None,
+        description="file with the certificate (PEM) of the authority that signed the servers', if "
+        "the system does not trust it anyway",
+    )
+    ca: SecretStr | None = Field(
+        None,
+        description="that certificate itself, which pods can take from a Secret: "
+        "ca_from: {secret: NAME, key: ca.crt}",
+    )
     insecure: bool = Field(
         default=False, description="with tls=true take any certificate, without checking it"
     )
@@ -166,10 +174,11 @@ class Cassandra(Database):
                 f"--primary-key: {primary_key} makes the id the whole key, and leaves no place for "
                 f"clustering_columns={options.clustering_columns}"
             )
-        if (options.insecure or options.ca_file) and not options.tls:
-            found.append("insecure and ca_file are about tls=true; add it, or leave them out")
-        if options.insecure and options.ca_file:
-            found.append("insecure=true checks no certificate, so ca_file has no use; choose one")
+        has_ca = bool(options.ca_file or options.ca)
+        if (options.insecure or has_ca) and not options.tls:
+            found.append("insecure, ca_file and ca are about tls=true; add it, or leave them out")
+        if options.insecure and has_ca:
+            found.append("insecure=true checks no certificate, so a CA has no use; choose one")
         if (options.username is None) != (options.password is None):
             found.append("username and password belong together; give both or none")
         return found
@@ -253,7 +262,7 @@ class Cassandra(Database):
         replicas = _replicas(session, options.keyspace)
         if replicas is None:
             _define(session, f"CREATE KEYSPACE {name} WITH replication = {replication}")
-        elif replicas == options.replication_factor:
+        elif replicas in (options.replication_factor, _NOT_TOLD):
             return
         elif has_tables:
             raise SetupError(
@@ -373,7 +382,7 @@ def _replicas(session: "CassandraSession", keyspace: str) -> int | None:
     for name in (*datacenters, "replication_factor"):
         if name in replication:
             return int(replication[name])
-    return 0
+    return _NOT_TOLD
 
 
 def _acknowledging(consistency: str, replicas: int) -> int:

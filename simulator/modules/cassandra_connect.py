@@ -4,8 +4,6 @@ This file imports the driver: it is imported only by what connects.
 """
 
 import re
-import socket
-import ssl
 from typing import TYPE_CHECKING, Any
 
 from cassandra import ConsistencyLevel
@@ -21,23 +19,15 @@ from cassandra.policies import DCAwareRoundRobinPolicy, FallthroughRetryPolicy, 
 from cassandra.query import tuple_factory
 
 from simulator.errors import SetupError
-from simulator.modules.cassandra_session import QUERIES
+from simulator.modules.cassandra_session import QUERIES, SYSTEM
+from simulator.modules.wire import socket_options, tls_context
 
 if TYPE_CHECKING:
     from simulator.modules.cassandra import CassandraOptions
 
 _SCHEMA_AGREEMENT_S = 30
+_SYSTEM_S = 30
 _HEARTBEAT_S = 10  # a node that is gone without a word is missed after two of them
-_GONE_MS = 30_000
-
-_SOCKET_OPTIONS = [
-    # A message is longer than a packet, and its last one must not wait for an acknowledgement of
-    # those before: without this every send takes 40 ms.
-    (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
-    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
-]
-if hasattr(socket, "TCP_USER_TIMEOUT"):
-    _SOCKET_OPTIONS.append((socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _GONE_MS))
 
 
 def connected(options: "CassandraOptions", read_consistency: str) -> tuple[Cluster, DriverSession]:
@@ -59,6 +49,9 @@ def connected(options: "CassandraOptions", read_consistency: str) -> tuple[Clust
         request_timeout=options.query_timeout_s,
         **common,
     )
+    system = ExecutionProfile(
+        consistency_level=ConsistencyLevel.LOCAL_ONE, request_timeout=_SYSTEM_S, **common
+    )
     more: dict[str, Any] = {}
     if options.protocol_version is not None:
         more["protocol_version"] = options.protocol_version
@@ -66,13 +59,15 @@ def connected(options: "CassandraOptions", read_consistency: str) -> tuple[Clust
         password = options.secrets().get("password", "")
         more["auth_provider"] = PlainTextAuthProvider(options.username, password)
     if options.tls:
-        more["ssl_context"] = _tls(options)
+        more["ssl_context"] = tls_context(options.ca_file, options.ca, insecure=options.insecure)
     cluster = Cluster(
         contact_points=[host for host in re.split(r"[\s,]+", options.hosts) if host],
         port=options.port,
-        execution_profiles={EXEC_PROFILE_DEFAULT: writes, QUERIES: queries},
+        execution_profiles={EXEC_PROFILE_DEFAULT: writes, QUERIES: queries, SYSTEM: system},
         compression=False,
-        sockopts=_SOCKET_OPTIONS,
+        # Without TCP_NODELAY, which is among them, every batch would take 40 ms: its last packet
+        # would wait for the acknowledgement of those before.
+        sockopts=socket_options(),
         connect_timeout=options.connect_timeout_s,
         control_connection_timeout=options.connect_timeout_s,
         max_schema_agreement_wait=_SCHEMA_AGREEMENT_S,
@@ -85,17 +80,6 @@ def connected(options: "CassandraOptions", read_consistency: str) -> tuple[Clust
     except BaseException:
         cluster.shutdown()
         raise
-
-
-def _tls(options: "CassandraOptions") -> ssl.SSLContext:
-    try:
-        context = ssl.create_default_context(cafile=options.ca_file)
-    except OSError as error:
-        raise SetupError(f"ca_file: {options.ca_file}: {error.strerror or error}") from None
-    if options.insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def explained(error: Exception) -> str:
@@ -126,8 +110,8 @@ _REMEDIES = {
     "[Uu]sername|Bad credentials|AuthenticationFailed": "check username and password: "
     "--extra-option username=... password=..., or the target's options",
     "UnresolvableContactPoints|Name or service": "check hosts: no address is known for them",
-    "CERTIFICATE_VERIFY_FAILED|Hostname mismatch": "give the authority in ca_file, and the names "
-    "of the certificate in hosts; or insecure=true, which checks nothing",
+    "CERTIFICATE_VERIFY_FAILED|Hostname mismatch": "give the authority in ca_file or ca, and the "
+    "names of the certificate in hosts; or insecure=true, which checks nothing",
     "SSL|ssl|PROTOCOL_ERROR|Connection reset": "check whether the cluster wants TLS: tls=true "
     "or false",
     "Unable to connect to any servers": "check hosts, port and local_datacenter: no node of it was "

@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 
 QUERIES = "queries"
 """The driver's execution profile of what is asked, beside the default one of what is written."""
+SYSTEM = "system"
+"""That of what nodes are asked of themselves."""
 _RANGES_AT_ONCE = 8
 _ROOM_POLL_S = 0.001
-_SYSTEM_S = 30
 _PAGE_ROWS = 5000
 _MIXED_BYTES = 16 << 10
 """Of a batch of many partitions: well below the 50 KiB that a server refuses as it comes."""
@@ -118,9 +119,7 @@ class CassandraSession(Session):
     def rows(self, text: str, *parameters: Any, node: Host | None = None) -> list[tuple[Any, ...]]:
         """Ask any node, or this one, something of itself, and fetch every row."""
         return list(
-            self.session.execute(
-                text, parameters or None, timeout=_SYSTEM_S, execution_profile=QUERIES, host=node
-            )
+            self.session.execute(text, parameters or None, execution_profile=SYSTEM, host=node)
         )
 
     @property

@@ -395,6 +395,7 @@ def test_a_server_that_crashes(server, cassandra, mode):
     with cassandra.connect() as session:
         first, second, *_ = session.encode(wide.batches[0], mode, 1 if mode == SINGLE else 10)
         session.send(first)
+        time.sleep(1)  # until the log has its next marker; what comes behind is not replayed
         server.kill()
         start = time.monotonic()
         try:
@@ -615,11 +616,13 @@ def test_tls_is_used_and_the_certificate_is_checked(server, open_cassandra):
         assert count(database, session, wide.tables[0]) == 300
 
 
-def test_a_certificate_of_nobody_known_is_refused_unless_said_so(open_cassandra):
+def test_a_certificate_of_nobody_known_is_refused_unless_said_so(server, open_cassandra):
     for told in refusal(open_cassandra(tls=True)):
         assert "CERTIFICATE_VERIFY_FAILED" in told
         assert "ca_file" in told
     assert open_cassandra(tls=True, insecure=True).describe().nodes == 1
+    text = server.authority.read_text()
+    assert open_cassandra(tls=True, ca=text).describe().nodes == 1
 
 
 def test_a_ca_file_that_is_not_there_is_named(open_cassandra):

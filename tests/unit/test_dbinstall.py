@@ -35,7 +35,7 @@ def values(node: Any, *keys: str) -> list[Any]:
 
 def images(path: Path) -> list[str]:
     """Images of manifests, and of values for the vendors' charts, which write them in two."""
-    found = values(documents(path), "image", "imageName", "Image")
+    found = values(documents(path), "image", "imageName", "serverImage", "Image")
     return ["{repository}:{tag}".format(**i) if isinstance(i, dict) else i for i in found]
 
 
@@ -100,6 +100,7 @@ def test_durability_is_left_as_postgresql_comes():
 @pytest.mark.parametrize(
     "folder",
     [
+        "cassandra",
         "timescaledb",
         "cockroachdb",
         "yugabytedb",
@@ -199,6 +200,20 @@ def test_a_target_reaches_what_mongodbs_operator_gives(profile):
     assert target["password_from"] == secret
     [server] = [image for image in values(cluster, "image") if "community-server" in image]
     assert f":{cluster['spec']['version']}-" in server
+
+
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+def test_targets_reach_what_cass_operator_gives(profile):
+    datacenter = one(DBINSTALL / "cassandra" / f"datacenter-{profile}.yaml", "CassandraDatacenter")
+    name, spec = datacenter["metadata"]["name"], datacenter["spec"]
+    targets = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
+    for target in (targets["cassandra_sync"], targets["cassandra_async"]):
+        assert target["hosts"] == f"{spec['clusterName']}-{name}-service"
+        secret = f"{spec['clusterName']}-superuser"
+        assert target["password_from"] == {"secret": secret, "key": "password"}
+        assert spec["size"] == {"lab": 1, "bench": target["replication_factor"]}[profile]
+    assert f":{spec['serverVersion']}-" in spec["serverImage"]
+    assert "commitlog_sync" not in spec["config"]["cassandra-yaml"]
 
 
 def test_the_service_finds_the_pod_and_the_patch_its_volume():
