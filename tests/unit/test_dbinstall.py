@@ -98,7 +98,7 @@ def test_durability_is_left_as_postgresql_comes():
 
 
 @pytest.mark.parametrize(
-    "folder", ["timescaledb", "cockroachdb", "yugabytedb", "cratedb", "mongodb"]
+    "folder", ["timescaledb", "cockroachdb", "yugabytedb", "cratedb", "mongodb", "clickhouse"]
 )
 def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(folder):
     (lab,), (bench,) = ((DBINSTALL / folder).glob(f"*-{p}.yaml") for p in ("lab", "bench"))
@@ -128,6 +128,29 @@ def test_a_target_reaches_what_a_statefulset_gives(folder, port, profile):
         assert f"host={name} " in target["connection_string"]
         secrets = {reference["name"] for reference in values(documents(path), "secretKeyRef")}
         assert secrets == {target["password_from"]["secret"]}
+
+
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+def test_a_target_reaches_what_clickhouses_operator_gives(profile):
+    path = DBINSTALL / "clickhouse" / f"installation-{profile}.yaml"
+    installation = one(path, "ClickHouseInstallation")
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["clickhouse"]
+    user = installation["spec"]["configuration"]["users"][f"{target['user']}/password"]
+    secret = user["valueFrom"]["secretKeyRef"]
+
+    assert target["url"] == f"http://clickhouse-{installation['metadata']['name']}:8123"
+    assert target["password_from"] == {"secret": secret["name"], "key": secret["key"]}
+
+
+def test_clickhouses_replicas_reach_their_keeper():
+    folder = DBINSTALL / "clickhouse"
+    keeper = one(folder / "keeper.yaml", "ClickHouseKeeperInstallation")
+    bench = one(folder / "installation-bench.yaml", "ClickHouseInstallation")
+
+    [node] = bench["spec"]["configuration"]["zookeeper"]["nodes"]
+    assert node["host"] == f"keeper-{keeper['metadata']['name']}"
+    [cluster] = bench["spec"]["configuration"]["clusters"]
+    assert f"--extra-option cluster={cluster['name']}" in (folder / "README.md").read_text()
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
