@@ -269,14 +269,18 @@ class Clickhouse(Database):
     def settle(self, tables: Sequence[Table]) -> None:
         """Wait for rows that the server still collects, and merge the parts."""
         names = [self.dialect.name(name) for table in tables for name in table.names]
+        on_cluster = self._on_cluster
         with self._channel() as channel:
             if self._server and self._server.async_insert:
-                channel.execute("SYSTEM FLUSH ASYNC INSERT QUEUE")
+                channel.execute(f"SYSTEM FLUSH ASYNC INSERT QUEUE{on_cluster}")
             for name in names:
+                statements = [f"OPTIMIZE TABLE {name} FINAL"] if self.options.optimize else []
                 if self.options.engine.startswith("Replicated"):
-                    channel.execute(f"SYSTEM SYNC REPLICA {name}")
-                if self.options.optimize:
-                    channel.execute(f"OPTIMIZE TABLE {name} FINAL")
+                    # On every server: whoever verifies may come to another one than this.
+                    sync = f"SYSTEM SYNC REPLICA{on_cluster} {name}"
+                    statements = [sync, *statements, sync]
+                for statement in statements:
+                    channel.execute(statement)
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return what the parts take on this server that are in use, compressed as they are."""

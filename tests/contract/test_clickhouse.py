@@ -17,6 +17,7 @@ from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOp
 from simulator.modules.clickhouse_session import (
     CSV,
     ROWBINARY,
+    Channel,
     ClickhouseSession,
     ServerError,
     _rows,
@@ -104,13 +105,52 @@ def test_options_say_how_tables_are_made(embedded):
     assert asked(plain, tag) == "String"
 
 
-def test_a_cluster_stands_in_what_makes_and_drops_its_tables():
-    options = {"url": "http://x:1", "cluster": "bench", "engine": "ReplicatedMergeTree"}
-    database = Clickhouse(ClickhouseOptions(**options))
-    made, dropped = database._create(EVENTS, "events"), database._drop("events")
-    assert made.startswith("CREATE TABLE events ON CLUSTER bench (")
-    assert "ENGINE = ReplicatedMergeTree ORDER BY (device_id, timestamp)" in made
-    assert dropped == "DROP TABLE IF EXISTS events ON CLUSTER bench SYNC"
+class Recorded(Channel):
+    """Takes statements down; a cluster has not been had."""
+
+    def __init__(self):
+        self.statements = []
+
+    def execute(self, statement):
+        self.statements.append(statement)
+        return b"26.9.1\n" if "version()" in statement else b"3\n"
+
+    def pieces(self, statement):
+        raise NotImplementedError
+
+    def insert(self, into, form, content):
+        raise NotImplementedError
+
+    def close(self):
+        pass
+
+
+def test_what_a_cluster_is_told_is_what_the_engine_can_read(embedded, monkeypatch):
+    recorded = Recorded()
+    monkeypatch.setattr(Clickhouse, "channel", lambda _: recorded)
+    options = {"cluster": "bench", "engine": "ReplicatedMergeTree", "async_insert": True}
+    database = Clickhouse(ClickhouseOptions(url="http://x:1", **options))
+    database.create([EVENTS], 1)
+    database.settle([EVENTS])
+    database.drop([EVENTS])
+    monkeypatch.undo()
+    told = [text for text in recorded.statements if "version()" not in text]
+
+    assert told[0].startswith("CREATE TABLE events ON CLUSTER bench (")
+    assert "ENGINE = ReplicatedMergeTree ORDER BY (device_id, timestamp)" in told[0]
+    assert told[1:6] == [
+        "SYSTEM FLUSH ASYNC INSERT QUEUE ON CLUSTER bench",
+        "SYSTEM SYNC REPLICA ON CLUSTER bench events",
+        "OPTIMIZE TABLE events FINAL",
+        "SYSTEM SYNC REPLICA ON CLUSTER bench events",
+        "DROP TABLE IF EXISTS events ON CLUSTER bench SYNC",
+    ]
+    with embedded().connect() as session:
+        text = session._dialect.text
+        for statement in told:
+            session.channel.execute(f"SELECT formatQuery({text(statement)})")
+        with pytest.raises(ServerError):
+            session.channel.execute(f"SELECT formatQuery({text('SYSTEM SYNC REPLICA ON bench x')})")
 
 
 def test_the_published_queries_read_as_published(embedded):

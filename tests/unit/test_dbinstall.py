@@ -111,6 +111,7 @@ def test_durability_is_left_as_postgresql_comes():
         "mysql",
         "mariadb",
     ],
+    "folder", ["timescaledb", "cockroachdb", "yugabytedb", "cratedb", "mongodb", "clickhouse"]
 )
 def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(folder):
     (lab,), (bench,) = ((DBINSTALL / folder).glob(f"*-{p}.yaml") for p in ("lab", "bench"))
@@ -184,6 +185,26 @@ def test_a_target_reaches_what_the_statefulset_of_mysql_gives(name, folder, prof
     weaker = ("flush", "sync", "doublewrite", "log-bin")
     [arguments] = values(documents(path), "args")
     assert [word for word in arguments if any(each in word for each in weaker)] == []
+def test_a_target_reaches_what_clickhouses_operator_gives(profile):
+    path = DBINSTALL / "clickhouse" / f"installation-{profile}.yaml"
+    installation = one(path, "ClickHouseInstallation")
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["clickhouse"]
+    user = installation["spec"]["configuration"]["users"][f"{target['user']}/password"]
+    secret = user["valueFrom"]["secretKeyRef"]
+
+    assert target["url"] == f"http://clickhouse-{installation['metadata']['name']}:8123"
+    assert target["password_from"] == {"secret": secret["name"], "key": secret["key"]}
+
+
+def test_clickhouses_replicas_reach_their_keeper():
+    folder = DBINSTALL / "clickhouse"
+    keeper = one(folder / "keeper.yaml", "ClickHouseKeeperInstallation")
+    bench = one(folder / "installation-bench.yaml", "ClickHouseInstallation")
+
+    [node] = bench["spec"]["configuration"]["zookeeper"]["nodes"]
+    assert node["host"] == f"keeper-{keeper['metadata']['name']}"
+    [cluster] = bench["spec"]["configuration"]["clusters"]
+    assert f"--extra-option cluster={cluster['name']}" in (folder / "README.md").read_text()
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
