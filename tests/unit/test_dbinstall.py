@@ -111,7 +111,8 @@ def test_durability_is_left_as_postgresql_comes():
         "mysql",
         "mariadb",
     ],
-    "folder", ["timescaledb", "cockroachdb", "yugabytedb", "cratedb", "mongodb", "clickhouse"]
+    "folder",
+    ["timescaledb", "cockroachdb", "yugabytedb", "cratedb", "mongodb", "clickhouse"],
 )
 def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(folder):
     (lab,), (bench,) = ((DBINSTALL / folder).glob(f"*-{p}.yaml") for p in ("lab", "bench"))
@@ -185,6 +186,8 @@ def test_a_target_reaches_what_the_statefulset_of_mysql_gives(name, folder, prof
     weaker = ("flush", "sync", "doublewrite", "log-bin")
     [arguments] = values(documents(path), "args")
     assert [word for word in arguments if any(each in word for each in weaker)] == []
+
+
 def test_a_target_reaches_what_clickhouses_operator_gives(profile):
     path = DBINSTALL / "clickhouse" / f"installation-{profile}.yaml"
     installation = one(path, "ClickHouseInstallation")
