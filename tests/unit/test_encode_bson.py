@@ -102,7 +102,11 @@ def test_floats_keep_their_extremes(kind, dtype):
 
 @pytest.mark.parametrize("coded", [False, True])
 @pytest.mark.parametrize("null", [False, True])
-@given(items=st.lists(st.none() | st.text(st.characters(exclude_characters="\0")), min_size=1))
+@given(
+    items=st.lists(
+        st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0")), min_size=1
+    )
+)
 @settings(max_examples=60)
 def test_texts_and_nulls_come_back(coded, null, items):
     levels = texts(*(item or "" for item in items))
