@@ -151,7 +151,7 @@ class GraphiteSession(MetricSession):
         table, name = block.table, block.name
         if (name, mode) not in self._encoders:
             check, generation = checked(table, name), self.generation(name)
-            make = _pickles if mode == PICKLE else _lines
+            make = pickles if mode == PICKLE else lines
             begin = queries.path(self._prefix, name, generation)
             self._encoders[name, mode] = check, make(table, begin)
         check, points = self._encoders[name, mode]
@@ -289,9 +289,9 @@ class GraphiteSession(MetricSession):
     def mark(self, paths: Iterable[str]) -> None:
         """Send points that mark generations."""
         now = int(time.time())
-        lines = "".join(f"{path} 1 {now}\n" for path in paths)
+        marks = "".join(f"{path} 1 {now}\n" for path in paths)
         carbon = self._open_carbon(pickle=False)
-        carbon.send(lines.encode())
+        carbon.send(marks.encode())
         carbon.close()
 
 
@@ -299,7 +299,7 @@ def _shown(second: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
 
 
-def _lines(table: Table, begin: str) -> Points:
+def lines(table: Table, begin: str) -> Points:
     """Return the encoder of `path value time` lines."""
     pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
     time_piece = pieces[table.time.name]
@@ -331,7 +331,7 @@ def _path(
     yield lead + field.name.encode()
 
 
-def _pickles(table: Table, begin: str) -> Points:
+def pickles(table: Table, begin: str) -> Points:
     """Return the encoder of lists of (path, (time, value)), in opcodes of pickle's protocol 2.
 
     https://docs.python.org/3/library/pickletools.html: X a text after its length, J an integer of

@@ -183,7 +183,7 @@ def newest_parts(query: NewestQuery) -> list[Part]:
     """Return what tells the newest rows at once: if a tag's rows are one series without NULLs."""
     table = query.table
     columns = [table.column(name) for name in query.columns]
-    one_series = [tag.name for tag in table.tags] == [query.tag]
+    one_series = [tag.name for tag in table.tags] == [query.tag] and table.parts == 1
     if not one_series or any(c.nullable or c not in fields(table) for c in columns):
         return []
     return [Part(column.name, "last", (query.tag,)) for column in columns]

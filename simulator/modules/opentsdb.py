@@ -77,7 +77,6 @@ class OpenTsdb(Database):
             "Rows that agree in tags and time are one row.",
             "Names once used stay in tsdb-uid.",
             "Neither size on disk nor whether HBase syncs can be asked for.",
-            "Emptying tables needs tsd.http.query.allow_delete=true.",
         ),
     )
     options_model: ClassVar[type[Options]] = OpenTsdbOptions
@@ -176,7 +175,8 @@ class OpenTsdb(Database):
         if self.options.sync:
             return
         with self._session() as session:
-            flush_s = int(session.call("GET", "/api/config")["tsd.storage.flush_interval"]) / 1000
+            config = session.call("GET", "/api/config")
+            flush_s = max(int(config.get(name, "1000")) for name in _FLUSHES) / 1000
             before = None
             while (now := self._counts(session, tables)) != before:
                 before = now
@@ -196,21 +196,15 @@ class OpenTsdb(Database):
             config = session.call("GET", "/api/config")
         settings = {name: config[name] for name in _SETTINGS if name in config}
         if self.options.sync:
-            durable, meaning = (
-                None,
-                (
-                    "is in HBase's memory and write-ahead log; whether that is synced to disk is "
-                    "HBase's own setting (hbase.wal.hsync), which the TSD does not tell (sync=true)"
-                ),
+            durable = None
+            meaning = (
+                "is in HBase's memory and write-ahead log; whether that is synced to disk is "
+                "HBase's own setting (hbase.wal.hsync, false unless set), which no TSD tells"
             )
         else:
-            durable, meaning = (
-                False,
-                (
-                    "is in the TSD's memory, and reaches HBase within tsd.storage.flush_interval="
-                    f"{config.get('tsd.storage.flush_interval')} ms (sync=false)"
-                ),
-            )
+            durable = False
+            delays = (config.get(name, "1000") for name in _FLUSHES)
+            meaning = f"is in the TSD's memory, for up to {max(map(int, delays))} ms (sync=false)"
         return Server(_version(version), 1, f"an acknowledged row {meaning}", durable, settings)
 
     def render(self, query: Query) -> Statement:
@@ -226,7 +220,11 @@ class OpenTsdb(Database):
         return f"{told}; {remedy}" if remedy else told
 
 
+_FLUSHES = ("hbase.rpcs.buffered_flush_interval", "tsd.storage.flush_interval")
+"""How long points wait in the TSD, in ms; which of the two counts depends on the version."""
+
 _SETTINGS = (
+    "hbase.rpcs.buffered_flush_interval",
     "tsd.core.auto_create_metrics",
     "tsd.http.query.allow_delete",
     "tsd.http.request.enable_chunked",

@@ -87,7 +87,10 @@ class OpenTsdbSession(MetricSession):
     def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as the bodies of requests."""
         if block.name not in self._encoders:
-            encoder = checked(block.table, block.name), self._points(block.table, block.name)
+            encoder = (
+                checked(block.table, block.name),
+                json_points(self._prefix, block.table, block.name),
+            )
             self._encoders[block.name] = encoder
         check, points = self._encoders[block.name]
         times = check.times(block)
@@ -105,22 +108,6 @@ class OpenTsdbSession(MetricSession):
             Payload(min(rows_per_send, len(block) - start), mode, bodies)
             for start, bodies in zip(starts, sends, strict=True)
         ]
-
-    def _points(self, table: Table, name: str) -> Points:
-        pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
-        tags: list[bytes | Piece] = [b"}},"]
-        for tag in reversed(table.tags):
-            between = b"" if tag is table.tags[0] else b","
-            tags = [between + b'"%s":"' % tag.name.encode(), pieces[tag.name], b'"', *tags]
-        if not table.tags:
-            tags = [b'"%s":"%s"}},' % (queries.TABLE_TAG.encode(), name.encode())]
-        points = []
-        for field in fields(table):
-            metric = queries.metric(self._prefix, name, field.name).encode()
-            begin = b'{"metric":"%s","timestamp":' % metric
-            time, value = pieces[table.time.name], pieces[field.name]
-            points.append(Point(field, [begin, time, b',"value":', value, b',"tags":{', *tags]))
-        return Points(points, Frame(b"[", b",", b"]"))
 
     def send(self, payload: Payload) -> None:
         """Send the points; return once the server has stored them all."""
@@ -223,6 +210,24 @@ class OpenTsdbSession(MetricSession):
         """Return the metrics whose names begin like this."""
         path = f"/api/suggest?type=metrics&q={beginning}&max={limit}"
         return [str(name) for name in self.call("GET", path)]
+
+
+def json_points(prefix: str, table: Table, name: str) -> Points:
+    """Return the encoder of a physical table's rows as the body of /api/put."""
+    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
+    tags: list[bytes | Piece] = [b"}},"]
+    for tag in reversed(table.tags):
+        between = b"" if tag is table.tags[0] else b","
+        tags = [between + b'"%s":"' % tag.name.encode(), pieces[tag.name], b'"', *tags]
+    if not table.tags:
+        tags = [b'"%s":"%s"}},' % (queries.TABLE_TAG.encode(), name.encode())]
+    points = []
+    for field in fields(table):
+        metric = queries.metric(prefix, name, field.name).encode()
+        begin = b'{"metric":"%s","timestamp":' % metric
+        time, value = pieces[table.time.name], pieces[field.name]
+        points.append(Point(field, [begin, time, b',"value":', value, b',"tags":{', *tags]))
+    return Points(points, Frame(b"[", b",", b"]"))
 
 
 def _counted(body: bytes) -> Any:

@@ -32,10 +32,13 @@ from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.ndjson import documents
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
+from simulator.encode.points import Points
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, TSV, Text
 from simulator.modules.cratedb_session import JSON
 from simulator.modules.cratedb_sql import CrateDialect
+from simulator.modules.graphite_session import lines as graphite_lines
+from simulator.modules.opentsdb_session import json_points
 from simulator.schema import Column, Role, Table, Type
 
 ARRAY = Frame(b"[", b",", b"]")
@@ -143,6 +146,18 @@ _CQL = CqlRows(
 )
 
 
+def points(encoder: Points, block: Batch, rows_per_send: int) -> list[bytes]:
+    """Return the messages of a database of metrics, two points a row."""
+    sends = encoder.encode(block, rows_per_send, instead={})
+    return [message for messages in sends for message in messages]
+
+
+_POINTS = {
+    "OpenTSDB": json_points("", TABLE, TABLE.name),
+    "Graphite": graphite_lines(TABLE, TABLE.name),
+}
+
+
 def main() -> None:
     of = (TABLE.columns, TABLE.time_unit)
     encoders = {
@@ -170,6 +185,9 @@ def main() -> None:
         for rows_per_send in (ROWS_PER_SEND, 1):
             for name, encoder in encoders.items():
                 encode = partial(encoder.encode, rows_per_send=rows_per_send)
+                show(name, rows_per_send, encode, drawn, loop_s)
+            for name, encoder in _POINTS.items():
+                encode = partial(points, encoder, rows_per_send=rows_per_send)
                 show(name, rows_per_send, encode, drawn, loop_s)
             show("CQL", rows_per_send, partial(cql, rows_per_send=rows_per_send), drawn, loop_s)
 

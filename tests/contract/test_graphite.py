@@ -1,0 +1,239 @@
+"""What is Graphite's own: texts of queries, times, sends without answers, refusals."""
+
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from simulator.batch import Batch, Coded, Values
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.graphite import Graphite, GraphiteOptions
+from simulator.modules.graphite_session import PICKLE, Carbon, CarbonError, NotConnected
+from simulator.query import Statement, outputs
+from simulator.schema import PrimaryKey
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import count
+from tests.servers import free_port
+from tests.web import Response, Web
+
+TABLE = EVENTS.stored(PrimaryKey.DB, 1)
+QUERIES = Iot(Iot.params_model(), 1, 0).queries([TABLE])
+SERVER = pytest.mark.server("graphite")
+HOUR_S = 3600
+
+
+@pytest.fixture
+def open_graphite(server_options):
+    return lambda **more: Graphite(GraphiteOptions(**{**server_options, **more}))
+
+
+@pytest.fixture
+def graphite(open_graphite):
+    return open_graphite()
+
+
+def readings(rows=5, first=0, device=b"d1", ago_s=HOUR_S, odd_ms=0):
+    """Rows of one device, a second apart, the first of them an hour ago."""
+    number = np.arange(first, first + rows)
+    data = {
+        "timestamp": Values((int(time.time()) - ago_s + number) * 1000 + odd_ms),
+        "device_id": Coded(np.zeros(rows, np.int64), np.array([device])),
+        "sequence_number": Values(number),
+        "temperature": Values((number / 2).astype(np.float32)),
+    }
+    return Batch(TABLE, 0, number, data)
+
+
+def encoded(session, batch, mode=BATCH):
+    (payload,) = session.encode(batch, mode, len(batch))
+    return payload
+
+
+def stored(database):
+    with database.connect() as session:
+        return count(database, session, TABLE)
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def test_the_published_queries_are_summaries_of_each_series():
+    database = Graphite(GraphiteOptions(url="http://h", prefix="bench.", retention_s=86400))
+    texts = {name: database.render(query).text for name, query in QUERIES.items()}
+    path = "bench.events.GENERATION.*"
+    assert texts["count-events"].splitlines() == [
+        "from=-86400s until=now",
+        f'summarize({path}.sequence_number,"172800s","count",true)',
+    ]
+    assert texts["temperature-stats-per-device"].splitlines()[1:] == [
+        f'summarize({path}.temperature,"172800s","{function}",true)'
+        for function in ("max", "sum", "count", "min")
+    ]
+    assert texts["newest-per-device"].splitlines()[1:] == [
+        f'summarize({path}.temperature,"172800s","last",true)'
+    ]
+
+
+@SERVER
+def test_a_text_of_the_users_own_fills_columns_by_its_targets(graphite):
+    graphite.create([TABLE], 10)
+    with graphite.connect() as session:
+        session.send(encoded(session, readings()))
+        session.send(encoded(session, readings(3, device=b"d2")))
+    graphite.settle([TABLE])
+    path = f"{graphite.options.prefix}events.GENERATION.*.temperature"
+    node = graphite.options.prefix.count(".") + 2
+    text = f'from=-6h until=now\naliasByNode(summarize({path},"12h","last",true),{node})'
+    with graphite.connect() as session:
+        columns = outputs(QUERIES["newest-per-device"])
+        found = session.run(Statement(text, columns, tuned=True))
+    assert sorted(found) == [("d1", 2.0), ("d2", 1.0)]
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+@SERVER
+def test_pickles_and_lines_say_the_same(graphite, open_graphite):
+    assert graphite.insert_mode(10) == BATCH
+    assert open_graphite(pickle=True).insert_mode(10) == PICKLE
+    assert open_graphite(pickle=True).insert_mode(0) == SINGLE
+    graphite.create([TABLE], 10)
+    batch = readings(3000)
+    for mode, device in ((BATCH, b"lines"), (PICKLE, b"pickles")):
+        named = Batch(TABLE, 0, batch.rows, {
+            **batch.data, "device_id": Coded(np.zeros(3000, np.int64), np.array([device]))
+        })  # fmt: skip
+        with graphite.connect() as session:
+            session.send(encoded(session, named, mode))
+    graphite.settle([TABLE])
+    with graphite.connect() as session:
+        found = session.run(graphite.render(QUERIES["temperature-stats-per-device"]))
+    assert sorted(found) == [(device, 1499.5, 2999 / 4, 0.0) for device in ("lines", "pickles")]
+
+
+@SERVER
+@pytest.mark.parametrize(
+    ("odd", "told"),
+    [
+        ({"odd_ms": 1}, "is not a whole second, .*--tick-ms 1000 and a --start-time"),
+        ({"ago_s": -60}, r"lies in the future, .*give a --start-time"),
+        ({"ago_s": 7 * HOUR_S}, r"is longer ago than retention_s=21600"),
+    ],
+)
+def test_times_that_it_cannot_hold_or_tell_are_refused(graphite, odd, told):
+    graphite.create([TABLE], 10)
+    with graphite.connect() as session, pytest.raises(UnstorableError, match=told):
+        encoded(session, readings(**odd))
+
+
+@SERVER
+def test_a_table_made_anew_has_none_of_the_old_rows(graphite):
+    for rows in (50, 30):
+        graphite.drop([TABLE])
+        graphite.create([TABLE], 10)
+        assert stored(graphite) == 0
+        with graphite.connect() as session:
+            session.send(encoded(session, readings(rows)))
+        graphite.settle([TABLE])
+        assert stored(graphite) == rows
+
+
+@SERVER
+def test_what_carbon_had_not_written_is_lost_when_it_is_killed(server, graphite):
+    """`kept_after_kill=False`: nobody had said that it was stored."""
+    graphite.create([TABLE], 10)
+    with graphite.connect() as session:
+        for first in range(0, 3000, 100):
+            session.send(encoded(session, readings(100, first)))
+        server.kill("carbon")
+        payload = encoded(session, readings(100))
+        time.sleep(0.1)
+        with pytest.raises(CarbonError) as caught:
+            session.send(payload)
+        assert session.classify(caught.value) in (Failure.UNKNOWN, Failure.NOT_APPLIED)
+        assert not session.alive
+    server.start()
+    graphite.settle([TABLE])
+    assert stored(graphite) < 3000
+    assert not graphite.capabilities.kept_after_kill
+
+
+# --- without answers -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def listener():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+def test_closing_waits_until_everything_was_read(listener):
+    came = []
+
+    def read_slowly():
+        connection, _ = listener.accept()
+        with connection:
+            time.sleep(0.3)
+            while piece := connection.recv(1000):
+                came.append(len(piece))
+
+    reading = threading.Thread(target=read_slowly)
+    reading.start()
+    carbon = Carbon("127.0.0.1", listener.getsockname()[1], 10)
+    carbon.send(b"x" * 50_000)
+    carbon.close()
+    assert sum(came) == 50_000
+    reading.join()
+
+
+def test_a_connection_that_the_server_has_closed_takes_nothing_more(listener):
+    carbon = Carbon("127.0.0.1", listener.getsockname()[1], 10)
+    connection, _ = listener.accept()
+    connection.close()
+    time.sleep(0.05)
+    with pytest.raises(NotConnected, match="carbon has closed the connection"):
+        carbon.send(b"x")
+    assert not carbon.alive
+    carbon.close()
+
+
+def test_a_server_that_reads_nothing_is_given_up(listener):
+    carbon = Carbon("127.0.0.1", listener.getsockname()[1], 0.2)
+    with pytest.raises(CarbonError, match="the connection was lost: timed out") as caught:
+        carbon.send(b"x" * (1 << 25))
+    assert not isinstance(caught.value, NotConnected)
+    carbon.close()
+
+
+# --- being refused -------------------------------------------------------------------------------
+
+
+def test_a_graphite_web_that_is_not_there():
+    database = Graphite(GraphiteOptions(url=f"http://127.0.0.1:{free_port()}"))
+    for attempt in (database.connect, database.describe, lambda: database.create([TABLE], 1)):
+        with pytest.raises(SetupError, match=r"graphite: .*Connection refused; check that"):
+            attempt()
+
+
+@SERVER
+def test_a_carbon_that_is_not_there(open_graphite):
+    database = open_graphite(line_port=free_port())
+    with pytest.raises(SetupError, match=r"Connection refused; check that carbon runs, and carbon"):
+        database.create([TABLE], 10)
+
+
+def test_a_server_that_is_something_else():
+    with Web(lambda _: Response(404, b"no such page")) as web:
+        database = Graphite(GraphiteOptions(url=web.url))
+        with pytest.raises(SetupError, match="answered 404: no such page"):
+            database.connect()
+
+
+@SERVER
+def test_a_table_that_is_not_there(graphite):
+    with pytest.raises(SetupError, match="there is no table events; run an insert first"):
+        stored(graphite)

@@ -1,0 +1,258 @@
+"""What is OpenTSDB's own: texts of queries, requests and their limits, and what errors mean."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from simulator.batch import Batch, Coded, Values
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure, Payload
+from simulator.modules.http import NoAnswer, NotConnected
+from simulator.modules.opentsdb import OpenTsdb, OpenTsdbOptions
+from simulator.modules.opentsdb_query import largest_request
+from simulator.modules.opentsdb_session import PutError
+from simulator.query import Statement, outputs
+from simulator.schema import PrimaryKey
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import count
+from tests.servers import free_port
+from tests.web import Response, Web
+
+TABLE = EVENTS.stored(PrimaryKey.DB, 1)
+QUERIES = Iot(Iot.params_model(), 1, 0).queries([TABLE])
+SERVER = pytest.mark.server("opentsdb")
+
+
+@pytest.fixture
+def open_opentsdb(server_options):
+    return lambda **more: OpenTsdb(OpenTsdbOptions(**{**server_options, **more}))
+
+
+@pytest.fixture
+def opentsdb(open_opentsdb):
+    return open_opentsdb()
+
+
+def readings(rows=5, first=0, device=b"d1"):
+    """Rows of one device, a second apart."""
+    number = np.arange(first, first + rows)
+    data = {
+        "timestamp": Values(1_700_000_000_000 + number * 1000),
+        "device_id": Coded(np.zeros(rows, np.int64), np.array([device])),
+        "sequence_number": Values(number),
+        "temperature": Values((number / 2).astype(np.float32)),
+    }
+    return Batch(TABLE, 0, number, data)
+
+
+def encoded(session, batch, mode=BATCH):
+    (payload,) = session.encode(batch, mode, len(batch))
+    return payload
+
+
+def stored(database):
+    with database.connect() as session:
+        return count(database, session, TABLE)
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def test_the_published_queries_are_sub_queries_of_one_request():
+    database = OpenTsdb(OpenTsdbOptions(url="http://h", prefix="bench."))
+    texts = {name: database.render(query).text for name, query in QUERIES.items()}
+    begin = (
+        'POST /api/query?arrays\n{"start": 10000000000, "end": 4294000000001, '
+        '"msResolution": true, "showQuery": true, "queries": ['
+    )
+    metric = '{"metric": "bench.events.temperature", "aggregator": '
+    group = '{"type": "wildcard", "tagk": "device_id", "filter": "*", "groupBy": true}'
+    assert texts["count-events"] == (
+        begin + '{"metric": "bench.events.sequence_number", "aggregator": "zimsum", '
+        '"downsample": "0all-count", "filters": []}]}'
+    )
+    assert texts["temperature-min-max"] == (
+        f'{begin}{metric}"mimmax", "downsample": "0all-max", "filters": []}}, '
+        f'{metric}"mimmin", "downsample": "0all-min", "filters": []}}]}}'
+    )
+    assert texts["newest-per-device"] == (
+        f'{begin}{metric}"mimmax", "downsample": "0all-last", "filters": [{group}]}}]}}'
+    )
+
+
+@SERVER
+def test_a_text_of_the_users_own_fills_columns_by_its_sub_queries(opentsdb):
+    opentsdb.create([TABLE], 10)
+    prefix = opentsdb.options.prefix
+    body = (
+        f'{{"start": 1600000000, "queries": [{{"metric": "{prefix}events.temperature", '
+        '"aggregator": "max", "downsample": "0all-max", "filters": [{"type": "wildcard", '
+        '"tagk": "device_id", "filter": "*", "groupBy": true}]}]}'
+    )
+    with opentsdb.connect() as session:
+        session.send(encoded(session, readings()))
+        session.send(encoded(session, readings(3, device=b"d2")))
+        found = session.run(
+            Statement(
+                f"POST /api/query?arrays\n{body}", outputs(QUERIES["newest-per-device"]), tuned=True
+            )
+        )
+    assert sorted(found) == [("d1", 2.0), ("d2", 1.0)]
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("config", "limit"),
+    [
+        ({}, 8192),
+        ({"tsd.http.request.enable_chunked": "false"}, 8192),
+        ({"tsd.http.request.enable_chunked": "true", "tsd.http.request.max_chunk": "4096"}, 8192),
+        ({"tsd.http.request.enable_chunked": "true", "tsd.http.request.max_chunk": "99999"}, 99999),
+    ],
+)
+def test_how_long_a_request_may_be_is_read_from_the_server(config, limit):
+    assert largest_request(config) == limit
+
+
+@SERVER
+def test_a_long_send_is_as_many_requests_as_the_server_asks_for(opentsdb, open_opentsdb):
+    with opentsdb.connect() as session:
+        (whole,) = session.encode(readings(200), BATCH, 200)
+        session.limit_bytes = 8192
+        (parts,) = session.encode(readings(200), BATCH, 200)
+    assert len(whole.data) == 1
+    assert len(parts.data) > 3
+    assert all(len(body) <= 8192 for body in parts.data)
+    assert b",".join(body[1:-1] for body in parts.data) == whole.data[0][1:-1]
+    with open_opentsdb(request_points=50).connect() as session:
+        (asked,) = session.encode(readings(200), BATCH, 200)
+    assert [body.count(b'"metric"') for body in asked.data] == [50] * 8
+
+
+@SERVER
+@pytest.mark.parametrize("mode", [SINGLE, BATCH])
+def test_a_refused_point_is_no_stored_row(opentsdb, mode):
+    opentsdb.create([TABLE], 10)
+    with opentsdb.connect() as session:
+        good = encoded(session, readings(1), mode)
+        (body,) = good.data
+        bad = Payload(1, mode, [body.replace(b'"d1"', b'"not a tag"', 1)])
+        with pytest.raises(PutError, match="1 points were not stored: Invalid tag value") as caught:
+            session.send(bad)
+        assert session.classify(caught.value) is Failure.FATAL
+        assert session.alive
+        session.send(good)
+
+
+@pytest.mark.parametrize(
+    ("words", "meaning"),
+    [
+        ("Storage exception: RemoteException", Failure.UNKNOWN),
+        ("Write timedout", Failure.UNKNOWN),
+        ("Please throttle", Failure.UNKNOWN),
+        ("Unable to parse value to a number", Failure.FATAL),
+        ("Unknown metric", Failure.FATAL),
+    ],
+)
+def test_what_the_servers_words_about_a_point_mean(words, meaning):
+    """Recorded by the vendor's documentation: these cannot be had from a server that works."""
+    reply = f'{{"success": 1, "failed": 1, "errors": [{{"error": "{words}"}}]}}'.encode()
+
+    def answer(request):
+        return Response(400, reply) if request.path.startswith("/api/put") else Response(200, b"{}")
+
+    with Web(answer) as web:
+        database = OpenTsdb(OpenTsdbOptions(url=web.url))
+        with database.connect() as session:
+            with pytest.raises(PutError, match=words) as caught:
+                session.send(Payload(1, BATCH, [b"[]"]))
+            assert session.classify(caught.value) is meaning
+
+
+@pytest.mark.parametrize("instant", [0, 9_999_999_999, 4_294_000_000_001])
+def test_times_that_it_would_take_for_others_are_refused(instant):
+    with Web(lambda _: Response(200, b"{}")) as web:
+        database = OpenTsdb(OpenTsdbOptions(url=web.url))
+        batch = readings(1)
+        batch.data["timestamp"].array[:] = instant
+        with database.connect() as session, pytest.raises(UnstorableError, match="timestamp"):
+            session.encode(batch, BATCH, 1)
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+@SERVER
+def test_dropping_deletes_the_points_of_every_field(opentsdb):
+    opentsdb.create([TABLE], 10)
+    with opentsdb.connect() as session:
+        session.send(encoded(session, readings(100)))
+    assert stored(opentsdb) == 100
+    opentsdb.drop([TABLE])
+    opentsdb.create([TABLE], 10)
+    assert stored(opentsdb) == 0
+    with opentsdb.connect() as session:  # the same rows, of which nothing deleted may be left
+        session.send(encoded(session, readings(50)))
+    time.sleep(1)
+    assert stored(opentsdb) == 50
+
+
+@SERVER
+def test_a_send_that_is_not_synchronous_is_there_once_settled(open_opentsdb):
+    database = open_opentsdb(sync=False)
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        session.send(encoded(session, readings(1000)))
+    database.settle([TABLE])
+    assert stored(database) == 1000
+    assert database.describe().durable is False
+
+
+# --- being refused -------------------------------------------------------------------------------
+
+
+def test_a_server_that_is_not_there():
+    database = OpenTsdb(OpenTsdbOptions(url=f"http://127.0.0.1:{free_port()}"))
+    for attempt in (database.connect, database.describe, lambda: database.drop([TABLE])):
+        with pytest.raises(SetupError, match=r"opentsdb: .*Connection refused; check that"):
+            attempt()
+
+
+def test_a_server_that_is_something_else():
+    with Web(lambda _: Response(404, b"no such page")) as web:
+        database = OpenTsdb(OpenTsdbOptions(url=web.url))
+        with pytest.raises(SetupError, match=r"answered 404.*check that url is that of a TSD"):
+            database.connect()
+
+
+@SERVER
+def test_a_server_that_is_killed(server, opentsdb):
+    opentsdb.create([TABLE], 10)
+    with opentsdb.connect() as session:
+        session.send(encoded(session, readings(10)))
+        caught: list[Exception] = []
+
+        def send():
+            try:
+                session.send(encoded(session, readings(10, first=10)))
+            except NoAnswer as error:
+                caught.append(error)
+
+        sending = threading.Thread(target=send)
+        with server.paused("hbase"):  # so that the TSD is killed before it can answer
+            sending.start()
+            time.sleep(0.5)
+            server.kill("tsd")
+            sending.join()
+        (error,) = caught
+        assert session.classify(error) is Failure.UNKNOWN
+        assert not session.alive
+        with pytest.raises(NotConnected) as again:
+            session.send(encoded(session, readings(10)))
+        assert session.classify(again.value) is Failure.NOT_APPLIED
+    server.start()
+    assert stored(opentsdb) in (10, 20)
