@@ -262,7 +262,7 @@ def test_the_next_run_follows_soon(cli: ClusterLine, capsys: pytest.CaptureFixtu
             f" started within {max(starts.values(), default=0):.0f} s (of {len(starts)} pods, in"
             f" whole seconds); phases of a run: {outcomes[-1]['phases_s']}"
         )
-    assert min(idle) < 10
+    assert min(idle) < 20  # alone on the machine 2 to 3.3 s
 
 
 def start_s(pod: Any) -> float | None:

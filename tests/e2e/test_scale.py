@@ -122,10 +122,10 @@ def faked(line: ClusterLine) -> int:
 def test_workers_that_end_early_are_named(crowd: ClusterLine) -> None:
     began = time.monotonic()
     watched = started(crowd)
-    assert watched.ended(within_s=90) == 1
+    assert watched.ended(within_s=120) == 1
     assert "ended before it took part in the run" in crowd.result()["cause"]
-    assert time.monotonic() - began < 60
-    assert watched.silence_s < 15
+    assert time.monotonic() - began < 90
+    assert watched.silence_s < 45  # 9 s on a machine that does nothing else
     assert watched.peak_bytes < MOST_MEMORY_BYTES
 
 
@@ -135,7 +135,7 @@ def test_ctrl_c_among_many(crowd: ClusterLine) -> None:
     waited("half of the workers run", lambda: faked(crowd) >= WORKERS / 2)
     began = time.monotonic()
     interrupted(watched.process)
-    assert watched.ended(within_s=60) == 130
-    assert time.monotonic() - began < 30
+    assert watched.ended(within_s=90) == 130
+    assert time.monotonic() - began < 60
     assert crowd.result()["status"] == "interrupted"
     assert watched.peak_bytes < MOST_MEMORY_BYTES
