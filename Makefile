@@ -70,8 +70,10 @@ docs: venv ## renew the generated parts of the README
 bench: .venv/ready-dev ## print the performance figures, side by side
 	$(BIN)/python tests/perf/encode.py
 	$(BIN)/python tests/perf/pipeline.py
-	$(BIN)/python -m tests.servers install postgres
+	$(BIN)/python -m tests.servers install postgres mysql mariadb
 	$(BIN)/python tests/perf/postgres.py
+	$(BIN)/python tests/perf/mysql.py
+	$(BIN)/python tests/perf/mysql.py --server mariadb
 
 clean: ## remove the environment and the caches
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

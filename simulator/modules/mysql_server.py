@@ -88,6 +88,7 @@ _REMEDIES = {
     1203: _LIMIT,
     1698: _DENIED,
     2003: CHECK,
+    2013: "the server's log tells why",
     2006: "the server ended the connection, as it does when it stops, or when a statement is "
     "larger than its max_allowed_packet",
 }

@@ -27,7 +27,8 @@ VALUES = "values"
 TRANSACTION = "transaction"
 """Insert mode: single rows, committed together."""
 
-_TSV = replace(TSV, style=replace(TSV.style, false=b"0", true=b"1", instants=Iso(zone=b"")))
+LOAD_FORMAT = replace(TSV, style=replace(TSV.style, false=b"0", true=b"1", instants=Iso(zone=b"")))
+"""What LOAD DATA reads: tabs and line ends between, a backslash before what is special."""
 _SQL = replace(
     SQL,
     style=replace(
@@ -104,7 +105,7 @@ class MySqlSession(Session):
                 "FIELDS TERMINATED BY '\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\n' "
                 f"({self._dialect.names(columns)})"
             ).encode()
-            texts = Text.of(table.columns, table.time_unit, _TSV)
+            texts = Text.of(table.columns, table.time_unit, LOAD_FORMAT)
             return lambda block, rows: [(load, text) for text in texts.encode(block, rows)]
         head = Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b"")
         inserts = Text.of(table.columns, table.time_unit, replace(_SQL, payload=head))
