@@ -156,6 +156,7 @@ class DuckDb(Database):
     def _open(self) -> "Connection":
         try:
             import duckdb  # noqa: PLC0415  # a driver is imported only when its module connects
+            import pyarrow as pa  # noqa: F401, PLC0415  # else its loading counts as encoding
         except ModuleNotFoundError as error:
             raise SetupError(f"duckdb: {_INSTALL}") from error
         try:

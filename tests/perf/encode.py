@@ -22,6 +22,9 @@ from statistics import median
 
 import bson
 import numpy as np
+from clickhouse_connect.datatypes.registry import get_from_name
+from clickhouse_connect.driver.insert import InsertContext
+from clickhouse_connect.driver.transform import NativeTransform
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -30,6 +33,7 @@ from simulator.encode.bson import Bson, Field
 from simulator.encode.cql import CqlRows, Prepared
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.ndjson import documents
+from simulator.encode.native import Native, RowBinary
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.points import Points
@@ -141,6 +145,21 @@ def cql(block: Batch, rows_per_send: int) -> list[bytes]:
     return [request.content for requests in sends for request in requests]
 
 
+def clickhouse_connect(block: Batch, rows_per_send: int) -> list[bytes]:
+    """Encode as ClickHouse's own client does, given the columns as NumPy arrays."""
+    columns = [block.data[column.name].values() for column in TABLE.columns]
+    columns[1] = columns[1].astype(str).astype(object)
+    sends = []
+    for start in range(0, len(block), rows_per_send):
+        part = [column[start : start + rows_per_send] for column in columns]
+        names = [column.name for column in TABLE.columns]
+        types = [get_from_name(name) for name in _CLICKHOUSE]
+        context = InsertContext("sensor", names, types, part, column_oriented=True)
+        sends.append(b"".join(NativeTransform().build_insert(context)))
+    return sends
+
+
+_CLICKHOUSE = ["Int64", "LowCardinality(String)", "Int64", "Float32"]
 _CQL = CqlRows(
     Prepared(bytes(16), TABLE.columns, TABLE.time_unit, TABLE.key, ("device_id",), grouped=True)
 )
@@ -173,6 +192,8 @@ def main() -> None:
             Frame(b'{"stmt":"...","bulk_args":[', b",", b"]}"),
             TABLE.time_unit,
         ),
+        "Native": Native(TABLE.columns, _CLICKHOUSE),
+        "RowBinary": RowBinary(TABLE.columns),
         "Objects": Objects(*of),
     }
     for device_count in (1, 1000):
@@ -189,6 +210,8 @@ def main() -> None:
             for name, encoder in _POINTS.items():
                 encode = partial(points, encoder, rows_per_send=rows_per_send)
                 show(name, rows_per_send, encode, drawn, loop_s)
+            driver = partial(clickhouse_connect, rows_per_send=rows_per_send)
+            show("Native (drv)", rows_per_send, driver, drawn, loop_s)
             show("CQL", rows_per_send, partial(cql, rows_per_send=rows_per_send), drawn, loop_s)
 
 
