@@ -219,11 +219,7 @@ def test_the_published_queries_read_as_one_would_type_them():
         "temperature-stats": {
             "size": 0,
             "track_total_hits": False,
-            "aggs": {
-                "max_temperature": {"max": temperature},
-                "temperature": {"stats": temperature},
-                "min_temperature": {"min": temperature},
-            },
+            "aggs": {"temperature": {"stats": temperature}},
         },
         "temperature-stats-per-device": {
             "size": 0,
