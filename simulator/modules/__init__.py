@@ -16,6 +16,7 @@ MODULES = {
     "influxdb1": "simulator.modules.influxdb1:Influxdb1",
     "influxdb3": "simulator.modules.influxdb3:Influxdb3",
     "elasticsearch": "simulator.modules.elasticsearch:Elasticsearch",
+    "arangodb": "simulator.modules.arangodb:Arangodb",
     "cassandra": "simulator.modules.cassandra:Cassandra",
     "postgres": "simulator.modules.postgres:Postgres",
     "timescaledb": "simulator.modules.timescaledb:Timescaledb",

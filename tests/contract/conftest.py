@@ -9,6 +9,7 @@ from simulator.modules.base import Database
 from tests.contract.standins import sorts_by_bytes
 from tests.contract.targets import STORING, Target
 from tests.contract.wide import Wide
+from tests.synthetic_arango import SyntheticArango
 from tests.synthetic_crate import SETUP, SyntheticCrate
 from tests.web import Web
 
@@ -40,3 +41,10 @@ def synthetic_crate(server, server_database) -> Iterator[Web]:
     with Web(crate) as web:
         yield web
     crate.close()
+
+
+@pytest.fixture
+def synthetic_arango() -> Iterator[Web]:
+    """An HTTP endpoint as ArangoDB documents it."""
+    with Web(SyntheticArango()) as web:
+        yield web

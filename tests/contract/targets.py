@@ -86,6 +86,10 @@ def _synthetic_crate(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"url": request.getfixturevalue("synthetic_crate").url, "timeout_s": 10}
 
 
+def _synthetic_arango(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {"url": request.getfixturevalue("synthetic_arango").url, "timeout_s": 10}
+
+
 def _myisam(_: pytest.FixtureRequest) -> dict[str, Any]:
     return {"engine": "MyISAM"}
 
@@ -144,6 +148,7 @@ TARGETS = {
         sums_beyond_64_bits=True,
         stand_in=True,
     ),
+    "arangodb": Target("arangodb", _synthetic_arango, stand_in=True),
     "mysql": Target("mysql", server="mysql", sums_beyond_64_bits=True),
     "mysql_myisam": Target("mysql", _myisam, server="mysql", sums_beyond_64_bits=True),
     "mariadb": Target("mysql", server="mariadb", sums_beyond_64_bits=True),

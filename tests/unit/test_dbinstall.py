@@ -104,6 +104,9 @@ def test_durability_is_left_as_postgresql_comes():
 
 
 @pytest.mark.parametrize("folder", PROFILED)
+@pytest.mark.parametrize(
+    "folder", ["timescaledb", "cockroachdb", "yugabytedb", "cratedb", "arangodb", "mongodb"]
+)
 def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(folder):
     (lab,), (bench,) = ((DBINSTALL / folder).glob(f"*-{p}.yaml") for p in ("lab", "bench"))
 
@@ -229,6 +232,16 @@ def test_targets_reach_what_cass_operator_gives(profile):
         assert spec["size"] == {"lab": 1, "bench": target["replication_factor"]}[profile]
     assert f":{spec['serverVersion']}-" in spec["serverImage"]
     assert "commitlog_sync" not in spec["config"]["cassandra-yaml"]
+def test_a_target_reaches_what_arangodbs_operator_gives(profile):
+    deployment = one(
+        DBINSTALL / "arangodb" / f"arangodeployment-{profile}.yaml", "ArangoDeployment"
+    )
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["arangodb"]
+    [secrets] = values(deployment, "passwordSecretNames")
+
+    assert target["url"] == f"http://{deployment['metadata']['name']}:8529"
+    assert values(deployment, "caSecretName") == ["None"]
+    assert target["password_from"] == {"secret": secrets[target["user"]], "key": "password"}
 
 
 def test_the_service_finds_the_pod_and_the_patch_its_volume():

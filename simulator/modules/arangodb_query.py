@@ -1,0 +1,241 @@
+"""Queries in AQL, and the values of their results.
+
+A statement is what one would type; several queries are divided by a line with a semicolon, and
+their rows are those of all. AQL calculates in doubles (https://docs.arango.ai/arangodb/3.12/aql/),
+compares texts by a language's order and adds nothing up to 0. So a query asks for what can be had
+exactly, and an element of its rows may be an object of which `finished` makes the value:
+{hex}: a text whose order is that of its bytes · {sum, n}: a sum of n numbers, or with {mean: true}
+their mean · {pieces, n, least, greatest}: the same of integers, added up in pieces of 18 bits.
+"""
+
+import re
+import zlib
+from collections.abc import Sequence
+from json import dumps
+from typing import Any, assert_never
+from urllib.parse import unquote
+
+from simulator.errors import RunError
+from simulator.modules.base import Unsupported
+from simulator.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Query,
+    RowsQuery,
+    Statement,
+    outputs,
+)
+from simulator.schema import FLOATS, ID, Column, Table, TimeUnit, Type
+
+BETWEEN = "\n;\n"
+"""What divides the queries of a statement."""
+
+_EXACT = 2**53
+_PIECE = 2**18
+"""34 billion of them add up to less than 2**53; three hold an integer that a double holds."""
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_LONGEST_NAME = 200
+
+
+def collection(table: str) -> str:
+    """Return the collection that holds a physical table: its name, as far as it can be one.
+
+    What a collection's name cannot say is told apart by a checksum behind it.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", table).lstrip("0123456789_-")[:_LONGEST_NAME] or "table"
+    return plain if plain == table else f"{plain}-{zlib.crc32(table.encode()):08x}"
+
+
+def attribute(column: str) -> str:
+    """Return a column of the document `doc`."""
+    if column == ID.name:
+        return "doc._key"
+    return f"doc.`{column}`" if _PLAIN.fullmatch(column) else f"doc[{_literal(column)}]"
+
+
+def _literal(text: str) -> str:
+    return dumps(text, ensure_ascii=False)
+
+
+def render(query: Query) -> Statement:
+    """Return a query as AQL."""
+    return Statement(_text(query), outputs(query))
+
+
+def _text(query: Query) -> str:
+    names = query.table.names
+    match query:
+        case AggregateQuery():
+            return _aggregated(query)
+        case NewestQuery(table=table):
+            _refuse_key(query.tag, *query.columns)
+            # Arrays are compared element by element, and no two rows of a tag share an instant.
+            row = ", ".join(map(attribute, (table.time.name, *query.columns)))
+            keys, merged = [attribute(query.tag)], [("MAX", f"[{row}]")]
+            shown = ", ".join(f"a0[{place}]" for place in range(1, len(query.columns) + 1))
+            return _grouped(names, "", keys, merged, f"[k0, {shown}]")
+        case DistinctQuery():
+            _refuse_key(*query.columns)
+            groups = _grouped(names, "", [attribute(c) for c in query.columns], [], "1")
+            return f"FOR found IN ({groups})\nCOLLECT WITH COUNT INTO n\nRETURN [n]"
+        case RowsQuery(table=table):
+            row = ", ".join(attribute(column.name) for column in table.columns)
+            return BETWEEN.join(f"FOR doc IN `{collection(n)}`\nRETURN [{row}]" for n in names)
+        case _:
+            assert_never(query)
+
+
+def _refuse_key(*columns: str | None) -> None:
+    if ID.name in columns:
+        raise Unsupported("the client's key is the _key of the document, which can only be read")
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+
+def _grouped(
+    names: Sequence[str],
+    filtered: str,
+    keys: Sequence[str],
+    aggregates: Sequence[tuple[str, str]],
+    shown: str,
+) -> str:
+    """Return the query that groups by `keys` (k0, ...) and aggregates (a0, ...) over collections.
+
+    Of several collections each is aggregated by itself, and the results once more.
+    """
+    if len(names) == 1:
+        rows = f"FOR doc IN `{collection(names[0])}`{filtered}"
+        return f"{rows}\n{_collect(keys, aggregates)}\nRETURN {shown}"
+    labels = [f"k{place}" for place in range(len(keys))]
+    labels += [f"a{place}" for place in range(len(aggregates))]
+    part = "{" + ", ".join(f"{label}: {label}" for label in labels) + "}"
+    parts = ", ".join(f"({_grouped([name], filtered, keys, aggregates, part)})" for name in names)
+    again = [("SUM" if f == "COUNT" else f, f"part.a{at}") for at, (f, _) in enumerate(aggregates)]
+    collected = _collect([f"part.k{at}" for at in range(len(keys))], again)
+    return f"FOR part IN UNION({parts})\n{collected}\nRETURN {shown}"
+
+
+def _collect(keys: Sequence[str], aggregates: Sequence[tuple[str, str]]) -> str:
+    text = "COLLECT " + ", ".join(f"k{place} = {key}" for place, key in enumerate(keys))
+    if aggregates:
+        wanted = (f"a{place} = {f}({what})" for place, (f, what) in enumerate(aggregates))
+        text = f"{text.rstrip()} AGGREGATE {', '.join(wanted)}"
+    # The order does not matter: `hash` need not sort.
+    return f'{text} OPTIONS {{method: "hash"}}\nSORT null' if keys else text
+
+
+# --- aggregates -----------------------------------------------------------------------------------
+
+
+def _aggregated(query: AggregateQuery) -> str:
+    table = query.table
+    _refuse_key(*query.by, *(tag for tag, _ in query.where), *(a.column for a in query.aggregates))
+    keys = [attribute(tag) for tag in query.by]
+    if query.bucket is not None:
+        if table.time_unit is TimeUnit.NANOSECOND:
+            raise Unsupported("AQL calculates in doubles, which do not hold nanoseconds")
+        time, width = attribute(table.time.name), query.bucket
+        keys.append(f"{time} - ({time} % {width} + {width}) % {width}")
+    wanted: list[tuple[str, str]] = []
+    shown = [f"k{place}" for place in range(len(query.by))]
+    if query.bucket is not None:
+        shown.append(f"{{bucket: k{len(query.by)}}}")
+    shown += [_aggregate(table, aggregate, wanted) for aggregate in query.aggregates]
+    return _grouped(table.names, _filters(query), keys, wanted, f"[{', '.join(shown)}]")
+
+
+def _filters(query: AggregateQuery) -> str:
+    time = attribute(query.table.time.name)
+    conditions = [f"{attribute(tag)} == {_literal(value)}" for tag, value in query.where]
+    if query.since is not None:
+        conditions.append(f"{time} >= {query.since}")
+    if query.until is not None:
+        conditions.append(f"{time} < {query.until}")
+    return f"\nFILTER {' && '.join(conditions)}" if conditions else ""
+
+
+def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]) -> str:
+    """Return an aggregate's element of a row; what it needs is added to `wanted`."""
+
+    # What is not grouped is also a row if there is nothing to aggregate: a sum of nothing is NULL.
+    def a(function: str, expression: str) -> str:
+        if (function, expression) not in wanted:
+            wanted.append((function, expression))
+        return f"a{wanted.index((function, expression))}"
+
+    if aggregate.column is None:
+        return f"TO_NUMBER({a('COUNT', '1')})"
+    column = table.column(aggregate.column)
+    value = attribute(column.name)
+    there = f"{value} != null ? "
+    match aggregate.function:
+        case Function.COUNT:
+            return f"TO_NUMBER({a('SUM', f'{there}1 : 0')})"
+        case Function.MIN | Function.MAX if column.type is Type.TEXT:
+            return f"{{hex: {a(aggregate.function.upper(), f'{there}TO_HEX({value}) : null')}}}"
+        case Function.MIN | Function.MAX:
+            return a(aggregate.function.upper(), value)
+        case Function.SUM | Function.AVG:
+            number = f"TO_NUMBER({a('SUM', f'{there}1 : 0')})"
+            mean = ", mean: true" if aggregate.function is Function.AVG else ""
+            if column.type in FLOATS:
+                return f"{{sum: {a('SUM', value)}, n: {number}{mean}}}"
+            least, greatest = a("MIN", value), a("MAX", value)
+            pieces = ", ".join(a("SUM", piece) for piece in _pieces(column))
+            ends = f"least: {least}, greatest: {greatest}"
+            return f"{{pieces: [{pieces}], n: {number}, {ends}{mean}}}"
+    assert_never(aggregate.function)
+
+
+def _pieces(column: Column) -> list[str]:
+    """Return an integer in pieces whose sums are exact; each is one, with the integer's sign."""
+    value, piece = attribute(column.name), _PIECE
+    if column.type in (Type.BOOL, Type.INT16):
+        return [f"TO_NUMBER({value})"]
+    low, high = f"{value} % {piece}", f"{value} % {piece**2}"
+    return [low, f"({high} - {low}) / {piece}", f"({value} - {high}) / {piece**2}"]
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def finished(row: Sequence[Any]) -> list[Any]:
+    """Return a row's values; RunError if one of them could not be had exactly."""
+    return [_finished(element) if isinstance(element, dict) else element for element in row]
+
+
+def _finished(element: dict[str, Any]) -> Any:
+    match element:
+        case {"hex": digits}:
+            return None if digits is None else bytes.fromhex(digits).decode()
+        case {"bucket": start}:
+            if abs(start) >= _EXACT:
+                raise RunError("overflow: AQL calculates in doubles; an instant is beyond 2**53")
+            return start
+        case {"n": 0}:
+            return None
+        case {"sum": total, "n": number}:
+            if total is None:
+                raise RunError("overflow: the sum is more than a double can hold")
+        case {"pieces": pieces, "n": number, "least": least, "greatest": greatest}:
+            if max(-least, greatest) >= _EXACT:
+                raise RunError(
+                    "overflow: AQL calculates in doubles, and integers beyond 2**53 "
+                    f"({least} to {greatest}) cannot be added up exactly"
+                )
+            total = sum(int(piece) * _PIECE**place for place, piece in enumerate(pieces))
+        case _:
+            return element
+    return total / number if element.get("mean") else total
+
+
+def rows_of(found: Sequence[Any], columns: Sequence[str]) -> list[Sequence[Any]]:
+    """Return rows as they are shown, with the client's keys as they were sent."""
+    if ID.name not in columns:
+        return [finished(row) if any(type(v) is dict for v in row) else row for row in found]
+    place = columns.index(ID.name)
+    return [[*row[:place], unquote(row[place]), *row[place + 1 :]] for row in found]

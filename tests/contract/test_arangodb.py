@@ -1,0 +1,413 @@
+"""What is ArangoDB's own, by the vendor's documentation: in front of a synthetic endpoint
+(tests/synthetic_arango.py)."""
+
+import json
+
+import numpy as np
+import pytest
+
+from simulator.batch import Batch, Values
+from simulator.errors import RunError, SetupError, UnstorableError
+from simulator.modules.arangodb import Arangodb, ArangodbOptions
+from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    RowsQuery,
+    Statement,
+)
+from simulator.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
+from tests import synthetic_aql
+from tests.contract.harness import ask, count, send
+from tests.servers import free_port
+from tests.synthetic_arango import SyntheticArango
+from tests.web import Reset, Response, Web
+
+POINTS = Table(
+    name="points",
+    columns=(
+        Column("t", Type.TIMESTAMP, Role.TIME),
+        Column("site", Type.TEXT, Role.TAG),
+        Column("number", Type.INT64, Role.FIELD),
+        Column("odd name", Type.FLOAT64, Role.FIELD, nullable=True),
+    ),
+    key=("site", "t"),
+)
+KEYED = POINTS.stored(PrimaryKey.CLIENT, 1)
+
+
+def options(**given):
+    return ArangodbOptions(**{"url": "http://127.0.0.1:8529", **given})
+
+
+def points(numbers=(1, 2, 3), table=POINTS, keys=None, **columns):
+    rows = np.arange(len(numbers))
+    data = {
+        "id": Values(np.array(keys or [b"k%d" % row for row in rows])),
+        "t": Values(rows * 10),
+        "site": Values(np.array([b"a", b"B"])[rows % 2]),
+        "number": Values(np.array(numbers, np.int64)),
+        "odd name": Values(rows / 4, rows > 0),
+        **columns,
+    }
+    return Batch(table, 0, rows, {c.name: data[c.name] for c in table.columns})
+
+
+@pytest.fixture
+def arangodb(synthetic_arango):
+    return Arangodb(options(url=synthetic_arango.url, timeout_s=5))
+
+
+@pytest.fixture
+def filled(arangodb):
+    def fill(batch):
+        arangodb.drop([batch.table])
+        arangodb.create([batch.table], 10)
+        with arangodb.connect() as session:
+            send(session, batch, BATCH, 100)
+        return arangodb
+
+    return fill
+
+
+# --- rows in -------------------------------------------------------------------------------------
+
+
+def test_a_batch_is_an_array_of_documents_and_a_single_row_a_document(arangodb):
+    with arangodb.connect() as session:
+        (batch,) = session.encode(points((7, -8), KEYED, [b"k0", "Zü/1%".encode()]), BATCH, 10)
+        single, _ = session.encode(points((7, -8)), SINGLE, 1)
+    assert batch.data[0] == single.data[0] == "/_api/document/points?silent=true"
+    assert json.loads(batch.data[1]) == [
+        {"_key": "k0", "t": 0, "site": "a", "number": 7, "odd name": None},
+        {"_key": "Z%C3%BC%2F1%25", "t": 10, "site": "B", "number": -8, "odd name": 0.25},
+    ]
+    assert json.loads(single.data[1]) == {"t": 0, "site": "a", "number": 7, "odd name": None}
+
+
+def test_a_clients_key_comes_back_as_it_was_sent(filled):
+    keys = ["Zü/1%".encode(), b"a b", "東京".encode()]
+    database = filled(points(table=KEYED, keys=keys))
+    with database.connect() as session:
+        rows = session.run(database.render(RowsQuery(KEYED)))
+    assert {row[0].encode() for row in rows} == {*keys}
+
+
+@pytest.mark.parametrize(
+    ("batch", "told"),
+    [
+        (points(table=KEYED, keys=[b"x" * 255, b"a", b"b"]), "id: a _key has at most 254 bytes"),
+        (points(table=KEYED, keys=[b"/" * 85, b"a", b"b"]), "found one of 255"),
+        (
+            points(**{"odd name": Values(np.array([0, np.inf, 1]))}),
+            "odd name: JSON has finite numbers only; found inf",
+        ),
+    ],
+)
+def test_what_no_document_can_hold_is_refused_before_it_is_sent(arangodb, batch, told):
+    with arangodb.connect() as session, pytest.raises(UnstorableError, match=told):
+        session.encode(batch, BATCH, 10)
+
+
+def test_what_stands_in_place_of_a_null_may_be_anything(arangodb):
+    absent = Values(np.array([np.nan, 1, 2]), np.array([False, True, True]))
+    with arangodb.connect() as session:
+        (payload,) = session.encode(points(**{"odd name": absent}), BATCH, 10)
+    assert json.loads(payload.data[1])[0]["odd name"] is None
+
+
+def test_duplicates_in_a_batch_are_counted_and_the_others_stored(filled):
+    database = filled(points(table=KEYED))
+    more = points((4, 5, 6), KEYED, [b"k1", b"k2", b"k3"])
+    with database.connect() as session:
+        (payload,) = session.encode(more, BATCH, 10)
+        with pytest.raises(
+            Exception, match=r"2 of 3 rows were refused: unique constraint"
+        ) as found:
+            session.send(payload)
+        assert session.classify(found.value) is Failure.FATAL
+        assert count(database, session, KEYED) == 4
+    assert "run with --clean" in database.explain(found.value)
+
+
+def test_a_single_duplicate_is_refused(filled):
+    database = filled(points(table=KEYED))
+    with database.connect() as session:
+        first, *_ = session.encode(points(table=KEYED), SINGLE, 1)
+        with pytest.raises(Exception, match=r"409: unique constraint violated") as found:
+            session.send(first)
+        assert session.classify(found.value) is Failure.FATAL
+    assert "run with --clean" in database.explain(found.value)
+
+
+def refused(*numbers, header=True):
+    errors = [{"error": True, "errorNum": n, "errorMessage": f"error {n}"} for n in numbers]
+    codes = ",".join(f"{n}:{numbers.count(n)}" for n in dict.fromkeys(numbers))
+    headers = {"X-Arango-Error-Codes": codes} if header else {}
+    return lambda _: Response(202, json.dumps(errors).encode(), headers)
+
+
+def failed(status, number):
+    body = {"error": True, "code": status, "errorNum": number, "errorMessage": "..."}
+    return lambda _: Response(status, json.dumps(body).encode())
+
+
+def reset(_):
+    raise Reset
+
+
+@pytest.mark.parametrize(
+    ("answer", "meaning"),
+    [
+        (refused(1210), Failure.FATAL),
+        (refused(1200, 1210, 1200), Failure.FATAL),
+        (refused(1200, 1200, 1200), Failure.NOT_APPLIED),
+        (refused(1200, 1200), Failure.UNKNOWN),  # of three rows: one is stored
+        (refused(1200, 4, 1200), Failure.UNKNOWN),
+        (refused(1210, header=False), Failure.FATAL),
+        (lambda _: Response(202, b"[]", {"X-Arango-Error-Codes": "1210:2"}), Failure.FATAL),
+        (lambda _: Response(202, b"no JSON"), Failure.UNKNOWN),
+        (failed(403, 1004), Failure.FATAL),
+        (failed(404, 1203), Failure.FATAL),
+        (failed(409, 1200), Failure.NOT_APPLIED),
+        (failed(500, 4), Failure.UNKNOWN),
+        (failed(503, 503), Failure.NOT_APPLIED),
+        (failed(503, 21003), Failure.NOT_APPLIED),
+        (failed(503, 1477), Failure.UNKNOWN),  # a shard that went may have stored them
+        (reset, Failure.UNKNOWN),
+    ],
+)
+def test_what_an_answer_means_for_the_rows(answer, meaning):
+    def respond(request):
+        return answer(request) if request.method == "POST" else Response(200, b"{}")
+
+    with Web(respond) as web:
+        database = Arangodb(options(url=web.url, timeout_s=1))
+        with database.connect() as session:
+            (payload,) = session.encode(points(), BATCH, 3)
+            with pytest.raises(Exception, match=r".") as found:
+                session.send(payload)
+            assert session.classify(found.value) is meaning
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b"[{},{},{}]", b'[{"_key":"1"},{},{}]'])
+def test_what_is_not_refused_is_stored(body):
+    with Web(lambda _: Response(202, body)) as web, Arangodb(options(url=web.url))._open() as s:
+        (payload,) = s.encode(points(), BATCH, 3)
+        s.send(payload)
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def test_a_query_reads_as_one_would_type_it():
+    query = AggregateQuery(
+        POINTS,
+        (Aggregate(Function.COUNT), Aggregate(Function.AVG, "odd name")),
+        by=("site",),
+        bucket=60,
+        where=(("site", 'a"b'),),
+        since=-5,
+    )
+    assert Arangodb(options()).render(query).text == (
+        "FOR doc IN `points`\n"
+        'FILTER doc.`site` == "a\\"b" && doc.`t` >= -5\n'
+        "COLLECT k0 = doc.`site`, k1 = doc.`t` - (doc.`t` % 60 + 60) % 60 "
+        'AGGREGATE a0 = COUNT(1), a1 = SUM(doc["odd name"] != null ? 1 : 0), '
+        'a2 = SUM(doc["odd name"]) OPTIONS {method: "hash"}\n'
+        "SORT null\n"
+        "RETURN [k0, {bucket: k1}, TO_NUMBER(a0), {sum: a2, n: TO_NUMBER(a1), mean: true}]"
+    )
+    newest = Arangodb(options()).render(NewestQuery(POINTS, "site", ("number",))).text
+    assert newest == (
+        "FOR doc IN `points`\n"
+        "COLLECT k0 = doc.`site` AGGREGATE a0 = MAX([doc.`t`, doc.`number`]) "
+        'OPTIONS {method: "hash"}\nSORT null\nRETURN [k0, a0[1]]'
+    )
+
+
+SUM_AND_MEAN = (Aggregate(Function.SUM, "number"), Aggregate(Function.AVG, "number"))
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        (2**53 - 1, 2**53 - 1, 2**53 - 1),  # 26 of the sum's 55 bits would be lost by SUM
+        (-(2**53) + 1, -(2**53) + 2, 1),
+        (2**53 - 1, -(2**53) + 1, 2**52 + 3),
+        (262_143, 262_144, -68_719_476_737),
+        (0, 0, 0),
+    ],
+)
+def test_integers_that_a_double_holds_are_added_up_exactly(filled, numbers):
+    database = filled(points(numbers))
+    with database.connect() as session:
+        found = ask(session, database.render(AggregateQuery(POINTS, SUM_AND_MEAN)))
+    assert found.rows == ((sum(numbers), sum(numbers) / 3),)
+
+
+@pytest.mark.parametrize("beyond", [2**53, -(2**53), 2**63 - 1, -(2**63)])
+def test_a_sum_of_integers_beyond_2_to_the_53_is_an_error_and_an_extreme_exact(filled, beyond):
+    database = filled(points((1, beyond, 3)))
+    ends = (Aggregate(Function.MIN, "number"), Aggregate(Function.MAX, "number"))
+    with database.connect() as session:
+        found = ask(session, database.render(AggregateQuery(POINTS, ends)))
+        assert found.rows == ((min(beyond, 1), max(beyond, 3)),)
+        for aggregate in SUM_AND_MEAN:
+            statement = database.render(AggregateQuery(POINTS, (aggregate,)))
+            with pytest.raises(RunError, match=r"overflow.*cannot be added up exactly"):
+                session.run(statement)
+
+
+def test_a_sum_that_no_double_holds_is_an_error(filled):
+    huge = Values(np.array([1.7e308, 1.7e308, 0]))
+    database = filled(points(**{"odd name": huge}))
+    statement = database.render(AggregateQuery(POINTS, (Aggregate(Function.SUM, "odd name"),)))
+    with database.connect() as session, pytest.raises(RunError, match="overflow"):
+        session.run(statement)
+
+
+def test_time_buckets_are_exact_or_not_to_be_had(filled):
+    instants = np.array([2**53 - 1, 2**53 + 61, -1])
+    database = filled(points(t=Values(instants)))
+    query = AggregateQuery(POINTS, (Aggregate(Function.COUNT),), bucket=60)
+    with database.connect() as session, pytest.raises(RunError, match="beyond 2"):
+        session.run(database.render(query))
+    nanoseconds = Table("ns", POINTS.columns, POINTS.key, TimeUnit.NANOSECOND)
+    with pytest.raises(Unsupported, match="nanoseconds"):
+        database.render(AggregateQuery(nanoseconds, query.aggregates, bucket=60))
+
+
+def test_what_cannot_be_asked_of_the_clients_key_is_said():
+    database = Arangodb(options())
+    for query in (
+        AggregateQuery(KEYED, (Aggregate(Function.MIN, ID.name),)),
+        NewestQuery(KEYED, "site", (ID.name,)),
+        DistinctQuery(KEYED, (ID.name,)),
+    ):
+        with pytest.raises(Unsupported, match="_key"):
+            database.render(query)
+
+
+def test_a_text_of_ones_own_is_run_as_it_is(filled):
+    database = filled(points())
+    outputs = database.render(AggregateQuery(POINTS, (Aggregate(Function.COUNT),))).outputs
+    own = Statement("FOR doc IN `points` COLLECT WITH COUNT INTO n RETURN [n]", outputs, tuned=True)
+    with database.connect() as session:
+        assert session.run(own) == [[3]]
+        with pytest.raises(Exception, match=r"400: AQL: syntax error"):
+            session.run(Statement("FOR doc UN `points` RETURN 1", outputs))
+
+
+def test_no_cursor_is_left_on_the_server():
+    server = SyntheticArango()
+    with Web(server) as web:
+        database = Arangodb(options(url=web.url))
+        database.create([POINTS], 10)
+        statement = database.render(RowsQuery(POINTS))
+        with database.connect() as session:
+            send(session, points(range(30)), BATCH, 30)
+            assert [len(portion) for portion in session.stream(statement, 12)] == [12, 12, 6]
+            unfinished = session.stream(statement, 7)
+            next(unfinished)
+            assert server.open_cursors == 1
+            unfinished.close()
+    assert server.open_cursors == 0
+
+
+# --- tables, and the server ----------------------------------------------------------------------
+
+
+def test_a_collection_is_made_with_what_was_asked_for(synthetic_arango):
+    given = {"replication_factor": 3, "shard_count": 6, "wait_for_sync": True}
+    database = Arangodb(options(url=synthetic_arango.url, **given))
+    database.create([POINTS.stored(PrimaryKey.UUID, 1)], 10)
+    assert json.loads(synthetic_arango.requests[-1].body) == {
+        "name": "points",
+        "waitForSync": True,
+        "keyOptions": {"type": "uuid"},
+        "numberOfShards": 6,
+        "replicationFactor": 3,
+    }
+    plain = Arangodb(options())._collection(POINTS, "points")
+    assert plain == {
+        "name": "points", "waitForSync": False, "keyOptions": {"type": "traditional"}
+    }  # fmt: skip
+
+
+def test_tables_whose_names_no_collection_can_have_are_told_apart(arangodb):
+    names = ["a b", "a_b", "a-b", "1a", "ß", "_x"]
+    tables = [Table(name, POINTS.columns, POINTS.key) for name in names]
+    arangodb.create(tables, 10)
+    assert arangodb.size_bytes(tables) > 0
+
+
+def test_a_column_named_as_the_servers_own_attribute_is_refused(arangodb):
+    columns = (*POINTS.columns, Column("_rev", Type.INT64, Role.FIELD))
+    with pytest.raises(SetupError, match=r"_rev is an attribute of the server's own"):
+        arangodb.create([Table("points", columns, POINTS.key)], 10)
+
+
+@pytest.mark.parametrize(("role", "nodes"), [("SINGLE", 1), ("COORDINATOR", 3)])
+@pytest.mark.parametrize("wait_for_sync", [False, True])
+def test_describe_reads_version_nodes_and_what_an_acknowledgement_means(role, nodes, wait_for_sync):
+    with Web(SyntheticArango(role=role)) as web:
+        server = Arangodb(options(url=web.url, wait_for_sync=wait_for_sync)).describe()
+    assert (server.version, server.nodes) == ("ArangoDB 3.12.10", nodes)
+    assert server.durable is wait_for_sync
+    assert f"waitForSync={str(wait_for_sync).lower()}" in server.durability
+
+
+def test_a_user_has_a_password_that_is_nowhere_shown():
+    with Web(SyntheticArango("Basic YW5uOnN3b3JkZmlzaA==")) as web:
+        right = options(url=web.url, user="ann", password="swordfish")
+        Arangodb(right).connect().close()
+        with pytest.raises(SetupError, match=r"401: not authorized") as found:
+            Arangodb(right.model_copy(update={"user": "bob"})).describe()
+    assert "check the credentials" in str(found.value)
+    assert "swordfish" not in str(found.value) + str(right.public())
+
+
+def test_what_is_missing_is_named(arangodb, synthetic_arango):
+    with pytest.raises(SetupError, match=r"database not found.*option database"):
+        Arangodb(options(url=synthetic_arango.url, database="other")).connect()
+    with pytest.raises(SetupError, match=r"not found: points.*run an insert first"):
+        arangodb.size_bytes([POINTS])
+
+
+def test_a_server_that_is_gone_was_sent_nothing():
+    database = Arangodb(options(url=f"http://127.0.0.1:{free_port()}"))
+    with pytest.raises(SetupError, match="check that the server runs"):
+        database.connect()
+    with database._open() as session:
+        (payload,) = session.encode(points(), BATCH, 10)
+        with pytest.raises(Exception, match="refused") as found:
+            session.send(payload)
+        assert session.classify(found.value) is Failure.NOT_APPLIED
+        assert not session.alive
+
+
+# --- the synthetic AQL itself, against the vendor's own examples ----------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("23 % 7", 2),
+        ("-5 % 3", -2),
+        ("13 / 2", 6.5),
+        ("9007199254740993 + 0", 2**53),  # doubles
+        ('null < false && false < 0 && 0 < "" && "" < [0] && [0] < {a: 1}', True),
+        ("[1, 2] < [1, 3] && [1] < [1, 0]", True),
+        ('"B" > "a"', True),  # not the order of bytes
+        ('TO_HEX("ü")', "c3bc"),
+        ("1 + null", 1),
+        ("null != null ? 1 : 0", 0),
+    ],
+)  # fmt: skip
+def test_the_synthetic_aql_calculates_as_documented(expression, value):
+    text = f"FOR doc IN `one` RETURN [{expression}]"
+    assert synthetic_aql.run(text, {"one": {"a": {}}}) == [[value]]
