@@ -28,7 +28,7 @@ from tests.integration.conftest import Finished
 POSTGRES = "--target=postgresql"
 QUICK = ("--workers=1", "--runs=1", "--batch=1000", "--num-inserts=2000")
 SOON_S = 90
-"""On a machine that others load as well; alone it is 1 to 17 s. What is not noticed takes longer."""
+"""On a machine that others load too; alone it is 1 to 17 s. What is not noticed takes longer."""
 A_LOST_NODE_S = 120
 
 
