@@ -93,7 +93,7 @@ def _too_many(workers: int, database: Database) -> list[str]:
     most = database.capabilities.max_workers
     if most is None or workers <= most:
         return []
-    told = f"--workers: {database.name} can be opened by {most} worker(s) at a time"
+    told = f"--workers: {database.name} takes {most} at most"
     return [f"{told}, got {workers}; use --workers {most}"]
 
 

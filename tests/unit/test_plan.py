@@ -126,7 +126,7 @@ def test_steps_take_one_run(runs):
 def test_more_workers_than_can_open_it_are_named():
     embedded = Target("duck", "duckdb", "local", DuckDbOptions(path="x.db"), {})
     options = replace(DEFAULTS, workers=(1, 4))
-    told = "--workers: duckdb can be opened by 1 worker(s) at a time, got 4; use --workers 1"
+    told = "--workers: duckdb takes 1 at most, got 4; use --workers 1"
 
     assert plan.target_problems(options, embedded.open()) == [told]
     assert plan.target_problems(DEFAULTS, embedded.open()) == []
