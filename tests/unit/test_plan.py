@@ -130,7 +130,7 @@ def test_more_workers_than_can_open_it_are_named():
 
     assert plan.target_problems(options, embedded.open()) == [told]
     assert plan.target_problems(DEFAULTS, embedded.open()) == []
-    with pytest.raises(ConfigError, match="can be opened by 1 worker"):
+    with pytest.raises(ConfigError, match="takes 1 at most"):
         query_run("q", embedded, dataset_of(DEFAULTS), workers=2, runs=1, timeout_s=0, names=[])
 
 
