@@ -42,8 +42,8 @@ class Point:
 class Points:
     """Encodes blocks as points.
 
-    Measured on one busy core (tests/perf/encode.py, four IoT columns, two points a row): 0.65 million
-    rows/s as JSON for OpenTSDB, 1.6 million as lines for Graphite.
+    Measured on one busy core (tests/perf/encode.py, four IoT columns, two points a row): 0.65
+    million rows/s as JSON for OpenTSDB, 1.6 million as lines for Graphite.
     """
 
     def __init__(self, points: Sequence[Point], payload: Frame) -> None:
