@@ -24,7 +24,7 @@ from simulator.query import Aggregate, AggregateQuery, Function, Query, Statemen
 from simulator.schema import PrimaryKey, Table
 
 _COUNT = (Aggregate(Function.COUNT),)
-_DELETED_S = 60.0
+_DELETIONS = 20
 _POLL_S = 0.1
 _SUGGESTIONS = 1_000_000
 
@@ -91,6 +91,7 @@ class OpenTsdb(Database):
             session.close()
             raise self._setup_error(error) from error
         session.limit_bytes = queries.largest_request(config)
+        session.flush_s = max(int(config.get(name, "1000")) for name in _FLUSHES) / 1000
         return session
 
     def _open(self) -> OpenTsdbSession:
@@ -155,17 +156,19 @@ class OpenTsdb(Database):
                 for metric in session.known(self._metric(name), _SUGGESTIONS)
                 if metric == self._metric(name) or metric.startswith(self._metric(name) + ".")
             ]
-            for metric in metrics:
-                session.ask(queries.deletion(metric))
-            # The TSD has only told HBase so far: what is written now could still be deleted.
-            deadline = time.monotonic() + _DELETED_S
-            while any(session.ask(queries.marks(metric)) for metric in metrics):
-                if time.monotonic() > deadline:
+            tries = 0
+            while metrics := [m for m in metrics if session.ask(queries.marks(m))]:
+                tries += 1
+                if tries > _DELETIONS:
                     raise SetupError(
-                        f"{self.name}: points are still there {_DELETED_S:.0f} s after they were "
-                        "deleted; look at the log of the TSD"
+                        f"{self.name}: {', '.join(metrics)}: points are still there after they were"
+                        f" deleted {_DELETIONS} times; look at the log of the TSD"
                     )
-                time.sleep(_POLL_S)
+                # Not once only: a row that the TSD is just compacting is written back.
+                for metric in metrics:
+                    session.ask(queries.deletion(metric))
+                # What the TSD has not told HBase yet would also delete what is written next.
+                time.sleep(2 * session.flush_s + _POLL_S)
 
     def settle(self, tables: Sequence[Table]) -> None:
         """Return once the TSD has written what it holds: nothing, if sends were synchronous.
@@ -175,12 +178,10 @@ class OpenTsdb(Database):
         if self.options.sync:
             return
         with self._session() as session:
-            config = session.call("GET", "/api/config")
-            flush_s = max(int(config.get(name, "1000")) for name in _FLUSHES) / 1000
             before = None
             while (now := self._counts(session, tables)) != before:
                 before = now
-                time.sleep(2 * flush_s + 0.5)
+                time.sleep(2 * session.flush_s + _POLL_S)
 
     def _counts(self, session: OpenTsdbSession, tables: Iterable[Table]) -> list[Any]:
         return [session.run(self.render(AggregateQuery(table, _COUNT))) for table in tables]

@@ -65,6 +65,8 @@ class OpenTsdbSession(MetricSession):
     ) -> None:
         self.limit_bytes: int | None = None
         """How long the server lets a request be."""
+        self.flush_s = 1.0
+        """How long points and deletions may wait in the TSD for others."""
         self.render = render
         self._http = http
         self._prefix = prefix
