@@ -232,6 +232,8 @@ def test_targets_reach_what_cass_operator_gives(profile):
         assert spec["size"] == {"lab": 1, "bench": target["replication_factor"]}[profile]
     assert f":{spec['serverVersion']}-" in spec["serverImage"]
     assert "commitlog_sync" not in spec["config"]["cassandra-yaml"]
+
+
 def test_a_target_reaches_what_arangodbs_operator_gives(profile):
     deployment = one(
         DBINSTALL / "arangodb" / f"arangodeployment-{profile}.yaml", "ArangoDeployment"
