@@ -163,6 +163,7 @@ TARGETS = {
     "influxdb1": Target("influxdb1", server="influxdb1", duplicate=Duplicate.REPLACED),
     "elasticsearch": Target("elasticsearch", server="elasticsearch", sums_beyond_64_bits=True),
     "opensearch": Target("elasticsearch", server="opensearch", sums_beyond_64_bits=True),
+    "opensearch3": Target("elasticsearch", server="opensearch3", sums_beyond_64_bits=True),
     "cassandra": Target(
         "cassandra", server="cassandra", sums_beyond_64_bits=True, duplicate=Duplicate.REPLACED
     ),

@@ -34,9 +34,9 @@ from tests.servers import free_port
 from tests.servers.search import GUEST
 from tests.web import Request, Response, Web
 
-BOTH = pytest.mark.server("elasticsearch", "opensearch")
+BOTH = pytest.mark.server("elasticsearch", "opensearch", "opensearch3")
 ONE = pytest.mark.server("elasticsearch")
-SECURE = pytest.mark.server("elasticsearch-secure")
+SECURE = pytest.mark.server("elasticsearch_secure")
 EVERY = tuple(Function)
 
 

@@ -23,7 +23,7 @@ from tests.servers.opentsdb import OpenTsdb
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
 from tests.servers.postgres_newer import Postgres17, Postgres18
-from tests.servers.search import Elasticsearch, OpenSearch, SecureElasticsearch
+from tests.servers.search import Elasticsearch, OpenSearch, OpenSearch3, SecureElasticsearch
 from tests.servers.timescaledb import Timescaledb, Timescaledb15
 
 SERVERS: dict[str, type[Server]] = {
@@ -38,8 +38,9 @@ SERVERS: dict[str, type[Server]] = {
     "influxdb": InfluxDb,
     "influxdb1": InfluxDb1,
     "elasticsearch": Elasticsearch,
-    "elasticsearch-secure": SecureElasticsearch,
+    "elasticsearch_secure": SecureElasticsearch,
     "opensearch": OpenSearch,
+    "opensearch3": OpenSearch3,
     "cassandra": Cassandra,
     "cassandra_cluster": CassandraCluster,
     "clickhouse": ClickHouse,
@@ -47,7 +48,7 @@ SERVERS: dict[str, type[Server]] = {
     "graphite": Graphite,
 }
 
-QUICK = ("postgres", "timescaledb", "mysql", "mariadb", "cassandra", "clickhouse")
+QUICK = ("postgres", "timescaledb", "mysql", "mariadb", "cassandra", "clickhouse", "elasticsearch")
 """Those that `make test` installs and runs; `make test-all` takes all."""
 
 __all__ = ["QUICK", "SERVERS", "NotInstalled", "Postgres", "Server", "free_port", "named"]

@@ -6,9 +6,11 @@ the server itself without most of its modules; so without scripts, and without A
 
 import base64
 import json
+import re
 import secrets
 import shutil
 import ssl
+import subprocess
 import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -31,10 +33,13 @@ class _Search(Server):
     ready_s = 300
     stop_s = 60
     product: ClassVar[str]
+    java: ClassVar[range] = range(17, 22)
+    """The versions of Java that it runs with; later ones have no security manager, which it has."""
 
     @classmethod
     def build(cls, folder: Path) -> None:
-        packages.need("java", "openjdk-17-jre-headless")
+        if 17 in cls.java:
+            packages.need("java", "openjdk-17-jre-headless")
         archive = f"{cls.product}:{cls.version}:zip"
         packages.maven(folder, f"{_GROUP.format(cls.product)}:{archive}")
         (downloaded,) = folder.glob("*.zip")
@@ -43,6 +48,12 @@ class _Search(Server):
         home = folder / f"{cls.product}-{cls.version}"
         for program in (home / "bin").iterdir():
             program.chmod(0o755)
+
+    @classmethod
+    def installed(cls) -> Path:
+        folder = packages.installed(cls.product, cls.version)
+        _java_home(cls.java)
+        return folder
 
     @property
     def programs_folder(self) -> Path:
@@ -72,10 +83,9 @@ class _Search(Server):
         self.write(f"config/{self.product}.yml", "".join(lines))
 
     def environment(self) -> dict[str, str]:
-        java = Path(packages.need("java", "openjdk-17-jre-headless")).resolve().parents[1]
         prefix = {"elasticsearch": "ES", "opensearch": "OPENSEARCH"}[self.product]
         return {
-            f"{prefix}_JAVA_HOME": str(java),
+            f"{prefix}_JAVA_HOME": str(_java_home(self.java)),
             f"{prefix}_JAVA_OPTS": f"-Xms{_HEAP} -Xmx{_HEAP}",
             f"{prefix}_PATH_CONF": str(self.folder / "config"),
             f"{prefix}_TMPDIR": str(self.folder / "tmp"),
@@ -107,6 +117,20 @@ class _Search(Server):
             self.fetch(f"/{index['index']}", "DELETE")
 
 
+def _java_home(versions: range) -> Path:
+    """Return the home of a Java of one of these versions; NotInstalled if there is none."""
+    on_path = shutil.which("java")
+    programs = [Path(on_path)] if on_path else []
+    for program in (*programs, *sorted(Path("/usr/lib/jvm").glob("*/bin/java"))):
+        told = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+        found = re.search(r'version "(\d+)', told.stderr)
+        if found and int(found[1]) in versions:
+            return program.resolve().parents[1]
+    package = f"openjdk-{versions.start}-jre-headless"
+    wanted = f"Java {versions.start} to {versions.stop - 1}"
+    raise packages.NotInstalled(f"{wanted} is not installed: as root, apt-get install {package}")
+
+
 def _fetched(
     url: str,
     method: str,
@@ -132,7 +156,7 @@ class Elasticsearch(_Search):
 class SecureElasticsearch(Elasticsearch):
     """Elasticsearch by TLS, with an administrator and a user without any rights."""
 
-    name = "elasticsearch-secure"
+    name = "elasticsearch_secure"
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,10 +166,6 @@ class SecureElasticsearch(Elasticsearch):
     @classmethod
     def install(cls) -> None:
         Elasticsearch.install()
-
-    @classmethod
-    def installed(cls) -> Path:
-        return Elasticsearch.installed()
 
     def settings(self) -> dict[str, Any]:
         return {
@@ -197,3 +217,15 @@ class OpenSearch(_Search):
     name = "opensearch"
     product = "opensearch"
     version = "2.19.6"
+
+
+class OpenSearch3(OpenSearch):
+    """OpenSearch of the next major version."""
+
+    name = "opensearch3"
+    version = "3.6.0"
+    java = range(21, 26)
+
+    @classmethod
+    def install(cls) -> None:
+        packages.install(cls.product, cls.version, cls.build)
