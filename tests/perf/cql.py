@@ -1,6 +1,6 @@
 """The tool on Cassandra beside the driver's own execute_concurrent of batches bound beforehand.
 
-    python tests/perf/cassandra.py [--rows 300000] [--repeats 5]
+    python tests/perf/cql.py [--rows 300000] [--repeats 5]
 
 Both write the same rows in batches of 1,000 over one connection, with as many on their way at once;
 they take turns, so that the ratio holds although the machine's speed drifts. What the driver needs
