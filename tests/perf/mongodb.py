@@ -6,6 +6,9 @@ Both write the same rows into the same collection with as many connections, as m
 batch and the same write concern; they take turns, so that the ratio holds although the machine's
 speed drifts. `raw` is the rawest call of the driver: RawBSONDocument, of which nothing is left to
 encode; `dict` is the usual one, of documents as dictionaries, made beforehand too.
+
+On a busy machine even turns of seconds drift apart. So first a module's session, which encodes as it
+goes, and insert_many take turns block by block in one process.
 """
 
 import argparse
@@ -25,8 +28,10 @@ from pymongo import MongoClient, WriteConcern
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from simulator.batch import Batch
 from simulator.dataset import Dataset, Feed, lane_range
 from simulator.encode.bson import Bson
+from simulator.modules.base import BATCH
 from simulator.modules.mongodb import Mongodb, MongodbOptions
 from simulator.modules.mongodb_documents import Documents, Format
 from simulator.schema import PrimaryKey
@@ -63,6 +68,39 @@ def write(options: dict[str, Any], kind: str, lane: int, rows: int, barrier: Bar
         for batch in batches:
             events.insert_many(batch, ordered=False)
         barrier.wait()
+
+
+def turns(options: dict[str, Any], other: dict[str, Any], total: int) -> None:
+    """Print the rates of the module's session and of insert_many, which take turns of a block."""
+    feed, spent = Feed(DATASET), {"session": 0.0, "raw": 0.0}
+    modules = [Mongodb(MongodbOptions(**each)) for each in (options, other)]
+    for module in modules:
+        module.create(feed.tables, BATCH_ROWS)
+    with modules[0].connect() as session, modules[1].connect() as beside:
+        concern = WriteConcern("majority", wtimeout=27_000)
+        events = beside.database.get_collection("events", write_concern=concern)
+        for number, (block,) in enumerate(feed.blocks(lane_range(0, 0, total), 8 * BATCH_ROWS)):
+            singles = [payload.data[1][0][1] for payload in session.encode(block, BATCH, 1)]
+            documents = [RawBSONDocument(single) for single in singles]
+
+            def by_session(block: Batch = block) -> None:
+                for payload in session.encode(block, BATCH, BATCH_ROWS):
+                    session.send(payload)
+
+            def by_driver(documents: list[RawBSONDocument] = documents) -> None:
+                for start in range(0, len(documents), BATCH_ROWS):
+                    events.insert_many(documents[start : start + BATCH_ROWS], ordered=False)
+
+            pair = [("session", by_session), ("raw", by_driver)]
+            for name, send in pair if number % 2 else reversed(pair):
+                start = time.perf_counter()
+                send()
+                spent[name] += time.perf_counter() - start
+    rates = {name: total / seconds for name, seconds in spent.items()}
+    print(
+        f"block by block: session {rates['session']:,.0f} rows/s, insert_many raw "
+        f"{rates['raw']:,.0f} rows/s, ratio {rates['session'] / rates['raw']:.3f}"
+    )
 
 
 def driver_rate(options: dict[str, Any], kind: str, workers: int, rows: int) -> float:
@@ -137,6 +175,8 @@ def main() -> None:
         FerretDb() as server,
         server.database() as database,
     ):
+        with server.database() as other:
+            turns(server.options(database), server.options(other), arguments.rows)
         for workers in (1, 2):
             options = server.options(database)
             compare(Path(name), options, workers, arguments.rows, arguments.repeats)
