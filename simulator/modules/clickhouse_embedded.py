@@ -42,7 +42,6 @@ class ClickhouseEmbedded(Clickhouse):
         verified_against="ClickHouse 26.9 (chdb 4.4)",
         embedded=True,
         max_workers=1,
-        kept_after_kill=None,
         limits=(
             "one process at a time has the folder open: one worker",
             Clickhouse.capabilities.limits[0],

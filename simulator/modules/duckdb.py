@@ -137,6 +137,7 @@ class DuckDb(Database):
         indices=True,
         embedded=True,
         max_workers=1,
+        kept_after_kill=True,
         limits=("one process at a time has the file open: one worker",),
     )
     options_model: ClassVar[type[Options]] = DuckDbOptions
@@ -156,9 +157,12 @@ class DuckDb(Database):
     def _open(self) -> "Connection":
         try:
             import duckdb  # noqa: PLC0415  # a driver is imported only when its module connects
-            import pyarrow as pa  # noqa: F401, PLC0415  # else its loading counts as encoding
+            import pyarrow as pa  # noqa: PLC0415
         except ModuleNotFoundError as error:
             raise SetupError(f"duckdb: {_INSTALL}") from error
+        # The first array loads pandas, where there is one; in the first block, that second would
+        # count as encoding.
+        pa.array(np.empty(0))
         try:
             connection = duckdb.connect(self.options.path)
             try:

@@ -17,6 +17,8 @@ from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import Wideset, ask, count
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @pytest.fixture
 def duck(tmp_path):
@@ -128,6 +130,22 @@ def test_coded_texts_become_one_dictionary_for_all_blocks(duck):
     assert columns[0].dictionary.buffers()[2].address == columns[1].dictionary.buffers()[2].address
 
 
+def test_nothing_is_left_to_load_when_the_clock_runs(tmp_path):
+    look = f"""
+import sys
+from simulator.modules.duckdb import DuckDb, DuckDbOptions
+from tests.perf.encode import TABLE, blocks
+session = DuckDb(DuckDbOptions(path={str(tmp_path / "test.db")!r})).connect()
+before = set(sys.modules)
+session.encode(blocks(1)[0], "batch", 1000)
+print(sorted(name for name in set(sys.modules) - before if "." not in name))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout == "[]\n"
+
+
 @pytest.mark.parametrize(
     ("error", "meaning", "alive"),
     [
@@ -171,10 +189,11 @@ for payload in session.encode(batch, "batch", 10):
     session.send(payload)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    done = subprocess.run([sys.executable, "-c", writer], check=False, cwd=Path.cwd())
+    done = subprocess.run([sys.executable, "-c", writer], check=False, cwd=ROOT)
     assert done.returncode == -9
     assert (tmp_path / "test.db.wal").stat().st_size > 0
     assert fetched(duck, "SELECT count(*), sum(n) FROM t") == [(100, 4950)]
+    assert duck.capabilities.kept_after_kill is True
 
 
 def test_a_file_that_another_process_has_open_is_told(duck, tmp_path):
