@@ -32,8 +32,8 @@ from simulator.batch import Array, Batch, Coded, Values
 from simulator.encode.bson import Bson, Field
 from simulator.encode.cql import CqlRows, Prepared
 from simulator.encode.lineprotocol import LineProtocol
-from simulator.encode.ndjson import documents
 from simulator.encode.native import Native, RowBinary
+from simulator.encode.ndjson import documents
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.points import Points
