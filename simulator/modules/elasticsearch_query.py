@@ -44,6 +44,7 @@ PAGE = 10_000
 
 _EXACT = 2**53
 _PARTS = 4096
+_NULL = (None,)
 _SEARCH = "request_cache=false&allow_partial_search_results=false"
 """The second run of a query is to work as much as the first, and no answer is made of a part."""
 
@@ -90,11 +91,11 @@ def _text(query: Query) -> str:
             counts = any(a.column is None for a in query.aggregates)
             return _search(query, _grouped(query, aggregations), count=counts)
         case NewestQuery(table=table):
-            _refuse_key(query.tag, *query.columns)
+            _refuse_key(table, query.tag, *query.columns)
             newest = {"newest": _top(table.time, "desc", query.columns)}
             return _search(query, _composite([_terms(table.column(query.tag))], newest))
         case DistinctQuery(table=table):
-            _refuse_key(*query.columns)
+            _refuse_key(table, *query.columns)
             # The instant first: a page then starts where the one before ended, in the order of an
             # index, and need not read what came before.
             columns = sorted(
@@ -136,7 +137,7 @@ def _search(
 
 
 def _filters(query: AggregateQuery) -> list[Body]:
-    _refuse_key(*(tag for tag, _ in query.where))
+    _refuse_key(query.table, *(tag for tag, _ in query.where))
     found: list[Body] = [{"term": {tag: value}} for tag, value in query.where]
     limits = {"gte": query.since, "lt": query.until}
     if set(limits.values()) != {None}:
@@ -145,8 +146,8 @@ def _filters(query: AggregateQuery) -> list[Body]:
     return found
 
 
-def _refuse_key(*columns: str | None) -> None:
-    if ID.name in columns:
+def _refuse_key(table: Table, *columns: str) -> None:
+    if any(is_key(table.column(name)) for name in columns):
         raise Unsupported("the client's key is the _id of the document, which can only be read")
 
 
@@ -163,7 +164,7 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
 
     A minimum or maximum alone is read from an index's ends, where `stats` reads every value.
     """
-    _refuse_key(*(a.column for a in aggregates))
+    _refuse_key(table, *(a.column for a in aggregates if a.column))
     wanted: Body = {}
     summed = {a.column for a in aggregates if a.function in (Function.SUM, Function.AVG)}
     for aggregate in aggregates:
@@ -196,7 +197,7 @@ def _top(column: Column, order: str, fields: Sequence[str]) -> Body:
 
 def _grouped(query: AggregateQuery, aggregations: Body, *finer: Body) -> Body:
     """Return the aggregations in the query's groups, or in still finer ones."""
-    _refuse_key(*query.by)
+    _refuse_key(query.table, *query.by)
     sources = [_terms(query.table.column(tag)) for tag in query.by]
     if query.bucket is not None:
         if query.table.time_unit is TimeUnit.NANOSECOND:
@@ -300,17 +301,18 @@ def rows_of(groups: Iterable[Known], columns: Sequence[Output]) -> list[Row]:
     ]
 
 
-def fields_of(hits: Sequence[Mapping[str, Any]], columns: Sequence[Output]) -> list[Row]:
-    """Return hits as rows: the fields of each, and the key that is its _id."""
-    found = [{"_id": [hit.get("_id")], **hit.get("fields", {})} for hit in hits]
-    null = (None,)
-    listed = [
-        [fields.get("_id" if column.name == ID.name else column.name, null)[0] for fields in found]
-        for column in columns
-    ]
-    for place, column in enumerate(columns):
-        if column.type is Type.TIMESTAMP:
-            listed[place] = [None if value is None else int(value) for value in listed[place]]
+def fields_of(hits: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> list[Row]:
+    """Return hits as rows: the fields of each, or the _id that is its key."""
+    found = [hit.get("fields", {}) for hit in hits]
+    listed: list[list[Any]] = []
+    for column in columns:
+        if is_key(column):
+            listed.append([hit["_id"] for hit in hits])
+            continue
+        values = [fields.get(column.name, _NULL)[0] for fields in found]
+        if column.type is Type.TIMESTAMP:  # a date comes as digits in quotes
+            values = [None if value is None else int(value) for value in values]
+        listed.append(values)
     return list(zip(*listed, strict=True))
 
 

@@ -18,7 +18,7 @@ from simulator.errors import RunError, UnstorableError
 from simulator.modules import elasticsearch_query as queries
 from simulator.modules.base import Failure, Payload, Session
 from simulator.modules.http import Http, HttpError, Refused, classify, gzipped
-from simulator.query import AggregateQuery, DistinctQuery, Statement
+from simulator.query import AggregateQuery, DistinctQuery, RowsQuery, Statement
 from simulator.schema import FLOATS, Column, Type
 
 _LONGEST_TEXT_BYTES = 32_766
@@ -178,9 +178,9 @@ class ElasticsearchSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
-        if "?scroll=" in statement.text.partition("\n")[0]:
-            return [row for portion in self.stream(statement, queries.PAGE) for row in portion]
         query = statement.parameters[0] if statement.parameters else None
+        if isinstance(query, RowsQuery):
+            return [row for portion in self.stream(statement, queries.PAGE) for row in portion]
         if isinstance(query, DistinctQuery):
             # Counted here; what a server counts is an estimate (`cardinality`).
             replies = self._replies(statement.text)
@@ -204,11 +204,12 @@ class ElasticsearchSession(Session):
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, from a view that the server holds."""
+        query: RowsQuery = statement.parameters[0]
         method, path, body = _parsed(statement.text)
         reply = self.call(method, path, {**body, "size": min(rows, queries.PAGE)})
         try:
             while hits := reply.get("hits", {}).get("hits"):
-                yield queries.fields_of(hits, statement.outputs)
+                yield queries.fields_of(hits, query.table.columns)
                 following = {"scroll": queries.KEEP, "scroll_id": reply["_scroll_id"]}
                 reply = self.call("POST", f"/_search/scroll?{queries.ROWS}", following)
         finally:

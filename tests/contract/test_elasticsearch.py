@@ -338,6 +338,24 @@ def test_instants_of_every_unit_are_exact(search, unit):
         assert agrees(search, buckets, batch)
 
 
+@BOTH
+def test_a_column_called_id_is_one_like_any_other(search):
+    columns = (SERIES.columns[0], Column("id", Type.TEXT, Role.TAG), SERIES.columns[2])
+    table = Table("series", columns, ("id", "time"))
+    number = np.arange(9)
+    data = {"time": number, "id": Coded(number % 3, TAGS), "value": number}
+    batch = stored(search, table, data)
+    most = (Aggregate(Function.MAX, "id"), Aggregate(Function.MAX, "value"))
+    for query in (
+        RowsQuery(table),
+        DistinctQuery(table, ("id", "time")),
+        NewestQuery(table, "id", ("value",)),
+        AggregateQuery(table, most, by=("id",)),
+        AggregateQuery(table, most, where=(("id", "b"),)),
+    ):
+        assert agrees(search, query, batch), query
+
+
 @ONE
 def test_buckets_of_instants_beyond_doubles_are_refused(search):
     table = Table("series", (Column("time", Type.INT64, Role.TIME), *SERIES.columns[1:]), ())
