@@ -29,6 +29,7 @@ MODULES = {
     "clickhouse_embedded": "simulator.modules.clickhouse_embedded:ClickhouseEmbedded",
     "duckdb": "simulator.modules.duckdb:DuckDb",
     "opentsdb": "simulator.modules.opentsdb:OpenTsdb",
+    "splunk": "simulator.modules.splunk:Splunk",
     "graphite": "simulator.modules.graphite:Graphite",
 }
 

@@ -98,7 +98,8 @@ def test_durability_is_left_as_postgresql_comes():
 
 
 @pytest.mark.parametrize(
-    "folder", ["timescaledb", "cockroachdb", "yugabytedb", "cratedb", "arangodb", "mongodb"]
+    "folder",
+    ["timescaledb", "cockroachdb", "yugabytedb", "cratedb", "arangodb", "mongodb", "splunk"],
 )
 def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(folder):
     (lab,), (bench,) = ((DBINSTALL / folder).glob(f"*-{p}.yaml") for p in ("lab", "bench"))
@@ -157,6 +158,22 @@ def test_a_target_reaches_what_arangodbs_operator_gives(profile):
     assert target["url"] == f"http://{deployment['metadata']['name']}:8529"
     assert values(deployment, "caSecretName") == ["None"]
     assert target["password_from"] == {"secret": secrets[target["user"]], "key": "password"}
+
+
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+def test_a_target_reaches_splunks_two_ports_and_nobody_agrees_for_the_user(profile):
+    path = DBINSTALL / "splunk" / f"statefulset-{profile}.yaml"
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["splunk"]
+    service = one(path, "Service")
+    ports = {port["name"]: port["port"] for port in service["spec"]["ports"]}
+    secrets = {each["key"]: each["name"] for each in values(documents(path), "secretKeyRef")}
+
+    host = f"https://{service['metadata']['name']}"
+    assert target["url"] == f"{host}:{ports['collector']}"
+    assert target["search_url"] == f"{host}:{ports['management']}"
+    for key in ("password", "token"):
+        assert target[f"{key}_from"] == {"secret": secrets[key], "key": key}
+    assert "accept" not in path.read_text()
 
 
 def test_the_service_finds_the_pod_and_the_patch_its_volume():
