@@ -29,6 +29,7 @@ MODULES = {
     "influxdb1": "simulator.modules.influxdb1:Influxdb1",
     "influxdb3": "simulator.modules.influxdb3:Influxdb3",
     "opentsdb": "simulator.modules.opentsdb:OpenTsdb",
+    "splunk": "simulator.modules.splunk:Splunk",
     "graphite": "simulator.modules.graphite:Graphite",
 }
 

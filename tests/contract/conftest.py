@@ -11,6 +11,7 @@ from tests.contract.targets import STORING, Target
 from tests.contract.wide import Wide
 from tests.synthetic_arango import SyntheticArango
 from tests.synthetic_crate import SETUP, SyntheticCrate
+from tests.synthetic_splunk import SyntheticSplunk
 from tests.web import Web
 
 
@@ -47,4 +48,11 @@ def synthetic_crate(server, server_database) -> Iterator[Web]:
 def synthetic_arango() -> Iterator[Web]:
     """An HTTP endpoint as ArangoDB documents it."""
     with Web(SyntheticArango()) as web:
+        yield web
+
+
+@pytest.fixture
+def synthetic_splunk() -> Iterator[Web]:
+    """Splunk's two HTTP endpoints as they are documented, in one."""
+    with Web(SyntheticSplunk()) as web:
         yield web

@@ -14,6 +14,7 @@ from tests import synthetic_crate
 from tests.contract.harness import Wideset
 from tests.contract.standins import YB_SERVERS, sorts_by_bytes
 from tests.contract.wide import Awkward
+from tests.synthetic_splunk import SEARCH_TOKEN, TOKEN
 
 
 class Duplicate(StrEnum):
@@ -88,6 +89,12 @@ def _synthetic_crate(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 def _synthetic_arango(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"url": request.getfixturevalue("synthetic_arango").url, "timeout_s": 10}
+
+
+def _synthetic_splunk(request: pytest.FixtureRequest) -> dict[str, Any]:
+    url = request.getfixturevalue("synthetic_splunk").url
+    reach = {"url": url, "search_url": url, "token": TOKEN, "search_token": SEARCH_TOKEN}
+    return {**reach, "timeout_s": 10, "quiet_s": 0.01}
 
 
 def _myisam(_: pytest.FixtureRequest) -> dict[str, Any]:
@@ -194,6 +201,14 @@ TARGETS = {
         sums_beyond_64_bits=True,
         unanswered=True,
         size_unknown=True,
+    ),
+    "splunk": Target(
+        "splunk",
+        _synthetic_splunk,
+        stand_in=True,
+        sums_beyond_64_bits=True,
+        duplicate=Duplicate.KEPT,
+        lacks=(Awkward.EMPTY_TEXT, Awkward.ODD_NAMES, Awkward.OLD_ROWS),
     ),
     "opentsdb": Target(
         "opentsdb",

@@ -7,8 +7,8 @@ batch and the same write concern; they take turns, so that the ratio holds altho
 speed drifts. `raw` is the rawest call of the driver: RawBSONDocument, of which nothing is left to
 encode; `dict` is the usual one, of documents as dictionaries, made beforehand too.
 
-On a busy machine even turns of seconds drift apart. So first a module's session, which encodes as it
-goes, and insert_many take turns block by block in one process.
+On a busy machine even turns of seconds drift apart. So first a module's session, which encodes as
+it goes, and insert_many take turns block by block in one process.
 """
 
 import argparse

@@ -244,6 +244,22 @@ def test_a_target_reaches_what_arangodbs_operator_gives(profile):
     assert target["password_from"] == {"secret": secrets[target["user"]], "key": "password"}
 
 
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+def test_a_target_reaches_splunks_two_ports_and_nobody_agrees_for_the_user(profile):
+    path = DBINSTALL / "splunk" / f"statefulset-{profile}.yaml"
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["splunk"]
+    service = one(path, "Service")
+    ports = {port["name"]: port["port"] for port in service["spec"]["ports"]}
+    secrets = {each["key"]: each["name"] for each in values(documents(path), "secretKeyRef")}
+
+    host = f"https://{service['metadata']['name']}"
+    assert target["url"] == f"{host}:{ports['collector']}"
+    assert target["search_url"] == f"{host}:{ports['management']}"
+    for key in ("password", "token"):
+        assert target[f"{key}_from"] == {"secret": secrets[key], "key": key}
+    assert "accept" not in path.read_text()
+
+
 def test_the_service_finds_the_pod_and_the_patch_its_volume():
     service, statefulset = one(STATEFULSET, "Service"), one(STATEFULSET, "StatefulSet")
     template = statefulset["spec"]["template"]
