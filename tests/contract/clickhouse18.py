@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import ClassVar
 
 from simulator.modules.base import Capabilities
-from simulator.modules.clickhouse import Clickhouse
-from simulator.modules.clickhouse_session import CSV
-from simulator.modules.clickhouse_sql import ClickhouseDialect
+from simulator.modules.clickhouse.database import Clickhouse
+from simulator.modules.clickhouse.session import CSV
+from simulator.modules.clickhouse.sql import ClickhouseDialect
 from simulator.query import AggregateQuery, Query, Statement, outputs
 from simulator.schema import Column, PrimaryKey, Table, TimeUnit, Type
 

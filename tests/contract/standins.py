@@ -7,10 +7,10 @@ is. What is left out is compared with the vendor's documentation, as text: test_
 from collections.abc import Sequence
 
 from simulator.modules.base import Server
-from simulator.modules.cockroachdb import Cockroachdb
-from simulator.modules.cratedb_pg import CratedbPg
-from simulator.modules.postgres import Postgres
-from simulator.modules.yugabyte_sql import YugabyteSql
+from simulator.modules.cratedb.postgres import CratedbPg
+from simulator.modules.postgres.cockroachdb import Cockroachdb
+from simulator.modules.postgres.database import Postgres
+from simulator.modules.postgres.yugabyte import YugabyteSql
 from simulator.schema import Table
 from tests.servers import Postgres as PostgresServer
 

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.batch import Batch, Values
 from simulator.errors import RunError, SetupError, UnstorableError
-from simulator.modules.arangodb import Arangodb, ArangodbOptions
+from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.query import (
     Aggregate,

@@ -22,10 +22,10 @@ from cassandra.protocol import SyntaxException
 
 from simulator.batch import Batch, Coded, Values
 from simulator.errors import SetupError
-from simulator.modules import cassandra_tables as cql
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.cassandra import Cassandra, CassandraOptions
-from simulator.modules.cassandra_server import durability
+from simulator.modules.cassandra import tables as cql
+from simulator.modules.cassandra.database import Cassandra, CassandraOptions
+from simulator.modules.cassandra.server import durability
 from simulator.query import (
     Aggregate,
     AggregateQuery,

@@ -8,7 +8,7 @@ from cassandra import Unavailable
 
 from simulator.dataset import Dataset, Feed, lane_range
 from simulator.modules.base import BATCH, Failure
-from simulator.modules.cassandra import Cassandra, CassandraOptions
+from simulator.modules.cassandra.database import Cassandra, CassandraOptions
 from simulator.schema import PrimaryKey
 from simulator.sender import Sender
 from simulator.verdict import Level, Status

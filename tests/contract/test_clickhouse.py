@@ -13,9 +13,9 @@ import pytest
 
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.clickhouse import Clickhouse, ClickhouseOptions
-from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
-from simulator.modules.clickhouse_session import (
+from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
+from simulator.modules.clickhouse.embedded import ClickhouseEmbedded, EmbeddedOptions
+from simulator.modules.clickhouse.session import (
     CSV,
     ROWBINARY,
     Channel,
@@ -23,7 +23,7 @@ from simulator.modules.clickhouse_session import (
     ServerError,
     _rows,
 )
-from simulator.modules.clickhouse_sql import ClickhouseDialect
+from simulator.modules.clickhouse.sql import ClickhouseDialect
 from simulator.query import Aggregate, AggregateQuery, Function, Output, Statement
 from simulator.schema import PrimaryKey, TimeUnit, Type
 from simulator.workloads.iot import EVENTS, Iot
@@ -483,7 +483,7 @@ def test_fsync_makes_tables_durable_and_is_told(embedded):
 
 
 def test_what_is_collected_in_memory_is_not_durable():
-    from simulator.modules.clickhouse import _durability  # noqa: PLC0415
+    from simulator.modules.clickhouse.database import _durability  # noqa: PLC0415
 
     synced = {"fsync_after_insert": "1", "fsync_part_directory": "1"}
     waiting = {"async_insert": "1", "wait_for_async_insert": "1"}
@@ -502,7 +502,7 @@ def test_what_was_acknowledged_is_there_after_the_process_is_killed(embedded, tm
 import os, signal
 import numpy as np
 from simulator.batch import Batch, Values
-from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
+from simulator.modules.clickhouse.embedded import ClickhouseEmbedded, EmbeddedOptions
 from simulator.schema import Column, Role, Table, Type
 table = Table("t", (Column("n", Type.INT64, Role.TIME),), ("n",))
 database = ClickhouseEmbedded(EmbeddedOptions(path={str(tmp_path / "clickhouse")!r}))

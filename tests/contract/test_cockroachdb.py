@@ -11,9 +11,9 @@ from simulator.dataset import Dataset, Feed, RowRange
 from simulator.errors import SetupError
 from simulator.modules import cockroachdb as module
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.cockroachdb import Cockroachdb, CockroachdbSession
-from simulator.modules.postgres import PostgresOptions
-from simulator.modules.postgres_session import TRANSACTION, VALUES
+from simulator.modules.postgres.cockroachdb import Cockroachdb, CockroachdbSession
+from simulator.modules.postgres.database import PostgresOptions
+from simulator.modules.postgres.session import TRANSACTION, VALUES
 from simulator.query import Aggregate, AggregateQuery, Function
 from simulator.schema import Column, PrimaryKey, Role, Type
 from simulator.sender import Sender

@@ -14,8 +14,8 @@ from simulator.batch import Batch, Values
 from simulator.dataset import Dataset, Feed, RowRange
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.cratedb import Cratedb, CratedbOptions
-from simulator.modules.cratedb_pg import CratedbPg, CratedbPgOptions, RowsRefused
+from simulator.modules.cratedb.http import Cratedb, CratedbOptions
+from simulator.modules.cratedb.postgres import CratedbPg, CratedbPgOptions, RowsRefused
 from simulator.query import Aggregate, AggregateQuery, Function, RowsQuery
 from simulator.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.workloads.iot import EVENTS, Iot

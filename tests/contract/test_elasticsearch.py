@@ -10,9 +10,9 @@ import pytest
 
 from simulator.batch import Batch, Coded, Values
 from simulator.errors import RunError, SetupError, UnstorableError
-from simulator.modules import elasticsearch_query
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
-from simulator.modules.elasticsearch import Elasticsearch, ElasticsearchOptions
+from simulator.modules.elasticsearch import query as elasticsearch_query
+from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
 from simulator.query import (
     Aggregate,
     AggregateQuery,
@@ -609,7 +609,7 @@ def test_only_the_rows_that_a_busy_shard_refused_are_sent_again(zipped):
 def test_what_a_busy_cluster_did_not_store_is_known_or_uncertain(
     monkeypatch, replies, failure, words
 ):
-    monkeypatch.setattr("simulator.modules.elasticsearch_session._BACKOFF_S", 0.001)
+    monkeypatch.setattr("simulator.modules.elasticsearch.session._BACKOFF_S", 0.001)
     with Web(Shards(*replies)) as web:
         database = Elasticsearch(ElasticsearchOptions(url=web.url))
         with database.connect() as session:

@@ -10,8 +10,8 @@ import pytest
 from simulator.batch import Batch, Coded, Values
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.graphite import Graphite, GraphiteOptions
-from simulator.modules.graphite_session import PICKLE, Carbon, CarbonError, NotConnected
+from simulator.modules.graphite.database import Graphite, GraphiteOptions
+from simulator.modules.graphite.session import PICKLE, Carbon, CarbonError, NotConnected
 from simulator.query import Statement, outputs
 from simulator.schema import PrimaryKey
 from simulator.workloads.iot import EVENTS, Iot

@@ -13,9 +13,9 @@ from simulator.errors import SetupError
 from simulator.modules import database_class
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.http import NoAnswer, NotConnected, Refused
-from simulator.modules.influxdb import Influxdb, InfluxOptions, _metrics
-from simulator.modules.influxdb1 import Influx1Options, Influxdb1
-from simulator.modules.influxdb_influxql import ServerSaid
+from simulator.modules.influxdb.influxql import ServerSaid
+from simulator.modules.influxdb.v1 import Influx1Options, Influxdb1
+from simulator.modules.influxdb.v2 import Influxdb, InfluxOptions, _metrics
 from simulator.query import Aggregate, AggregateQuery, Function, RowsQuery, Statement, outputs
 from simulator.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.workloads.iot import EVENTS, Iot

@@ -14,7 +14,7 @@ from simulator.batch import Batch, Coded, Values
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, Failure
 from simulator.modules.http import Refused
-from simulator.modules.influxdb3 import Influx3Options, Influxdb3
+from simulator.modules.influxdb.v3 import Influx3Options, Influxdb3
 from simulator.query import (
     Aggregate,
     AggregateQuery,

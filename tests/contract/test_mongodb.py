@@ -29,12 +29,12 @@ from pymongo.errors import (
 
 from simulator.batch import Batch, Coded, Values
 from simulator.errors import SetupError
-from simulator.modules import mongodb_session
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.mongodb import Mongodb, MongodbOptions, _nodes
-from simulator.modules.mongodb_concern import durability
-from simulator.modules.mongodb_documents import Format
-from simulator.modules.mongodb_session import pieces
+from simulator.modules.mongodb import session as mongodb_session
+from simulator.modules.mongodb.concern import durability
+from simulator.modules.mongodb.database import Mongodb, MongodbOptions, _nodes
+from simulator.modules.mongodb.documents import Format
+from simulator.modules.mongodb.session import pieces
 from simulator.query import (
     Aggregate,
     AggregateQuery,

@@ -7,11 +7,11 @@ import pymysql
 import pytest
 
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules import mysql_server
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.mysql import MySql, MySqlOptions
-from simulator.modules.mysql_dialect import MySqlDialect
-from simulator.modules.mysql_session import TRANSACTION, VALUES
+from simulator.modules.mysql import server as mysql_server
+from simulator.modules.mysql.database import MySql, MySqlOptions
+from simulator.modules.mysql.dialect import MySqlDialect
+from simulator.modules.mysql.session import TRANSACTION, VALUES
 from simulator.query import Aggregate, AggregateQuery, Function
 from simulator.schema import Column, PrimaryKey, Role, TimeUnit, Type
 from simulator.workloads.iot import EVENTS, Iot
@@ -271,7 +271,7 @@ def test_what_would_be_cut_is_refused_by_the_server_and_found(mysql, execute, mo
 def test_a_tag_that_is_too_long_is_refused_before_it_is_sent(mysql, monkeypatch):
     wide = Wideset()
     monkeypatch.setattr(
-        "simulator.modules.mysql_session.TEXT_LENGTHS", {Role.TAG: 4, Role.KEY: 250}
+        "simulator.modules.mysql.session.TEXT_LENGTHS", {Role.TAG: 4, Role.KEY: 250}
     )
     mysql.create(wide.tables, 10)
     with (

@@ -10,9 +10,9 @@ from simulator.batch import Batch, Coded, Values
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.http import NoAnswer, NotConnected
-from simulator.modules.opentsdb import OpenTsdb, OpenTsdbOptions
-from simulator.modules.opentsdb_query import largest_request
-from simulator.modules.opentsdb_session import PutError
+from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
+from simulator.modules.opentsdb.query import largest_request
+from simulator.modules.opentsdb.session import PutError
 from simulator.query import Statement, outputs
 from simulator.schema import PrimaryKey
 from simulator.workloads.iot import EVENTS, Iot

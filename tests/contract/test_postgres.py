@@ -8,8 +8,8 @@ import pytest
 
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.postgres import Postgres, PostgresOptions
-from simulator.modules.postgres_session import TRANSACTION, VALUES
+from simulator.modules.postgres.database import Postgres, PostgresOptions
+from simulator.modules.postgres.session import TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
 from simulator.query import Aggregate, AggregateQuery, Function
 from simulator.schema import PrimaryKey

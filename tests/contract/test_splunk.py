@@ -10,9 +10,9 @@ import pytest
 from simulator.batch import Batch, Values
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
-from simulator.modules.splunk import Splunk, SplunkOptions
-from simulator.modules.splunk_search import NULL
-from simulator.modules.splunk_session import RAW
+from simulator.modules.splunk.database import Splunk, SplunkOptions
+from simulator.modules.splunk.search import NULL
+from simulator.modules.splunk.session import RAW
 from simulator.query import (
     Aggregate,
     AggregateQuery,

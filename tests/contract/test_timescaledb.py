@@ -6,7 +6,7 @@ import pytest
 from simulator.dataset import Dataset, Feed, RowRange
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, Failure
-from simulator.modules.timescaledb import Timescaledb, TimescaledbOptions
+from simulator.modules.postgres.timescaledb import Timescaledb, TimescaledbOptions
 from simulator.query import Aggregate, AggregateQuery, Function
 from simulator.schema import PrimaryKey
 from simulator.workloads.iot import EVENTS, Iot

@@ -7,8 +7,8 @@ import pytest
 from simulator.errors import SetupError
 from simulator.modules import yugabyte_sql as module
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.postgres_session import TRANSACTION, VALUES
-from simulator.modules.yugabyte_sql import YugabyteSql, YugabyteSqlOptions
+from simulator.modules.postgres.session import TRANSACTION, VALUES
+from simulator.modules.postgres.yugabyte import YugabyteSql, YugabyteSqlOptions
 from simulator.schema import PrimaryKey
 from simulator.workloads.iot import EVENTS
 from tests.contract.harness import Wideset

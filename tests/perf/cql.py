@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.dataset import Dataset, Feed, lane_range
 from simulator.encode.objects import Objects
-from simulator.modules import cassandra_tables as cql
-from simulator.modules.cassandra import Cassandra, CassandraOptions
+from simulator.modules.cassandra import tables as cql
+from simulator.modules.cassandra.database import Cassandra, CassandraOptions
 from simulator.schema import PrimaryKey
 from tests.perf.pipeline import insert
 from tests.servers import SERVERS

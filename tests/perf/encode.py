@@ -39,10 +39,10 @@ from simulator.encode.pgcopy import PgCopy
 from simulator.encode.points import Points
 from simulator.encode.rows import Frame
 from simulator.encode.text import CSV, SQL, TSV, Text
-from simulator.modules.cratedb_session import JSON
-from simulator.modules.cratedb_sql import CrateDialect
-from simulator.modules.graphite_session import lines as graphite_lines
-from simulator.modules.opentsdb_session import json_points
+from simulator.modules.cratedb.session import JSON
+from simulator.modules.cratedb.sql import CrateDialect
+from simulator.modules.graphite.session import lines as graphite_lines
+from simulator.modules.opentsdb.session import json_points
 from simulator.schema import Column, Role, Table, Type
 
 ARRAY = Frame(b"[", b",", b"]")

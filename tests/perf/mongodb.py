@@ -32,8 +32,8 @@ from simulator.batch import Batch
 from simulator.dataset import Dataset, Feed, lane_range
 from simulator.encode.bson import Bson
 from simulator.modules.base import BATCH
-from simulator.modules.mongodb import Mongodb, MongodbOptions
-from simulator.modules.mongodb_documents import Documents, Format
+from simulator.modules.mongodb.database import Mongodb, MongodbOptions
+from simulator.modules.mongodb.documents import Documents, Format
 from simulator.schema import PrimaryKey
 from tests.perf.pipeline import insert
 from tests.servers.ferretdb import FerretDb

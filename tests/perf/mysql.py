@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.dataset import Dataset, Feed, lane_range
 from simulator.encode.text import Text
-from simulator.modules.mysql import MySql, MySqlOptions
-from simulator.modules.mysql_session import LOAD_FORMAT
+from simulator.modules.mysql.database import MySql, MySqlOptions
+from simulator.modules.mysql.session import LOAD_FORMAT
 from simulator.schema import PrimaryKey
 from tests.perf.pipeline import insert
 from tests.servers import SERVERS

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.dataset import Dataset, Feed, lane_range
 from simulator.encode.ndjson import documents
-from simulator.modules.elasticsearch import Elasticsearch, ElasticsearchOptions
+from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
 from simulator.schema import PrimaryKey
 from tests.perf.pipeline import insert
 from tests.servers import SERVERS

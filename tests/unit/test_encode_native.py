@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from simulator.batch import Batch, Coded, Values
 from simulator.encode.native import Native, RowBinary, leb128
-from simulator.modules.clickhouse_sql import ClickhouseDialect
+from simulator.modules.clickhouse.sql import ClickhouseDialect
 from simulator.schema import Column, Role, Table, TimeUnit, Type
 
 FORMATS = {

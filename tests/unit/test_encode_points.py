@@ -13,7 +13,7 @@ from simulator.batch import Batch, Coded, Values
 from simulator.encode.points import Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
-from simulator.modules.graphite_session import _lengths, _message, pickles
+from simulator.modules.graphite.session import _lengths, _message, pickles
 from simulator.schema import Column, Role, Table, Type
 
 TIME = Column("time", Type.INT64, Role.TIME)

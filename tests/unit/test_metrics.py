@@ -9,7 +9,7 @@ import pytest
 from simulator.batch import Batch, Coded, Values
 from simulator.errors import UnstorableError
 from simulator.modules.base import Unsupported
-from simulator.modules.metrics import (
+from simulator.modules.metrics.points import (
     Checked,
     Limits,
     Part,
@@ -22,7 +22,7 @@ from simulator.modules.metrics import (
     rows_of,
     windows,
 )
-from simulator.modules.metrics_session import newest_parts
+from simulator.modules.metrics.session import newest_parts
 from simulator.query import Aggregate, AggregateQuery, Function, NewestQuery
 from simulator.schema import Column, Role, Table, TimeUnit, Type
 

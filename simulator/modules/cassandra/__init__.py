@@ -1,0 +1,1 @@
+"""Cassandra, and what speaks CQL."""

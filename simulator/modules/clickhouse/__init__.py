@@ -1,0 +1,1 @@
+"""ClickHouse: the server, and the engine embedded in a process."""

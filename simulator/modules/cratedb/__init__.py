@@ -1,0 +1,1 @@
+"""CrateDB, over HTTP and over PostgreSQL's protocol."""

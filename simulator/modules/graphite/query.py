@@ -1,0 +1,127 @@
+"""Queries in Graphite's words: targets of /render, and what they give as partial aggregates.
+
+A statement is a span of time and, below it, a target a line: `from=-86400s until=now`. The paths of
+a table's points begin with PREFIX TABLE.GENERATION, and the session knows the generation.
+
+Each series comes as one number, or one a bucket (`summarize`); they are put together by the client.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from simulator.modules.base import Unsupported
+from simulator.modules.metrics.points import Found, Key, Part, Series, fields, merged, tag_value
+from simulator.modules.metrics.session import plan
+from simulator.query import AggregateQuery, Query, Statement, outputs
+from simulator.schema import Column, Table
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+GENERATION = "GENERATION"
+"""Stands in a statement for the number of times that the table was made."""
+CREATED, DROPPED = "created", "dropped"
+
+
+def path(prefix: str, table: str, generation: int | str, *nodes: str) -> str:
+    """Return the path of a series, or a pattern of paths."""
+    return ".".join((f"{prefix}{table}", str(generation), *nodes))
+
+
+def marker(prefix: str, table: str, kind: str, generation: int | str) -> str:
+    """Return the path whose being there says that a generation was created, or dropped."""
+    return f"{prefix}{table}.{kind}.{generation}"
+
+
+def generation_of(marked: str) -> tuple[str, str, int]:
+    """Return table, kind and generation of a marker, whose path has no prefix any more."""
+    table, kind, number = marked.split(".")
+    return table, kind, int(number)
+
+
+def render(prefix: str, retention_s: int, query: Query) -> Statement:
+    """Return a query as a statement, which carries the query."""
+    planned = plan(query)
+    table = query.table
+    if planned is None:
+        targets = [t for name in table.names for t in series_targets(prefix, table, name)]
+        span = f"from=-{retention_s}s until=now"
+    else:
+        asked, parts = planned
+        span = span_of(table, retention_s, asked.since, asked.until)
+        targets = [
+            _target(prefix, retention_s, asked, name, part)
+            for name in table.names
+            for part in parts
+        ]
+    return Statement("\n".join([span, *targets]), outputs(query), (query,))
+
+
+def series_targets(
+    prefix: str, table: Table, name: str, columns: Sequence[Column] = ()
+) -> list[str]:
+    """Return the targets that give all points of some fields, or of every one."""
+    tags = ["*"] * len(table.tags)
+    return [path(prefix, name, GENERATION, *tags, c.name) for c in columns or fields(table)]
+
+
+def span_of(table: Table, retention_s: int, since: int | None, until: int | None) -> str:
+    """Return a half-open span in Graphite's words, whose first second is just not in it."""
+    begin = f"-{retention_s}s" if since is None else str(_up(since, table) - 1)
+    end = "now" if until is None else str(_up(until, table) - 1)
+    return f"from={begin} until={end}"
+
+
+def _up(instant: int, table: Table) -> int:
+    return -(-instant // table.time_unit.per_second)
+
+
+def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, part: Part) -> str:
+    known = dict(query.where)
+    for value in known.values():
+        if value.strip(LETTERS):
+            raise Unsupported(f"no tag can be {value!r}")
+    tags = [known.get(tag.name, "*") for tag in query.table.tags]
+    series = path(prefix, name, GENERATION, *tags, part.column)
+    if query.bucket is None:
+        # One bucket, as wide as all there is, that begins where the span does.
+        return f'summarize({series},"{2 * retention_s}s","{part.function}",true)'
+    width, odd = divmod(query.bucket, query.table.time_unit.per_second)
+    if odd:
+        raise Unsupported("a bucket must be of whole seconds")
+    return f'summarize({series},"{width}s","{part.function}")'
+
+
+# --- replies -------------------------------------------------------------------------------------
+
+
+def found(
+    prefix: str, query: AggregateQuery, parts: Sequence[Part], reply: Iterable[tuple[int, Any]]
+) -> Found:
+    """Return a reply, (number of its target, series) each, as partial aggregates."""
+    values: dict[Part, list[tuple[Key, Any]]] = {part: [] for part in parts}
+    second = query.table.time_unit.per_second
+    for number, item in reply:
+        part = parts[number % len(parts)]
+        tags = tags_of(prefix, query.table, item)
+        key = tuple(tags[tag] for tag in part.by)
+        for value, instant in item["datapoints"]:
+            bucket = () if query.bucket is None else (instant * second,)
+            values[part].append(((*key, *bucket), value))
+    return {part: merged(part.function, pairs) for part, pairs in values.items()}
+
+
+def series(
+    prefix: str, table: Table, columns: Sequence[Column], reply: Iterable[tuple[int, Any]]
+) -> Iterator[Series]:
+    """Yield a reply's points."""
+    second = table.time_unit.per_second
+    for number, item in reply:
+        column = columns[number % len(columns)]
+        tags = tuple(tags_of(prefix, table, item).values())
+        points = ((instant * second, value) for value, instant in item["datapoints"])
+        yield Series(column.name, tags, points)
+
+
+def tags_of(prefix: str, table: Table, item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tags of a series, which are nodes of its path, between generation and field."""
+    nodes = str(item["tags"]["name"]).removeprefix(prefix).split(".")[2:-1]
+    return {tag.name: tag_value(tag, node) for tag, node in zip(table.tags, nodes, strict=True)}

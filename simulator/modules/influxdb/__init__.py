@@ -1,0 +1,1 @@
+"""InfluxDB: versions 1, 2 and 3."""

@@ -1,0 +1,279 @@
+"""Queries as InfluxQL, and the answers to it.
+
+https://docs.influxdata.com/influxdb/v1/query_language/: the language of InfluxDB 1, which 2 speaks
+too. A measurement is FROM "database".."measurement"; in 2 a bucket is a database.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from simulator.encode.lineprotocol import marker
+from simulator.modules.base import Unsupported
+from simulator.modules.influxdb.answers import (
+    ROWS,
+    Chunk,
+    Fold,
+    Language,
+    Part,
+    unit_ns,
+)
+from simulator.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Query,
+    RowsQuery,
+)
+from simulator.schema import FLOATS, Column, Role, Table, Type
+
+CHUNK_ROWS = 10_000
+_INT64 = 2**63 - 2
+
+
+class ServerSaid(Exception):
+    """An error inside an answer whose status was success."""
+
+
+def parts(query: Query, database: str) -> tuple[Part, ...]:
+    """Return the query as InfluxQL; Unsupported if it has none."""
+    source = source_of(query.table, database)
+    match query:
+        case AggregateQuery():
+            return tuple(aggregates(query, source))
+        case NewestQuery():
+            return (_newest(query, source),)
+        case DistinctQuery():
+            return (_distinct(query, source),)
+        case RowsQuery(table=table):
+            names = [c.name for c in table.columns if c.role is not Role.TIME]
+            # A table may have no field of its own.
+            extra = [] if marker(table) in names else [marker(table)]
+            return (_part(Fold.ROWS, [*map(identifier, [*names, *extra])], source),)
+
+
+def identifier(name: str) -> str:
+    """Return a name in quotes."""
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text in quotes."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+
+
+def source_of(table: Table, database: str) -> str:
+    """Return what stands after FROM: all measurements of a table."""
+    return ", ".join(f"{identifier(database)}..{identifier(name)}" for name in table.names)
+
+
+def _part(  # noqa: PLR0913
+    fold: Fold,
+    selected: Iterable[str],
+    source: str,
+    labels: Iterable[str] = (),
+    *,
+    where: Sequence[str] = (),
+    by: Sequence[str] = (),
+) -> Part:
+    text = f"SELECT {', '.join(selected)} FROM {source}"
+    if where:
+        text += f" WHERE {' AND '.join(where)}"
+    if by:
+        text += f" GROUP BY {', '.join(by)}"
+        if any(group.startswith("time(") for group in by):
+            text += " fill(none)"
+    return Part(Language.INFLUXQL, fold, text, tuple(labels))
+
+
+# --- aggregates ----------------------------------------------------------------------------------
+
+
+def aggregates(query: AggregateQuery, source: str) -> Iterator[Part]:
+    """Yield the parts that answer an aggregate query."""
+    where, by = _conditions(query), [identifier(tag) for tag in query.by]
+    if query.bucket is not None:
+        by.append(f"time({query.bucket * unit_ns(query.table)}ns)")
+    wanted = cells(query)
+    if wanted:
+        selected = [_selected(query.table, label) for label in wanted]
+        yield _part(Fold.CELLS, selected, source, wanted, where=where, by=by)
+    for column in aggregated(query):
+        if column.role is Role.TIME:
+            yield from _instants(query, column, source, where, by)
+        elif column.type is Type.BOOL and column.role is not Role.TAG:
+            label, name = f"true_{column.name}", identifier(column.name)
+            counted = f"count({name}) AS {identifier(label)}"
+            is_true = [*where, f"{name} = true"]
+            yield _part(Fold.CELLS, [counted], source, [label], where=is_true, by=by)
+        elif needs_texts(query, column):
+            yield values(query, column, source)
+    names = [column.name for column in aggregated(query) if column.role is Role.TAG]
+    if names:
+        every = dict.fromkeys([*by, *map(identifier, names)])
+        counted = f"count({identifier(marker(query.table))}) AS {ROWS}"
+        yield _part(Fold.SERIES, [counted], source, names, where=where, by=[*every])
+
+
+def cells(query: AggregateQuery, *, mean: bool = False) -> list[str]:
+    """Return the labels of what the server has to aggregate.
+
+    `mean`: whether it can do so over several measurements at once; means of parts do not add up.
+    """
+    table, found = query.table, dict[str, None]()
+    for aggregate in query.aggregates:
+        if aggregate.column is None:
+            found["count"] = None
+            continue
+        column = table.column(aggregate.column)
+        if column.role is Role.TIME:
+            found["count"] = None
+        elif column.role is not Role.TAG:
+            functions = _functions(column, aggregate.function, mean=mean or table.parts == 1)
+            found.update(dict.fromkeys(f"{name}_{column.name}" for name in functions))
+    # A group is there even if it has nothing but NULLs.
+    sure = {f"{f}_{c.name}" for c in table.columns if not c.nullable for f in Function}
+    if (query.by or query.bucket is not None) and not sure & found.keys():
+        found["count"] = None
+    return list(found)
+
+
+def _functions(column: Column, function: Function, *, mean: bool) -> tuple[str, ...]:
+    """Return what to ask for to know an aggregate of a field."""
+    if function is Function.COUNT or column.type is Type.BOOL:
+        return ("count",)
+    if function in (Function.MIN, Function.MAX):
+        return () if column.type is Type.TEXT else (function.value,)
+    if column.type not in FLOATS:
+        # A mean is rounded twice; and a sum that leaves 64 bits is to be noticed.
+        return ("sum", "count", "min", "max")
+    if function is Function.SUM:
+        return ("sum",)
+    return ("avg",) if mean else ("sum", "count")
+
+
+def needs_texts(query: AggregateQuery, column: Column) -> bool:
+    """Whether a text's values have to be seen."""
+    if column.type is not Type.TEXT or column.role is Role.TAG:
+        return False
+    extremes = (Function.MIN, Function.MAX)
+    return any(Aggregate(function, column.name) in query.aggregates for function in extremes)
+
+
+def values(query: AggregateQuery, column: Column, source: str) -> Part:
+    """Return what reads every value of a text, or every time."""
+    # What is not aggregated has its own time, and no bucket's.
+    by, where = [identifier(tag) for tag in query.by], _conditions(query)
+    name = identifier(marker(query.table) if column.role is Role.TIME else column.name)
+    known = [Aggregate(f, column.name) for f in (Function.MIN, Function.MAX)]
+    labels = [aggregate.label for aggregate in known if aggregate in query.aggregates]
+    if is_summed(query, column):
+        labels.append(Aggregate(Function.SUM, column.name).label)
+    return _part(Fold.VALUES, [name], source, labels, where=where, by=by)
+
+
+def is_summed(query: AggregateQuery, column: Column) -> bool:
+    """Whether a column's sum has to be known."""
+    summed = {Aggregate(f, column.name) for f in (Function.SUM, Function.AVG)}
+    return bool(summed & {*query.aggregates})
+
+
+def aggregated(query: AggregateQuery) -> list[Column]:
+    """Return the columns that are aggregated."""
+    names = dict.fromkeys(a.column for a in query.aggregates if a.column is not None)
+    return [query.table.column(name) for name in names]
+
+
+def _selected(table: Table, label: str) -> str:
+    function, _, name = label.partition("_")
+    called = "mean" if function == "avg" else function
+    return f"{called}({identifier(name or marker(table))}) AS {identifier(label)}"
+
+
+def _instants(
+    query: AggregateQuery, column: Column, source: str, where: Sequence[str], by: Sequence[str]
+) -> Iterator[Part]:
+    if is_summed(query, column) or query.bucket is not None:
+        yield values(query, column, source)
+        return
+    for function, called in ((Function.MIN, "first"), (Function.MAX, "last")):
+        label = Aggregate(function, column.name).label
+        if Aggregate(function, column.name) in query.aggregates:
+            selected = f"{called}({identifier(marker(query.table))})"
+            yield _part(Fold.VALUES, [selected], source, [label], where=where, by=by)
+
+
+def _conditions(query: AggregateQuery) -> list[str]:
+    conditions = [f"{identifier(tag)} = {literal(value)}" for tag, value in query.where]
+    since, until = limits_ns(query)
+    if query.bucket is not None:  # else a statement with buckets ends now
+        since, until = since if since is not None else -_INT64, _INT64 if until is None else until
+    if since is not None:
+        conditions.append(f"time >= {since}")
+    if until is not None:
+        conditions.append(f"time < {until}")
+    return conditions
+
+
+def limits_ns(query: AggregateQuery) -> tuple[int | None, int | None]:
+    """Return since and until in nanoseconds, as far as those reach."""
+    unit = unit_ns(query.table)
+    since, until = (
+        None if limit is None else min(max(limit * unit, -_INT64), _INT64)
+        for limit in (query.since, query.until)
+    )
+    return since, until
+
+
+# --- the rest ------------------------------------------------------------------------------------
+
+
+def _newest(query: NewestQuery, source: str) -> Part:
+    """Return what selects the last row of each tag by a field that every row has."""
+    columns = [query.table.column(name) for name in query.columns]
+    fields = [c.name for c in columns if c.role not in (Role.TIME, Role.TAG) and not c.nullable]
+    name = fields[0] if fields else marker(query.table)
+    others = [c.name for c in columns if c.role is not Role.TIME and c.name != name]
+    selected = [f"last({identifier(name)}) AS {identifier(name)}", *map(identifier, others)]
+    return _part(Fold.NEWEST, selected, source, by=[identifier(query.tag)])
+
+
+def _distinct(query: DistinctQuery, source: str) -> Part:
+    """Return what counts different rows, which InfluxDB tells apart by tags and time."""
+    table, columns = query.table, {*query.columns}
+    by = [column.name for column in table.tags if column.name in columns]
+    name = identifier(marker(table))
+    if table.time.name in columns and len(by) == len(table.tags):
+        return _part(Fold.COUNT, [f"count({name}) AS {ROWS}"], source)
+    if columns == {*by, table.time.name}:
+        return _part(Fold.TIMES, [name], source, by, by=[*map(identifier, by)])
+    (first, *others) = query.columns
+    if others or by or table.parts > 1:
+        raise Unsupported("InfluxDB does not count combinations of fields")
+    return _part(Fold.COUNT, [f"count(distinct({identifier(first)})) AS {ROWS}"], source)
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def chunks(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
+    """Yield what a chunked answer says, each time with the number of the statement."""
+    for line in lines:
+        if not line.strip():
+            continue
+        said = json.loads(line)
+        if "error" in said:
+            raise ServerSaid(said["error"])
+        for result in said["results"]:
+            if "error" in result:
+                raise ServerSaid(result["error"])
+            for series in result.get("series", ()):
+                yield result["statement_id"], _chunk(series)
+
+
+def _chunk(series: dict[str, Any]) -> Chunk:
+    values = series.get("values", ())
+    columns = dict(zip(series["columns"], zip(*values, strict=True), strict=True)) if values else {}
+    return Chunk(len(values), columns, series.get("tags", {}))

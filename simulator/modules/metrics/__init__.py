@@ -1,0 +1,1 @@
+"""What databases of metrics have in common: rows as points."""

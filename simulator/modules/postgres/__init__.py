@@ -1,0 +1,1 @@
+"""PostgreSQL and its relatives."""
