@@ -9,8 +9,8 @@ import pytest
 
 from simulator.dataset import Dataset, Feed, RowRange
 from simulator.errors import SetupError
-from simulator.modules.postgres import cockroachdb as module
 from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.postgres import cockroachdb as module
 from simulator.modules.postgres.cockroachdb import Cockroachdb, CockroachdbSession
 from simulator.modules.postgres.database import PostgresOptions
 from simulator.modules.postgres.session import TRANSACTION, VALUES

@@ -5,8 +5,8 @@ import psycopg2
 import pytest
 
 from simulator.errors import SetupError
-from simulator.modules.postgres import yugabyte as module
 from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.postgres import yugabyte as module
 from simulator.modules.postgres.session import TRANSACTION, VALUES
 from simulator.modules.postgres.yugabyte import YugabyteSql, YugabyteSqlOptions
 from simulator.schema import PrimaryKey
