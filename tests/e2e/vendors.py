@@ -1,0 +1,100 @@
+"""What databases' vendors publish for Kubernetes: the schemas of their operators, their charts.
+
+Some are Go modules and come from the package registry that the test cluster is built from; the
+others are only in the vendor's own repository of charts, which not every machine can reach.
+"""
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.harness import Kubernetes
+from tests.integration.conftest import ROOT
+
+DBINSTALL = ROOT / "dbinstall"
+
+
+@dataclass(frozen=True)
+class Module:
+    """A part of a vendor's repository, as a Go module."""
+
+    name: str
+    version: str
+    part: str
+    """A folder or file in it."""
+    shown: str
+    """How the folder's README writes that version."""
+
+    def fetched(self) -> Path:
+        """Return where the part is."""
+        command = ["go", "mod", "download", "-json", f"{self.name}@{self.version}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+        found = json.loads(done.stdout or "{}")
+        assert "Dir" in found, found.get("Error") or done.stderr
+        return Path(found["Dir"]) / self.part
+
+
+OPERATORS = {
+    "cassandra": Module(
+        "github.com/k8ssandra/cass-operator", "v1.31.0", "config/crd", "operator 1.31.0"
+    ),
+    "elasticsearch": Module(
+        "github.com/elastic/cloud-on-k8s/v3", "v3.5.0", "config/crds/v1/all-crds.yaml", "3.5.0"
+    ),
+    "mongodb": Module(  # the operator before it moved: the last that is a module, the same kind
+        "github.com/mongodb/mongodb-kubernetes-operator", "v0.13.0", "config/crd", ""
+    ),
+    "postgresql": Module(
+        "github.com/cloudnative-pg/cloudnative-pg", "v1.30.1", "config/crd",
+        "operator 1.30.1",
+    ),
+}  # fmt: skip
+"""A folder of dbinstall -> where the schemas of its kinds are."""
+
+CHARTS = {
+    "cockroachdb": Module(
+        "github.com/cockroachdb/helm-charts", "v0.0.0-20260828131910-3f65257a73c7", "cockroachdb",
+        "22.0.3",
+    ),
+}  # fmt: skip
+"""A folder of dbinstall -> its chart."""
+
+
+def kinds(kube: Kubernetes, folder: str) -> str:
+    """Return the definitions of the kinds that a folder's manifests are of."""
+    if folder not in OPERATORS:
+        chart = _pulled(kube, folder)
+        return kube.run("helm", "template", str(chart), "--include-crds").stdout
+    found = OPERATORS[folder].fetched()
+    return found.read_text() if found.is_file() else kube.kubectl("kustomize", str(found))
+
+
+def chart(kube: Kubernetes, folder: str) -> Path:
+    """Return the chart that a folder's values are for."""
+    if folder in CHARTS:
+        return CHARTS[folder].fetched()
+    return _pulled(kube, folder)
+
+
+def _pulled(kube: Kubernetes, folder: str) -> Path:
+    """Return the chart of a folder's README, from the vendor's repository; skip if out of reach."""
+    readme = re.sub(r"\\\s+", "", (DBINSTALL / folder / "README.md").read_text())
+    words = next(line for line in readme.splitlines() if "helm upgrade --install" in line).split()
+    name = words[3]
+    # A chart is named by its repository, name and version, or by its address.
+    given = [word for word in words if word.startswith("https://") and word.endswith(".tgz")]
+    if not given:
+        repository, version = (words[words.index(f"--{key}") + 1] for key in ("repo", "version"))
+        given = [words[4], f"--repo={repository}", f"--version={version}"]
+    target = Path("/var/tmp/bench-charts") / re.sub(r"\W+", "-", "-".join(given))
+    if not target.is_dir():
+        pull = ["helm", "pull", *given, "--untar", f"--untardir={target}"]
+        done = kube.run(*pull, check=False)
+        if done.returncode:
+            pytest.skip(f"the chart of {name} is only where it cannot be reached: {done.stderr}")
+    (found,) = (path.parent for path in target.glob("*/Chart.yaml"))
+    return found
