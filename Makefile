@@ -67,13 +67,10 @@ cluster-down: ## stop it and remove what it left
 docs: venv ## renew the generated parts of the README
 	$(BIN)/python -m cli.reference
 
-bench: .venv/ready-dev ## print the performance figures, side by side
+bench: .venv/ready-dev ## print the performance figures, side by side; an hour with every server
 	$(BIN)/python tests/perf/encode.py
 	$(BIN)/python tests/perf/pipeline.py
-	$(BIN)/python -m tests.servers install postgres mysql mariadb
-	$(BIN)/python tests/perf/postgres.py
-	$(BIN)/python tests/perf/mysql.py
-	$(BIN)/python tests/perf/mysql.py --server mariadb
+	$(BIN)/python tests/perf/beside.py
 
 clean: ## remove the environment and the caches
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

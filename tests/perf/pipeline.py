@@ -31,11 +31,11 @@ LOOP_ROWS = 200_000
 BARRIER_WORKERS = 500
 
 
-def insert(folder: Path, *arguments: str) -> Result:
+def insert(folder: Path, *arguments: str, config: Path = ROOT / "config.yaml") -> Result:
     """Run `insert` and return its result file's contents."""
     command = [sys.executable, str(ROOT / "run.py"), "insert", "--quiet", f"--output={folder}"]
-    config = f"--config={ROOT / 'config.yaml'}"
-    subprocess.run([*command, config, *arguments], check=True, stdout=subprocess.DEVNULL)
+    command += [f"--config={config}", *arguments]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     newest = max(folder.glob("*.json"))
     return Result.model_validate_json(newest.read_bytes())
 

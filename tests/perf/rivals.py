@@ -1,0 +1,306 @@
+"""The rawest way into each database: rows that were prepared beforehand, and a bare client.
+
+A function takes what a worker of the tool would have sent, and returns what sends it all. It makes
+whatever it needs before; nothing but sending is in its time. Payloads are those of the module's own
+encoder, so that the database gets the same bytes, but where the driver's own call takes other
+things (SQLite, Cassandra) or the vendor's loader reads a file (MySQL).
+"""
+
+import io
+import socket
+import sqlite3
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from simulator.batch import Batch
+from simulator.encode.objects import Objects
+from simulator.modules.base import BATCH, Database, Payload
+from simulator.schema import PrimaryKey, Table
+
+Send = Callable[[], object]
+Stored = Callable[[int, bytes], bool]
+"""Whether an HTTP status and body say that the rows are stored."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What one connection is to write."""
+
+    module: Database
+    options: Mapping[str, Any]
+    """The module's, as they were given."""
+    table: Table
+    blocks: list[Batch]
+    batch_rows: int
+
+    def payloads(self) -> list[Payload]:
+        """Return the rows as the module's own session encodes them."""
+        with self.module.connect() as session:
+            return [
+                payload
+                for block in self.blocks
+                for payload in session.encode(block, BATCH, self.batch_rows)
+            ]
+
+    def objects(self) -> list[Any]:
+        """Return the rows as lists of Python values, a list of them a batch."""
+        encoder = Objects(self.table.columns, self.table.time_unit)
+        return [rows for block in self.blocks for rows in encoder.encode(block, self.batch_rows)]
+
+
+def sqlite_executemany(given: Prepared) -> Send:
+    """Execute a statement for many rows at a time, each time a transaction."""
+    batches = given.objects()
+    columns = ", ".join(column.name for column in given.table.columns)
+    marks = ", ".join("?" * len(given.table.columns))
+    insert = f"INSERT INTO events ({columns}) VALUES ({marks})"
+    connection = sqlite3.connect(given.options["path"], isolation_level=None, timeout=30)
+    connection.execute("PRAGMA synchronous = normal")
+
+    def send() -> None:
+        for rows in batches:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(insert, rows)
+            connection.execute("COMMIT")
+
+    return send
+
+
+def duckdb_arrow(given: Prepared) -> Send:
+    """Insert Arrow tables, each a transaction."""
+    import duckdb
+
+    tables = [payload.data[1] for payload in given.payloads()]
+    columns = ", ".join(f'"{column.name}"' for column in given.table.columns)
+    connection = duckdb.connect(given.options["path"])
+
+    def send() -> None:
+        for rows in tables:  # noqa: B007  # the statement names it
+            connection.execute(f"INSERT INTO events ({columns}) SELECT * FROM rows")
+
+    return send
+
+
+def chdb_insert(given: Prepared) -> Send:
+    """Insert prepared blocks in ClickHouse's own format."""
+    import chdb
+
+    payloads = [payload.data for payload in given.payloads()]
+    connection = chdb.connect(str(Path(given.options["path"]).resolve()))
+
+    def send() -> None:
+        for into, form, content in payloads:
+            with connection.send_insert(into, form) as inserter:
+                inserter.append(content)
+                inserter.finish()
+
+    return send
+
+
+def copy(given: Prepared) -> Send:
+    """COPY prepared streams, each a transaction."""
+    import psycopg2
+
+    payloads = [payload.data for payload in given.payloads()]
+    reach = given.options["connection_string"]
+    connection = psycopg2.connect(reach, password=given.options["password"])
+    connection.autocommit = True
+    cursor = connection.cursor()
+
+    def send() -> None:
+        for statement, stream in payloads:
+            cursor.copy_expert(statement, io.BytesIO(stream))
+
+    return send
+
+
+def load_data(given: Prepared) -> Send:
+    """Load prepared files, each a transaction."""
+    import pymysql
+
+    folder = Path(tempfile.mkdtemp(prefix="load-data-"))
+    files = []
+    for payload in given.payloads():
+        files.append(folder / str(len(files)))
+        files[-1].write_bytes(payload.data[1])
+    columns = ", ".join(f"`{column.name}`" for column in given.table.columns)
+    reach = {key: given.options[key] for key in ("host", "port", "user", "password", "database")}
+    connection = pymysql.connect(**reach, local_infile=True, ssl_disabled=True, autocommit=True)
+    cursor = connection.cursor()
+
+    def send() -> None:
+        for file in files:
+            load = f"LOAD DATA LOCAL INFILE '{file}' INTO TABLE events CHARACTER SET utf8mb4"
+            cursor.execute(f"{load} ({columns})")
+            file.unlink()
+        folder.rmdir()
+
+    return send
+
+
+def insert_many(given: Prepared) -> Send:
+    """Insert prepared documents by the driver's own call, which has nothing left to encode."""
+    from bson.raw_bson import RawBSONDocument
+    from pymongo import MongoClient, WriteConcern
+
+    with given.module.connect() as session:
+        documents = [
+            RawBSONDocument(payload.data[1][0][1])
+            for block in given.blocks
+            for payload in session.encode(block, BATCH, 1)
+        ]
+    starts = range(0, len(documents), given.batch_rows)
+    batches = [documents[start : start + given.batch_rows] for start in starts]
+    client: MongoClient[Any] = MongoClient(
+        given.options["connection_string"], password=given.options["password"], retryWrites=False
+    )
+    concern = WriteConcern("majority", wtimeout=27_000)
+    events = client[given.options["database"]].get_collection("events", write_concern=concern)
+
+    def send() -> None:
+        for batch in batches:
+            events.insert_many(batch, ordered=False)
+
+    return send
+
+
+def execute_concurrent(given: Prepared) -> Send:
+    """Execute batches that are bound already, as many at once as the tool has on their way."""
+    from cassandra.concurrent import execute_concurrent as execute
+    from cassandra.query import BatchStatement, BatchType
+
+    from simulator.modules.cassandra import tables as cql
+
+    session = given.module.connect()  # its policies, of the driver's own
+    insert = cql.insert(given.options["keyspace"], given.table, given.table.name)
+    statement = session.prepare(insert)
+    batches = []
+    for rows in given.objects():
+        batch = BatchStatement(BatchType.UNLOGGED)
+        for row in rows:
+            batch.add(statement, row)
+        batches.append((batch, None))
+    return lambda: execute(
+        session.session, batches, concurrency=given.options["max_sync_calls"],
+        raise_on_first_error=True,
+    )  # fmt: skip
+
+
+def _post(
+    given: Prepared, requests: list[tuple[str, bytes]], headers: Mapping[str, str], stored: Stored
+) -> Send:
+    """Post prepared bodies over one connection."""
+    connection = HTTPConnection(urlsplit(given.options["url"]).netloc)
+    connection.connect()
+    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def send() -> None:
+        for path, body in requests:
+            connection.request("POST", path, body, dict(headers))
+            answer = connection.getresponse()
+            told = answer.read()
+            assert stored(answer.status, told), (answer.status, told)
+
+    return send
+
+
+def post_lines(given: Prepared) -> Send:
+    """Post prepared line protocol."""
+    requests = [payload.data for payload in given.payloads()]
+    with given.module.connect() as session:
+        headers = dict(session.http._headers)
+    return _post(given, requests, headers, lambda status, _: status == 204)
+
+
+def post_bulk(given: Prepared) -> Send:
+    """Post prepared bulk requests."""
+    requests = [payload.data for payload in given.payloads()]
+    headers = {"Content-Type": "application/x-ndjson"}
+    return _post(given, requests, headers, lambda _, told: b'"errors":false' in told)
+
+
+def post_points(given: Prepared) -> Send:
+    """Post prepared points to OpenTSDB."""
+    requests = [
+        ("/api/put?details&sync", body) for payload in given.payloads() for body in payload.data
+    ]
+    headers = {"Content-Type": "application/json"}
+    return _post(given, requests, headers, lambda _, told: b'"failed":0' in told)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """How a target is compared with the rawest way into its database."""
+
+    way: str
+    """What the rival is, for the table."""
+    prepare: Callable[[Prepared], Send]
+    server: str | None = None
+    """In tests/servers; None: embedded."""
+    rows: int = 1_000_000
+    """Rows of a run, of all connections."""
+    batch_rows: int = 1000
+    connections: tuple[int, ...] = (1, 2)
+    primary_key: PrimaryKey = PrimaryKey.DB
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Options of the module beside those that reach the server, for both sides."""
+
+
+RIVALS: dict[str, Rival] = {
+    "sqlite": Rival("executemany of prepared rows", sqlite_executemany, connections=(1,)),
+    "duckdb": Rival(
+        "INSERT of prepared Arrow tables", duckdb_arrow, rows=10_000_000, batch_rows=100_000,
+        connections=(1,),
+    ),
+    "clickhouse_embedded": Rival(
+        "INSERT of prepared Native blocks", chdb_insert, rows=10_000_000, batch_rows=100_000,
+        connections=(1,),
+    ),
+    "postgresql": Rival(
+        "COPY of prepared binary rows", copy, "postgres", rows=3_000_000, connections=(2, 4),
+        primary_key=PrimaryKey.SQL,
+    ),
+    "timescaledb": Rival(
+        "COPY of prepared binary rows", copy, "timescaledb", rows=1_000_000, connections=(2, 4),
+        primary_key=PrimaryKey.NONE,
+    ),
+    "mysql_innodb": Rival("LOAD DATA of prepared files", load_data, "mysql"),
+    "mysql_myisam": Rival(
+        "LOAD DATA of prepared files", load_data, "mysql", connections=(1,),
+        options={"engine": "MyISAM"},
+    ),
+    "mariadb": Rival("LOAD DATA of prepared files", load_data, "mariadb"),
+    "cassandra_sync": Rival(
+        "execute_concurrent of bound batches", execute_concurrent, "cassandra", rows=300_000,
+        connections=(1,), primary_key=PrimaryKey.NONE, options={"max_sync_calls": 8},
+    ),
+    "mongodb": Rival(
+        "insert_many of prepared BSON", insert_many, "ferretdb", rows=300_000,
+    ),
+    "elasticsearch": Rival(
+        "prepared _bulk by http.client", post_bulk, "elasticsearch", batch_rows=5000,
+    ),
+    "opensearch": Rival(
+        "prepared _bulk by http.client", post_bulk, "opensearch", batch_rows=5000,
+    ),
+    "influxdb": Rival(
+        "prepared lines by http.client", post_lines, "influxdb", batch_rows=5000,
+    ),
+    "influxdb1": Rival(
+        "prepared lines by http.client", post_lines, "influxdb1", batch_rows=5000,
+    ),
+    "opentsdb": Rival(
+        "prepared points by http.client", post_points, "opentsdb", rows=60_000, connections=(1,),
+    ),
+}  # fmt: skip
+"""A target in config.yaml -> what it is compared with.
+
+Not here: what there is no server of (see DATABASES.md); ClickHouse's server, of which there is
+only one too old for the module (its engine is here, as clickhouse_embedded); Graphite, which
+acknowledges nothing, so that a rate would be the socket's.
+"""
