@@ -13,6 +13,7 @@ from cassandra.cluster import (
     Cluster,
     ExecutionProfile,
     NoHostAvailable,
+    UnresolvableContactPoints,
 )
 from cassandra.cluster import Session as DriverSession
 from cassandra.policies import DCAwareRoundRobinPolicy, FallthroughRetryPolicy, TokenAwarePolicy
@@ -82,8 +83,10 @@ def connected(options: "CassandraOptions", read_consistency: str) -> tuple[Clust
         raise
 
 
-def explained(error: Exception) -> str:
+def explained(error: Exception, hosts: str) -> str:
     """Return an error in the server's words, with a remedy where one is known."""
+    if isinstance(error, UnresolvableContactPoints):  # the driver does not say of which
+        return f"no address is known for {hosts}; check hosts"
     words = _words(error)
     for symptom, remedy in _REMEDIES.items():
         if re.search(symptom, words):
@@ -109,7 +112,7 @@ def _words(error: Exception) -> str:
 _REMEDIES = {
     "[Uu]sername|Bad credentials|AuthenticationFailed": "check username and password: "
     "--extra-option username=... password=..., or the target's options",
-    "UnresolvableContactPoints|Name or service": "check hosts: no address is known for them",
+    "Name or service": "check hosts: no address is known for them",
     "CERTIFICATE_VERIFY_FAILED|Hostname mismatch": "give the authority in ca_file or ca, and the "
     "names of the certificate in hosts; or insecure=true, which checks nothing",
     "SSL|ssl|PROTOCOL_ERROR|Connection reset": "check whether the cluster wants TLS: tls=true "

@@ -351,7 +351,7 @@ class Cassandra(Database):
         """Return an error in the server's words, with a remedy where one is known."""
         from simulator.modules.cassandra.connect import explained  # noqa: PLC0415
 
-        return explained(error)
+        return explained(error, self.options.hosts)
 
 
 def _define(session: "CassandraSession", statement: str) -> None:

@@ -1,0 +1,84 @@
+"""Every database behind a network, reached wrongly: one clear line, soon, and without a secret."""
+
+import re
+import time
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from simulator.errors import SetupError
+from simulator.modules.base import Database
+from tests.contract.targets import STORING, Target
+from tests.servers import free_port
+
+NETWORKED = {
+    name: target
+    for name, target in STORING.items()
+    if not target.database.capabilities.embedded
+}  # fmt: skip
+ADDRESS = re.compile(r"127\.0\.0\.1|localhost")
+PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+|(?<=port=)\d+")
+WRONG = "wr0ng-s3cret"
+SOON_S = 30
+
+
+@pytest.fixture(params=NETWORKED.values(), ids=list(NETWORKED))
+def target(request: pytest.FixtureRequest) -> Target:
+    return request.param
+
+
+def told(target: Target, options: dict[str, Any]) -> str:
+    """What a run is told that cannot begin."""
+    database: Database = target.database(target.database.options_model(**options))
+    start = time.monotonic()
+    with pytest.raises(SetupError) as raised:
+        database.create(target.wide().tables, 100)
+    assert time.monotonic() - start < SOON_S
+    text = str(raised.value)
+    assert "\n" not in text
+    assert len(text) < 600
+    return text
+
+
+def changed(database: Database, change: Any) -> dict[str, Any]:
+    """Options, each string and number of which has been given to `change`."""
+    given = {name: getattr(database.options, name) for name in database.options.model_fields_set}
+    shown = {n: v.get_secret_value() if isinstance(v, SecretStr) else v for n, v in given.items()}
+    return {name: change(name, value) for name, value in shown.items()}
+
+
+def test_a_port_where_nobody_listens(target, database):
+    port = free_port()
+
+    def change(name: str, value: Any) -> Any:
+        if isinstance(value, int) and name.endswith("port"):
+            return port
+        return PORT.sub(str(port), value) if isinstance(value, str) else value
+
+    text = told(target, changed(database, change))
+
+    assert str(port) in text
+
+
+def test_a_host_that_there_is_not(target, database):
+    def change(_: str, value: Any) -> Any:
+        return ADDRESS.sub("no-such-host.invalid", value) if isinstance(value, str) else value
+
+    assert "no-such-host.invalid" in told(target, changed(database, change))
+
+
+def test_a_wrong_credential(target, database):
+    secrets = [
+        name
+        for name in database.options.model_fields_set
+        if isinstance(value := getattr(database.options, name), SecretStr)
+        and value.get_secret_value()
+        and name != "connection_string"  # which may hold one, but here holds none
+    ]
+    if not secrets:
+        pytest.skip("the server under test asks for no credentials")
+
+    text = told(target, changed(database, lambda n, v: WRONG if n in secrets else v))
+
+    assert WRONG not in text
