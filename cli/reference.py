@@ -6,7 +6,7 @@ A test compares both with the code.
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -53,7 +53,8 @@ def _module(module: str) -> str:
     can = cls.capabilities
     parts = [
         f"## {module}",
-        f"Verified against: {can.verified_against}. Acknowledged means: {can.acknowledged}.",
+        f"Verified against: {can.verified_against}. Acknowledged means: {can.acknowledged}."
+        + _oldest(can.oldest),
         _table(("Insert mode", "What one send is"), can.modes.items()),
     ]
     if can.stores:
@@ -71,6 +72,11 @@ def _module(module: str) -> str:
     ]
     parts.append(_table(("Option", "Default", "Meaning"), options))
     return "\n\n".join(parts)
+
+
+def _oldest(products: Mapping[str, tuple[int, ...]]) -> str:
+    needed = (f"{name} {'.'.join(map(str, version))}" for name, version in products.items())
+    return f" Needs at least {' or '.join(needed)}." if products else ""
 
 
 _KEPT = {True: "all kept", False: "some lost", None: "not tried"}

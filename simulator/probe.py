@@ -31,7 +31,7 @@ def probe(database: Database) -> Iterator[Step]:
     )
     name = "reached"
     try:
-        facts = database.describe()
+        facts = database.inspect()
         yield Step(name, ok=True, told=f"{facts.version}, {facts.nodes} node(s)")
         yield Step("durability", ok=True, told=facts.durability)
         name = "rights"

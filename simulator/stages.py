@@ -34,7 +34,7 @@ class Stages:
     def prepare(self) -> None:
         """Make the tables as the run needs them, or see that they are."""
         spec, database, tables = self._spec, self._database, self._feed.tables
-        facts = database.describe()
+        facts = database.inspect()
         self.server = ServerFacts(
             version=facts.version,
             nodes=facts.nodes,

@@ -4,6 +4,7 @@ A module is one file with one Database and one Session. The collector uses the D
 settle and measure the tables; each worker opens Sessions from it to write and to ask.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from typing import Any, ClassVar, Self, get_args
 from pydantic import BaseModel, ConfigDict, SecretStr, create_model
 
 from simulator.batch import Batch
+from simulator.errors import SetupError
 from simulator.query import Query, Statement
 from simulator.schema import PrimaryKey, Table
 
@@ -50,6 +52,8 @@ class Capabilities:
     """What an acknowledgement means, in a sentence; `describe` reads what the server does."""
     verified_against: str = NOT_VERIFIED
     """The real server and version that the contract tests have passed on."""
+    oldest: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Product, as `describe` names it -> its oldest version that will do."""
     multiple_tables: bool = True
     indices: bool = False
     """Whether `create_indices` is understood."""
@@ -256,6 +260,23 @@ class Database(ABC):
     @abstractmethod
     def describe(self) -> Server:
         """Return version, nodes and effective durability, read from the server."""
+
+    def inspect(self) -> Server:
+        """Describe the server; SetupError if it is too old for the module."""
+        server = self.describe()
+        self.expect_recent(server.version)
+        return server
+
+    def expect_recent(self, version: str) -> None:
+        """Raise SetupError if a product's version, as `describe` tells it, is too old."""
+        for product, oldest in self.capabilities.oldest.items():
+            found = re.search(rf"\b{product} (\d+(?:\.\d+)*)", version)
+            if found and tuple(map(int, found[1].split("."))) < oldest:
+                needed = ".".join(map(str, oldest))
+                raise SetupError(
+                    f"{self.name}: the server is {found[0]}, which is too old; it must be {needed} "
+                    "or newer"
+                )
 
     @abstractmethod
     def render(self, query: Query) -> Statement:

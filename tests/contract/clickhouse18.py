@@ -58,9 +58,9 @@ class Clickhouse18(Clickhouse):
         Clickhouse.capabilities,
         primary_keys={key: Clickhouse.capabilities.primary_keys[key] for key in KEYS},
         modes={mode: told for mode, told in Clickhouse.capabilities.modes.items() if mode != CSV},
+        oldest={},
     )
     settings: ClassVar[dict[str, str]] = {}
-    oldest: ClassVar[tuple[int, int]] = (18, 16)
 
     @property
     def dialect(self) -> Dialect18:

@@ -681,8 +681,8 @@ def test_a_mongod_is_described(mongodb, monkeypatch):
 def test_a_mongod_that_is_too_old_is_refused(mongodb, monkeypatch):
     old = {"version": "4.4.29", "versionArray": [4, 4, 29, 0]}
     monkeypatch.setattr(mongodb, "_connect", lambda _: MadeUp(buildInfo=old, hello=MEMBERS))
-    with pytest.raises(SetupError, match=r"the server is MongoDB 4\.4\.29; .* 5\.2 or newer"):
-        mongodb.describe()
+    with pytest.raises(SetupError, match=r"the server is MongoDB 4\.4\.29, .* 5\.2 or newer"):
+        mongodb.inspect()
 
 
 def test_members_that_hold_data_are_counted():

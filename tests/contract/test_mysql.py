@@ -558,12 +558,6 @@ def test_no_file_of_the_client_is_ever_sent(mysql, execute, tmp_path):
     assert fetch(mysql, "SELECT count(*) FROM loot") == [(0,)]
 
 
-def test_a_server_that_is_too_old_is_named(open_mysql, monkeypatch):
-    monkeypatch.setattr(mysql_server, "OLDEST", {"MySQL": (99, 1, 0), "MariaDB": (99, 2, 0)})
-    with pytest.raises(SetupError, match=r"too old: M\w+ \d+.*needed: MySQL 99.1.0, MariaDB 99.2"):
-        open_mysql().connect()
-
-
 @pytest.mark.parametrize(
     ("told", "version"),
     [

@@ -2,6 +2,7 @@
 
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -66,6 +67,18 @@ def test_a_host_that_there_is_not(target, database):
         return ADDRESS.sub("no-such-host.invalid", value) if isinstance(value, str) else value
 
     assert "no-such-host.invalid" in told(target, changed(database, change))
+
+
+def test_a_server_that_is_too_old(target, database, monkeypatch):
+    if not (products := database.capabilities.oldest):
+        pytest.skip("the module knows of no version that would be too old")
+    if not any(product in (version := database.describe().version) for product in products):
+        pytest.skip(f"the server under test is a relative: {version}")
+    never = replace(database.capabilities, oldest=dict.fromkeys(products, (99, 1)))
+    monkeypatch.setattr(type(database), "capabilities", never)
+
+    with pytest.raises(SetupError, match=r"the server is .* too old; it must be 99\.1 or newer"):
+        database.inspect()
 
 
 def test_a_wrong_credential(target, database):

@@ -111,6 +111,7 @@ class Clickhouse(Database):
         },
         acknowledged="written as a part of the table, which is not synced to disk unless the "
         "option fsync is set; with async_insert see wait_for_async_insert",
+        oldest={"ClickHouse": (22, 8)},
         verified_against="its SQL and formats: the embedded engine 26.9; HTTP, its errors and "
         "restarts: server 18.16, with that version's types",
         kept_after_kill=True,
@@ -127,7 +128,6 @@ class Clickhouse(Database):
         "max_insert_threads": "1",  # one INSERT, one part
     }
     """What every statement runs with."""
-    oldest: ClassVar[tuple[int, int]] = (22, 8)
 
     @property
     def dialect(self) -> ClickhouseDialect:
@@ -182,11 +182,7 @@ class Clickhouse(Database):
                 f"{self.name}: what answers there is no ClickHouse: {told[:100]!r}; check the url"
             )
         version = int(numbers[1]), int(numbers[2])
-        if version < self.oldest:
-            oldest = ".".join(map(str, self.oldest))
-            raise SetupError(
-                f"{self.name}: the server is ClickHouse {told}; it must be {oldest} or newer"
-            )
+        self.expect_recent(f"ClickHouse {told}")
         return version
 
     def channel(self) -> Channel:

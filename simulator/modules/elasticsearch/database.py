@@ -84,6 +84,7 @@ class Elasticsearch(Database):
         },
         acknowledged="in the translog of the primary and of every copy in sync; "
         "index.translog.durability says whether that was synced to disk; visible after a refresh",
+        oldest={"Elasticsearch": (8, 0), "OpenSearch": (2, 0)},
         verified_against="Elasticsearch 8.6.2, OpenSearch 2.19.6",
         limits=(
             "floats must be finite, texts no longer than 32,766 bytes, client keys than 512",

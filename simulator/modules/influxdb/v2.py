@@ -65,6 +65,7 @@ class Influxdb(Database):
             PrimaryKey.CLIENT: "the same, and a field that the client sends",
         },
         acknowledged="in the write-ahead log, which is synced before the answer",
+        oldest={"InfluxDB": (2, 0)},
         verified_against="InfluxDB 2.7.12",
         kept_after_kill=True,
         limits=(

@@ -86,6 +86,7 @@ class Influxdb3(Influxdb):
     capabilities = replace(
         Influxdb.capabilities,
         acknowledged="in the write-ahead log in the object store, unless no_sync=true",
+        oldest={"InfluxDB": (3, 0)},
         verified_against=NOT_VERIFIED,
         kept_after_kill=None,
         limits=(

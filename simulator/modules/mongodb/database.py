@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession
 
 _DATABASE = "benchmark"
-_OLDEST = (5, 2)
-"""The first MongoDB with $top."""
 
 
 class MongodbOptions(Options):
@@ -132,6 +130,7 @@ class Mongodb(Database):
         },
         acknowledged="stored by as many members as the write concern says; with j, or as "
         "w=majority implies, also in their journals on disk",
+        oldest={"MongoDB": (5, 2)},  # $top
         verified_against="FerretDB 2.7 on DocumentDB (PostgreSQL 18); a real mongod has not been "
         "had",
         indices=True,
@@ -304,12 +303,6 @@ class Mongodb(Database):
         with self._opened() as session:
             admin = session.client.admin
             build, hello = admin.command("buildInfo"), admin.command("hello")
-            if tuple(build["versionArray"]) < _OLDEST:
-                needed = ".".join(map(str, _OLDEST))
-                raise SetupError(
-                    f"{self.name}: the server is MongoDB {build['version']}; its queries need "
-                    f"{needed} or newer"
-                )
             concern = self._write_concern(session.client)
             settings = {name: str(value).lower() for name, value in concern.items()}
             settings["document_format"] = self.options.document_format.value

@@ -2,9 +2,6 @@
 
 import re
 
-OLDEST = {"MySQL": (8, 0, 17), "MariaDB": (10, 5, 0)}
-"""Where window functions, casts to double and an order of texts by bytes came together."""
-
 SHOWN = (
     "binlog_format",
     "innodb_buffer_pool_size",

@@ -113,6 +113,7 @@ class Postgres(PostgresWire):
             PrimaryKey.NONE: "no key and no id column",
         },
         acknowledged="committed; the server's synchronous_commit and fsync say what that is worth",
+        oldest={"PostgreSQL": (10,)},  # identity columns
         verified_against="PostgreSQL 15.18, 17.11, 18.6",
         indices=True,
         kept_after_kill=True,
