@@ -69,7 +69,7 @@ def test_a_host_that_there_is_not(target, database):
     assert "no-such-host.invalid" in told(target, changed(database, change))
 
 
-def test_a_server_that_is_too_old(target, database, monkeypatch):
+def test_a_server_that_is_too_old(database, monkeypatch):
     if not (products := database.capabilities.oldest):
         pytest.skip("the module knows of no version that would be too old")
     if not any(product in (version := database.describe().version) for product in products):
