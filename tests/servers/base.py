@@ -44,6 +44,8 @@ class Server(ABC):
     name: ClassVar[str]
     version: ClassVar[str]
     """What is fetched; the folder in the cache is called after both."""
+    targets: ClassVar[Sequence[str]] = ()
+    """Those of config.yaml that it stands for in the tests of the whole command line."""
     ready_s: ClassVar[float] = 60
     """How long each of its processes may take to start, on a busy machine."""
     stop_s: ClassVar[float] = 30
