@@ -57,8 +57,10 @@ class QuestDb(Database):
             BATCH: "one request with a line for each row, which is a transaction",
         },
         primary_keys={
-            PrimaryKey.CLIENT: "VARCHAR, sent by the client; nobody sees to it that it is unique",
-            PrimaryKey.NONE: "no key and no id column",
+            PrimaryKey.DB: "the designated timestamp, by which rows are ordered and found; with "
+            "dedup=true, time and natural key, which are then unique",
+            PrimaryKey.CLIENT: "the same, and a VARCHAR that the client sends",
+            PrimaryKey.NONE: "as db: there is no id column",
         },
         acknowledged="committed to the write-ahead log; cairo.commit.mode says whether that was "
         "synced to disk; visible once the log is applied to the table",
