@@ -231,7 +231,7 @@ _REMEDIES = {
     "does not exist": "run an insert first",
     "cannot insert in non-WAL table": "run with --clean: it makes tables with a write-ahead log",
     "cast error from protocol type": "the table has a column of another type; run with --clean",
-    "timeout, query aborted": "raise query_timeout_s",
+    "timeout, query aborted": "raise query.timeout in the server's configuration",
 }
 """What to try, by what a refusal says."""
 

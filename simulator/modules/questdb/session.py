@@ -18,7 +18,7 @@ class QuestSession(Session):
     """A connection, over which lines go out as bytes."""
 
     def __init__(self, http: Http, query_timeout_s: float, *, gzip: bool) -> None:
-        self._http = http
+        self.http = http
         self._query_timeout_s = query_timeout_s
         self._gzip = gzip
         self._headers = {"Content-Type": "text/plain; charset=utf-8"}
@@ -28,12 +28,12 @@ class QuestSession(Session):
 
     def close(self) -> None:
         """Close the connection."""
-        self._http.close()
+        self.http.close()
 
     @property
     def alive(self) -> bool:
         """Whether the connection can still be used."""
-        return self._http.alive
+        return self.http.alive
 
     # --- rows in
 
@@ -59,7 +59,7 @@ class QuestSession(Session):
         A request about one table is one transaction: if a line is refused, none is stored.
         """
         path, body = payload.data
-        reply = self._http.request("POST", path, body, self._headers)
+        reply = self.http.request("POST", path, body, self._headers)
         if reply.status != _COMMITTED:
             raise NoAnswer(f"expected 204, got {reply.status}: {reply.body[:200]!r}")
 
@@ -75,9 +75,7 @@ class QuestSession(Session):
         What is DECIMAL comes as a text, whose integer is exact.
         """
         path = f"/exec?{urlencode({'query': statement})}"
-        timeout_s = self._query_timeout_s
-        headers = {"Statement-Timeout": str(int(timeout_s * 1000))}
-        told = self._http.request("GET", path, None, headers, timeout_s).json()
+        told = self.http.request("GET", path, timeout_s=self._query_timeout_s).json()
         rows: list[list[Any]] = told.get("dataset", [])
         columns = told.get("columns", [])
         for place in (n for n, c in enumerate(columns) if c["type"].startswith("DECIMAL")):
