@@ -22,7 +22,10 @@ from simulator.schema import Column, Role, Table, TimeUnit, Type
 
 _FORBIDDEN = re.compile(r"[?,'\"\\/:()+*%~\x00-\x1f\x7f\ufeff]")
 _FORBIDDEN_IN_COLUMNS = re.compile(rf"{_FORBIDDEN.pattern}|[.-]")
-_LAST = {TimeUnit.MICROSECOND: 253_402_300_799_999_999, TimeUnit.NANOSECOND: 9_214_646_399 * 10**9}
+_LAST = {
+    TimeUnit.MICROSECOND: 253_402_300_799_999_999,
+    TimeUnit.NANOSECOND: 9_214_646_400 * 10**9 - 1,
+}
 """The last instant that a row may have: of the year 9999; in nanoseconds of 2261."""
 
 
