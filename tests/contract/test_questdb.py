@@ -21,6 +21,7 @@ from simulator.query import AggregateQuery, RowsQuery, Statement
 from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import ask, count
+from tests.contract.targets import TARGETS
 from tests.servers import SERVERS, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -349,6 +350,18 @@ def test_the_tuned_queries_of_the_configuration_are_true(database):
             own = Statement(text, given.outputs, tuned=True)
             assert ask(session, own) == ask(session, given)
             assert list(session.stream(own, 10)) == [[["d1", 2.25]]]
+
+
+@SERVER
+def test_answers_do_not_depend_on_how_threads_share_the_work(database):
+    """The sum of INT did, in 9.3.4."""
+    wide = TARGETS["questdb"].wide()
+    wide.fill(database)
+    with database.connect() as session:
+        for name, query in wide.queries.items():
+            given, expected = database.render(query), wide.answer(query)
+            wrong = [found for _ in range(50) if (found := ask(session, given)) != expected]
+            assert not wrong, name
 
 
 @SERVER
