@@ -535,13 +535,6 @@ def test_a_server_that_is_not_there(open_questdb):
 
 
 @SERVER
-def test_a_server_that_is_too_old(database, monkeypatch):
-    monkeypatch.setattr(module, "_OLDEST", (99, 1))
-    for told in refusal(database):
-        assert told == "questdb: expected QuestDB 99.1 or later, found 9.3.4"
-
-
-@SERVER
 def test_no_credential_is_ever_shown(database, server):
     assert server.password not in f"{database.options!r} {database.options.public()}"
 
