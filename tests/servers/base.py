@@ -145,7 +145,8 @@ class Server(ABC):
 
     def start(self) -> None:
         """Start what does not run, on the same ports and data; return once all of it is ready."""
-        self.give(self.folder)
+        if not self.running:  # else files may vanish under our hands
+            self.give(self.folder)
         for group in self.programs():
             started = [program for program in group if not self._runs(program.name)]
             for program in started:
