@@ -30,6 +30,7 @@ MODULES = {
     "influxdb3": "simulator.modules.influxdb.v3:Influxdb3",
     "opentsdb": "simulator.modules.opentsdb.database:OpenTsdb",
     "splunk": "simulator.modules.splunk.database:Splunk",
+    "victoriametrics": "simulator.modules.victoriametrics.database:VictoriaMetrics",
     "graphite": "simulator.modules.graphite.database:Graphite",
 }
 

@@ -33,6 +33,7 @@ class Awkward(StrEnum):
     FAR_INSTANTS = "instants that 64 bits of nanoseconds cannot hold"
     EXTREME_FLOATS = "the largest and the smallest floats"
     NEGATIVE_ZERO = "negative zero"
+    MANY_DIGITS = "floats of more than 13 digits, 6 of them behind the point"
     LARGE_INTEGERS = "integers beyond 2**53"
     LONG_TEXT = "text of 3,000 characters"
     ODD_NAMES = "names that have to be quoted"
@@ -144,9 +145,9 @@ def _extremes(dtype: type) -> tuple[float, ...]:
     return (info.max, lowest, info.tiny, info.smallest_subnormal)
 
 
-def _once(numbers: Rows, dtype: type, ends: Sequence[float]) -> Array:
+def _once(numbers: Rows, dtype: type, ends: Sequence[float], part: int) -> Array:
     """Return small fractions, but in the first rows each of `ends`, so that no sum overflows."""
-    values = (numbers / 10).astype(dtype)
+    values = (numbers / part).astype(dtype)
     for place, value in enumerate(ends):
         values[numbers == place] = value
     return values
@@ -195,6 +196,9 @@ class Wide(Workload):
         lacks = self.params.lacks
         ends32: tuple[float, ...] = (16_777_217,)
         ends64: tuple[float, ...] = (2**53 + 1,)
+        part, far, finest = 10, 1e8, 1024
+        if Awkward.MANY_DIGITS in lacks:
+            ends32, ends64, part, far, finest = (), (), 8, 1e4, 64
         if Awkward.EXTREME_FLOATS not in lacks:
             ends32, ends64 = (*_extremes(np.float32), *ends32), (*_extremes(np.float64), *ends64)
         if Awkward.NEGATIVE_ZERO not in lacks:
@@ -224,9 +228,9 @@ class Wide(Workload):
                 np.clip(_cycle(number, _ends(np.int64), np.int64), *integers), number % 11 > 0
             ),
             "single": Coded(number * 37 % len(GRID32), GRID32),
-            "edge32": Values(_once(number, np.float32, ends32)),
-            "double": Values((number - 100) * 1e8 + number / 1024, number % 4 > 0),
-            "edge64": Values(_once(number, np.float64, ends64)),
+            "edge32": Values(_once(number, np.float32, ends32, part)),
+            "double": Values((number - 100) * far + number / finest, number % 4 > 0),
+            "edge64": Values(_once(number, np.float64, ends64, part)),
             "flag": Coded(number // 3 % 2, FLAGS, number % 6 > 0),
             NOTE: Coded(number % len(notes), notes, number % 13 > 0),
             # What stands in place of a NULL may be anything.

@@ -25,6 +25,7 @@ from tests.servers.postgres import Postgres
 from tests.servers.postgres_newer import Postgres17, Postgres18
 from tests.servers.search import Elasticsearch, OpenSearch, OpenSearch3, SecureElasticsearch
 from tests.servers.timescaledb import Timescaledb, Timescaledb15
+from tests.servers.victoriametrics import VictoriaMetrics
 
 SERVERS: dict[str, type[Server]] = {
     "postgres": Postgres,
@@ -45,6 +46,7 @@ SERVERS: dict[str, type[Server]] = {
     "cassandra_cluster": CassandraCluster,
     "clickhouse": ClickHouse,
     "opentsdb": OpenTsdb,
+    "victoriametrics": VictoriaMetrics,
     "graphite": Graphite,
 }
 
