@@ -33,7 +33,7 @@ class Awkward(StrEnum):
     FAR_INSTANTS = "instants that 64 bits of nanoseconds cannot hold"
     EXTREME_FLOATS = "the largest and the smallest floats"
     NEGATIVE_ZERO = "negative zero"
-    MANY_DIGITS = "floats of more than 13 digits, 6 of them behind the point"
+    MANY_DIGITS = "floats of more than 11 digits, 6 of them behind the point"
     LARGE_INTEGERS = "integers beyond 2**53"
     LONG_TEXT = "text of 3,000 characters"
     ODD_NAMES = "names that have to be quoted"
@@ -198,7 +198,7 @@ class Wide(Workload):
         ends64: tuple[float, ...] = (2**53 + 1,)
         part, far, finest = 10, 1e8, 1024
         if Awkward.MANY_DIGITS in lacks:
-            ends32, ends64, part, far, finest = (), (), 8, 1e4, 64
+            ends32, ends64, part, far, finest = (), (), 8, 1e3, 64
         if Awkward.EXTREME_FLOATS not in lacks:
             ends32, ends64 = (*_extremes(np.float32), *ends32), (*_extremes(np.float64), *ends64)
         if Awkward.NEGATIVE_ZERO not in lacks:

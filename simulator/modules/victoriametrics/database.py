@@ -39,9 +39,10 @@ class VictoriaMetricsOptions(HttpOptions):
         6,
         ge=0,
         le=10,
-        description="how many digits floats have behind the point at most. VictoriaMetrics holds "
-        "13 digits of a float exactly (11 if more than 6 of them are behind the point); a "
-        "float that has more is refused",
+        multiple_of=2,
+        description="how many digits floats have behind the point at most, an even number. "
+        "VictoriaMetrics compresses floats as decimals; up to 9e11 / 10**decimals they come back "
+        "exactly, and others are refused",
     )
 
 
@@ -64,7 +65,8 @@ class VictoriaMetrics(Database):
         kept_after_kill=False,
         limits=(
             "Fields are numbers: a text can be a tag only, and not an empty one.",
-            "Floats have 13 digits, 6 of them behind the point (see decimals); others are refused.",
+            "Floats are at most 900,000, with 6 digits behind the point (see decimals); others "
+            "might be rounded, and are refused.",
             "Integers are at most 2**53; sums beyond that are made by the client of all points.",
             "Times are whole milliseconds from 1970 on, within the server's two retentions.",
             "The size on disk is the whole server's.",

@@ -256,17 +256,14 @@ class Checks:
                     f"column {tag.name}: VictoriaMetrics takes names of {_LONGEST_NAME} bytes"
                 )
         self._floats = [
-            (column, Rendered(Inexact(decimals)))
-            for column in fields(table)
-            if column.type in FLOATS
+            (column, Inexact(decimals)) for column in fields(table) if column.type in FLOATS
         ]
 
     def times(self, block: Batch) -> NDArray[np.int64]:
         """Return the rows' times in ms, and see that all of the block can be stored."""
         times = self._rows.times(block)
         for column, inexact in self._floats:
-            problem = _problem(block.data[column.name], inexact)
-            if problem:
+            if problem := inexact.problem(block.data[column.name]):
                 raise UnstorableError(f"column {column.name}: {problem}")
         if len(times):
             self._check_span(int(times.min()), int(times.max()))
@@ -290,33 +287,33 @@ class Checks:
 class Inexact:
     """Says what is wrong with floats that do not come back as they were.
 
-    The server holds the numbers of a series as integers, all times the same power of ten, and
-    converts what is no integer with 12 to 15 digits. Floats of so few digits survive that, whatever
-    else is in their series.
+    The server holds the numbers of a series as integers, all times the same power of ten, and finds
+    that of a fraction by multiplying it by 100 up to 10**12. What it finds whole before is exact,
+    and stays so beside all other numbers like it.
     """
 
-    def __init__(self, decimals: int) -> None:
-        self.decimals = decimals
-        self.digits = 13 if decimals <= 6 else 11
+    LIMIT = 9 * 10**11
 
-    def __call__(self, values: Array) -> str:
+    def __init__(self, decimals: int) -> None:
+        self._decimals = decimals
+        self._of_levels = Rendered(self._of)
+
+    def problem(self, data: ColumnData) -> str:
         """Return what is wrong, or nothing."""
-        power = 10.0**self.decimals
+        if isinstance(data, Coded):
+            return self._of_levels(data.levels)
+        return self._of(data.array if data.valid is None else data.array[data.valid])
+
+    def _of(self, values: Array) -> str:
+        power = 10.0**self._decimals
         wide = values.astype(np.float64)
         with np.errstate(over="ignore"):
             scaled = np.rint(wide * power)
-        wrong = (np.abs(scaled) > 10.0**self.digits) | (scaled / power != wide)
+        wrong = (np.abs(scaled) > self.LIMIT) | (scaled / power != wide)
         if not wrong.any():
             return ""
         return (
-            f"{float(wide[wrong][0])!r} has more than {self.digits - self.decimals} digits before "
-            f"or {self.decimals} behind the point, and VictoriaMetrics may round it; "
-            "see the option decimals"
+            f"{float(wide[wrong][0])!r} is larger than {self.LIMIT / power:g} or has more than "
+            f"{self._decimals} digits behind the point, and VictoriaMetrics might round it; see "
+            "the option decimals"
         )
-
-
-def _problem(data: ColumnData, inexact: Rendered[str]) -> str:
-    if isinstance(data, Coded):
-        return inexact(data.levels)
-    values = data.array if data.valid is None else data.array[data.valid]
-    return inexact(values)
