@@ -30,7 +30,7 @@ from tests.servers import free_port
 from tests.servers.victoriametrics import VictoriaMetrics as Server
 from tests.web import Response, Web
 
-TABLE = EVENTS.stored(PrimaryKey.NONE, 1)
+TABLE = EVENTS.stored(PrimaryKey.DB, 1)
 QUERIES = Iot(Iot.params_model(), 1, 0).queries([TABLE])
 SERVER = pytest.mark.server("victoriametrics")
 START_MS = 1_795_232_700_000
@@ -103,7 +103,7 @@ def test_the_published_queries_are_an_expression_for_each_partial_aggregate():
 
 def test_parts_are_added_up_by_the_server():
     database = VictoriaMetrics(VictoriaMetricsOptions(url="http://h"))
-    table = EVENTS.stored(PrimaryKey.NONE, 4)
+    table = EVENTS.stored(PrimaryKey.DB, 4)
     query = AggregateQuery(table, (Aggregate(Function.COUNT),))
     (expression,) = database.render(query).text.splitlines()[1:]
     assert '__name__=~"events0_sequence_number|events1_sequence_number|' in expression
@@ -311,7 +311,7 @@ def test_an_acknowledged_row_can_be_found_once_settled(victoria):
 
 @SERVER
 def test_dropping_leaves_alone_what_only_begins_alike(victoria):
-    other = Table("events_of", TABLE.columns, TABLE.key, primary_key=PrimaryKey.NONE)
+    other = Table("events_of", TABLE.columns, TABLE.key, primary_key=PrimaryKey.DB)
     fill(victoria, readings(10))
     victoria.create([other], 10)
     with victoria.connect() as session:
@@ -400,7 +400,7 @@ def test_a_password_is_asked_for_and_never_shown():
 @SERVER
 def test_a_server_that_is_killed(server, victoria):
     fill(victoria, readings(10))
-    time.sleep(6)  # so that these are on disk
+    time.sleep(12)  # so that these are on disk, and their index
     with victoria.connect() as session:
         caught: list[Exception] = []
 

@@ -37,7 +37,7 @@ PATHS = {"series": "/api/v1/import", "lines": "/write?precision=ms"}
 def dataset(devices: int) -> Dataset:
     return Dataset(
         workload="iot", workload_version=1, params={"devices": devices}, seed=1,
-        start_ms=1_795_232_700_000, primary_key=PrimaryKey.NONE, parts=1,
+        start_ms=1_795_232_700_000, primary_key=PrimaryKey.DB, parts=1,
     )  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def tool_rate(
     result = insert(
         folder, f"--target={server.name}", "--runner=local", f"--workers={workers}", "--runs=1",
         f"--batch={BATCH_ROWS}", f"--num-inserts={rows}", f"--devices={devices}",
-        "--primary-key=none", *given,
+        *given,
     )  # fmt: skip
     metrics = result.runs[0].metrics
     assert metrics

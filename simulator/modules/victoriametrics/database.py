@@ -57,16 +57,17 @@ class VictoriaMetrics(Database):
             "their points",
         },
         primary_keys={
-            PrimaryKey.NONE: "there is none: a row that is sent twice is kept twice",
+            PrimaryKey.DB: "points lie by series and time, which need not be unique: a row that is "
+            "sent twice is kept twice",
         },
         acknowledged="the server has the points in memory; they can be found about a second later, "
-        "and are on disk after -inmemoryDataFlushInterval (5 s)",
+        "and are on disk after -inmemoryDataFlushInterval (5 s), the index of a new series after "
+        "twice that",
         verified_against="VictoriaMetrics 1.145.0",
         kept_after_kill=False,
         limits=(
             "Fields are numbers: a text can be a tag only, and not an empty one.",
-            "Floats are at most 900,000, with 6 digits behind the point (see decimals); others "
-            "might be rounded, and are refused.",
+            "Floats are at most 900,000, with 6 digits behind the point (see decimals).",
             "Integers are at most 2**53; sums beyond that are made by the client of all points.",
             "Times are whole milliseconds from 1970 on, within the server's two retentions.",
             "The size on disk is the whole server's.",
@@ -182,7 +183,8 @@ class VictoriaMetrics(Database):
             version=page.version,
             nodes=1,
             durability="an acknowledged row is in memory, and on disk within "
-            f"{page.flag('inmemoryDataFlushInterval')} (-inmemoryDataFlushInterval)",
+            f"{page.flag('inmemoryDataFlushInterval')} (-inmemoryDataFlushInterval); without the "
+            "index of a new series, which takes twice as long, it cannot be found",
             durable=False,
             settings=settings,
         )
