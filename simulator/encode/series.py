@@ -39,8 +39,9 @@ class _Runs:
 class SeriesLines:
     """Encodes blocks of one physical table.
 
-    Measured on one busy core (tests/perf/encode.py, four IoT columns, two points a row): 2.5 to 4
-    million rows/s where a send has one series, 0.4 million where it has one for each row.
+    Measured on one busy core (tests/perf/encode.py, four IoT columns, two points a row): 15 million
+    rows/s where a send has one series, 9 million where it has 20, 0.4 million where each row is of
+    another.
     """
 
     def __init__(self, table: Table, metrics: Mapping[str, str], labels: Mapping[str, str]) -> None:

@@ -13,7 +13,7 @@ from simulator.modules.http import NoAnswer, NotConnected, Refused
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.modules.victoriametrics.query import identifier
 from simulator.modules.victoriametrics.server import Page, seconds
-from simulator.modules.victoriametrics.session import Inexact
+from simulator.modules.victoriametrics.session import Bodies, Inexact
 from simulator.query import (
     Aggregate,
     AggregateQuery,
@@ -23,7 +23,7 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import ask, count
 from tests.servers import free_port
@@ -282,6 +282,59 @@ def test_a_server_as_it_comes_keeps_a_month_and_two_days():
     assert page.version == "VictoriaMetrics 1.145.0"
     assert seconds("1h30m") == 5400
     assert seconds("0s") == 0
+
+
+@SERVER
+@pytest.mark.parametrize("unit", TimeUnit)
+def test_both_formats_say_the_same_and_the_shorter_is_taken(victoria, unit):
+    columns = (
+        Column("time", Type.INT64, Role.TIME),
+        Column("site", Type.TEXT, Role.TAG, nullable=True),
+        Column("rack", Type.INT16, Role.TAG),
+        Column("n", Type.INT64, Role.FIELD),
+        Column("x", Type.FLOAT32, Role.FIELD, nullable=True),
+        Column("on", Type.BOOL, Role.FIELD),
+        Column("seen", Type.TIMESTAMP, Role.FIELD, nullable=True),
+    )
+    table = Table("both", columns, ("site", "rack", "time"), unit)
+    rows = np.arange(40)
+    data = {
+        "time": Values((START_MS // 1000 + rows) * unit.per_second),
+        "site": Coded(rows % 3, np.array([b"a", b"b-2", b"c.3"]), rows % 5 > 0),
+        "rack": Values((rows % 4 - 1).astype(np.int16)),
+        "n": Values(2**53 - rows),
+        "x": Values((rows / 4 - 3).astype(np.float32), rows % 7 > 0),
+        "on": Values(rows % 2 == 0),
+        "seen": Values(rows * 10**12, rows % 2 > 0),
+    }
+    batch = Batch(table, 0, rows, data)
+    found = []
+    for rows_per_send, path in ((1, "/write"), (10, "/write"), (1000, "/api/v1/import")):
+        victoria.drop([table])
+        victoria.create([table], 10)
+        with victoria.connect() as session:
+            payloads = session.encode(batch, BATCH, rows_per_send)
+            assert {p.data[0].partition("?")[0] for p in payloads} == {path}
+            for payload in payloads:
+                session.send(payload)
+        victoria.settle([table])
+        with victoria.connect() as session:
+            found.append(ask(session, victoria.render(RowsQuery(table))))
+    assert found[0] == found[1] == found[2]
+    assert len(found[0].rows) == 40
+
+
+@pytest.mark.parametrize("odd", ["name", "tag", "time"])
+def test_what_line_protocol_may_not_be_able_to_say_is_said_in_json(odd):
+    name = "odd name" if odd == "name" else "events"
+    table = Table(name, TABLE.columns, TABLE.key)
+    data = readings(3, device=b"a b" if odd == "tag" else b"d1").data
+    if odd == "time":
+        data["timestamp"].array[0] = 0
+    path, _ = Bodies("", table, name).encode(
+        Batch(table, 0, np.arange(3), data), 1, data["timestamp"].values()
+    )
+    assert path == "/api/v1/import"
 
 
 @SERVER

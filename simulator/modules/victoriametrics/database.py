@@ -52,9 +52,10 @@ class VictoriaMetrics(Database):
     name = "victoriametrics"
     capabilities = Capabilities(
         modes={
-            SINGLE: "one /api/v1/import with a line for each field of a row",
-            BATCH: "one /api/v1/import with a line for each field and each series, that has all "
-            "their points",
+            SINGLE: "a request with a line of InfluxDB's protocol",
+            BATCH: "a request with a line of JSON for each field and each series, that has all "
+            "their points; where those would be fewer than four, with a line of InfluxDB's "
+            "protocol for each row",
         },
         primary_keys={
             PrimaryKey.DB: "points lie by series and time, which need not be unique: a row that is "

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from simulator.batch import Array, Batch, Coded, ColumnData
 from simulator.encode.levels import Rendered
+from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.series import SeriesLines
 from simulator.errors import UnstorableError
 from simulator.modules.base import Failure, Payload
@@ -28,7 +29,7 @@ from simulator.modules.metrics.session import MetricSession
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.server import Page
 from simulator.query import Aggregate, AggregateQuery, DistinctQuery, Function, Query, Statement
-from simulator.schema import FLOATS, Column, Table
+from simulator.schema import FLOATS, Column, Table, Type
 
 _LIMITS = Limits(
     product="VictoriaMetrics",
@@ -43,6 +44,10 @@ _LIMITS = Limits(
 """The length of tags is -maxLabelValueLen, unless the server has another."""
 _LONGEST_NAME = 256
 _COUNT = (Aggregate(Function.COUNT),)
+_PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.\0"
+"""Letters that stand for themselves everywhere; NUL pads texts in an array."""
+_FEW_ROWS = 4
+"""A send has few rows of a series, if they are fewer than this."""
 _STEPS = 10_000
 """Buckets of one request; the server gives up to 30,000 (-search.maxPointsPerTimeseries)."""
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -70,7 +75,7 @@ class VictoriaMetricsSession(MetricSession):
         self._prefix = prefix
         self._decimals = decimals
         self._query_timeout_s = query_timeout_s
-        self._encoders: dict[str, tuple[Checks, SeriesLines]] = {}
+        self._encoders: dict[str, tuple[Checks, Bodies]] = {}
 
     def close(self) -> None:
         """Close the connection."""
@@ -84,22 +89,22 @@ class VictoriaMetricsSession(MetricSession):
     # --- rows
 
     def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as the bodies of requests."""
+        """Return the block as requests: paths, and bodies in the format that is the shorter."""
         if block.name not in self._encoders:
             checks = Checks(block.table, block.name, self._decimals, self.page.span_ms())
-            encoder = series_lines(self._prefix, block.table, block.name)
-            self._encoders[block.name] = checks, encoder
-        checks, encoder = self._encoders[block.name]
-        bodies = encoder.encode(block, rows_per_send, checks.times(block))
+            self._encoders[block.name] = checks, Bodies(self._prefix, block.table, block.name)
+        checks, bodies = self._encoders[block.name]
+        path, encoded = bodies.encode(block, rows_per_send, checks.times(block))
         starts = range(0, len(block), rows_per_send)
         return [
-            Payload(min(rows_per_send, len(block) - start), mode, body)
-            for start, body in zip(starts, bodies, strict=True)
+            Payload(min(rows_per_send, len(block) - start), mode, (path, body))
+            for start, body in zip(starts, encoded, strict=True)
         ]
 
     def send(self, payload: Payload) -> None:
         """Send the points; return once the server has them in memory."""
-        self._http.request("POST", "/api/v1/import", payload.data)
+        path, body = payload.data
+        self._http.request("POST", path, body)
 
     def classify(self, error: Exception) -> Failure:
         """Say what an error of `send` means for its rows."""
@@ -239,6 +244,50 @@ def series_lines(prefix: str, table: Table, name: str) -> SeriesLines:
     """Return the encoder of a physical table's rows."""
     metrics = {c.name: queries.metric(prefix, name, c.name) for c in fields(table)}
     return SeriesLines(table, metrics, {queries.TABLE_LABEL: prefix + name})
+
+
+class Bodies:
+    """Encodes the rows of a physical table as requests.
+
+    Where a send has many rows of each series, a line of JSON for each is the shortest, and the
+    server takes a third less time for it. Where it has but a few, line protocol is: the names stand
+    there once for all fields of a row. It is left to plain names and tags, and to times after 0,
+    which it cannot tell from none at all.
+    """
+
+    def __init__(self, prefix: str, table: Table, name: str) -> None:
+        self._table = table
+        self._series = series_lines(prefix, table, name)
+        self._lines = LineProtocol(table, prefix + name)
+        label = urlencode({"extra_label": f"{queries.TABLE_LABEL}={prefix}{name}"})
+        self._write = f"/write?precision={table.time_unit}&{label}"
+        self._plain_names = all(map(_is_plain, (prefix + name, *(c.name for c in table.columns))))
+        self._plain_tags = Rendered(lambda levels: _is_plain(levels.tobytes().decode("latin1")))
+
+    def encode(
+        self, block: Batch, rows_per_send: int, times: NDArray[np.int64]
+    ) -> tuple[str, list[bytes]]:
+        """Return the path of the requests, and their bodies."""
+        if self._in_lines(block, rows_per_send, times):
+            return self._write, self._lines.encode(block, rows_per_send)
+        return "/api/v1/import", self._series.encode(block, rows_per_send, times)
+
+    def _in_lines(self, block: Batch, rows_per_send: int, times: NDArray[np.int64]) -> bool:
+        if not len(times) or not self._plain_names or times.min() < 1:
+            return False
+        series = 1
+        for tag in self._table.tags:
+            data = block.data[tag.name]
+            if tag.type is Type.TEXT and not (
+                isinstance(data, Coded) and self._plain_tags(data.levels)
+            ):
+                return False
+            series *= len(data.levels if isinstance(data, Coded) else np.unique(data.array))
+        return rows_per_send < _FEW_ROWS * min(series, rows_per_send)
+
+
+def _is_plain(text: str) -> bool:
+    return not text.strip(_PLAIN)
 
 
 class Checks:
