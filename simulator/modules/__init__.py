@@ -28,6 +28,7 @@ MODULES = {
     "influxdb": "simulator.modules.influxdb.v2:Influxdb",
     "influxdb1": "simulator.modules.influxdb.v1:Influxdb1",
     "influxdb3": "simulator.modules.influxdb.v3:Influxdb3",
+    "quasardb": "simulator.modules.quasardb.database:QuasarDb",
     "opentsdb": "simulator.modules.opentsdb.database:OpenTsdb",
     "splunk": "simulator.modules.splunk.database:Splunk",
     "victoriametrics": "simulator.modules.victoriametrics.database:VictoriaMetrics",
