@@ -29,8 +29,10 @@ MODULES = {
     "influxdb1": "simulator.modules.influxdb.v1:Influxdb1",
     "influxdb3": "simulator.modules.influxdb.v3:Influxdb3",
     "questdb": "simulator.modules.questdb.database:QuestDb",
+    "quasardb": "simulator.modules.quasardb.database:QuasarDb",
     "opentsdb": "simulator.modules.opentsdb.database:OpenTsdb",
     "splunk": "simulator.modules.splunk.database:Splunk",
+    "victoriametrics": "simulator.modules.victoriametrics.database:VictoriaMetrics",
     "graphite": "simulator.modules.graphite.database:Graphite",
 }
 

@@ -49,6 +49,8 @@ class Target:
     """It acknowledges nothing, so that no kill can break a promise."""
     size_unknown: bool = False
     durability_unknown: bool = False
+    version_untold: bool = False
+    """The server under test was built without saying which version it is."""
 
     @property
     def database(self) -> type[Database]:
@@ -191,6 +193,22 @@ TARGETS = {
         "clickhouse_embedded", _path, sums_beyond_64_bits=True, duplicate=Duplicate.KEPT
     ),
     "duckdb": Target("duckdb", _path, sums_beyond_64_bits=True),
+    "victoriametrics": Target(
+        "victoriametrics",
+        server="victoriametrics",
+        duplicate=Duplicate.KEPT,
+        lacks=(
+            Awkward.BEFORE_1970,
+            Awkward.EXTREME_FLOATS,
+            Awkward.FAR_INSTANTS,
+            Awkward.FINE_TIME,
+            Awkward.LARGE_INTEGERS,
+            Awkward.MANY_DIGITS,
+            Awkward.TEXT_FIELDS,
+        ),
+        sums_beyond_64_bits=True,
+        version_untold=True,
+    ),
     "graphite": Target(
         "graphite",
         server="graphite",

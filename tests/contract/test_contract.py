@@ -256,7 +256,7 @@ def test_an_empty_table_answers(target, database):
 
 def test_describe_says_version_and_durability(target, database):
     server = database.describe()
-    assert server.version.split()[1][0].isdigit()
+    assert target.version_untold != server.version.split()[1][0].isdigit()
     assert server.nodes >= 1
     assert server.durability.startswith("an acknowledged row")
     assert target.durability_unknown == (server.durable is None)

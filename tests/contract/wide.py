@@ -3,7 +3,7 @@ go wrong. Small, and as every workload a pure function of the row number.
 
 What a database cannot hold at all is left out by name (`Awkward`), so that the rest is compared."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
@@ -33,6 +33,7 @@ class Awkward(StrEnum):
     FAR_INSTANTS = "instants that 64 bits of nanoseconds cannot hold"
     EXTREME_FLOATS = "the largest and the smallest floats"
     NEGATIVE_ZERO = "negative zero"
+    MANY_DIGITS = "floats of more than 11 digits, 6 of them behind the point"
     LARGE_INTEGERS = "integers beyond 2**53"
     LEAST_INTEGERS = "the least integers of 32 and of 64 bits"
     LONG_TEXT = "text of 3,000 characters"
@@ -138,6 +139,43 @@ def _ends(dtype: type) -> list[int]:
     return [info.max, info.max - 1, 0, info.min, -1, 1, info.max]
 
 
+def _floats(
+    lacks: Collection[Awkward],
+) -> tuple[tuple[float, ...], tuple[float, ...], int, float, int]:
+    """Return the ends of both widths, and how many digits the others have."""
+    ends32: tuple[float, ...] = (16_777_217,)
+    ends64: tuple[float, ...] = (2**53 + 1,)
+    digits = 10, 1e8, 1024
+    if Awkward.MANY_DIGITS in lacks:
+        ends32, ends64, digits = (), (), (8, 1e3, 64)
+    if Awkward.EXTREME_FLOATS not in lacks:
+        ends32, ends64 = (*_extremes(np.float32), *ends32), (*_extremes(np.float64), *ends64)
+    if Awkward.NEGATIVE_ZERO not in lacks:
+        ends32, ends64 = (*ends32, -0.0), (*ends64, -0.0)
+    return ends32, ends64, *digits
+
+
+def _integers(lacks: Collection[Awkward]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the ends of 32 and of 64 bits."""
+    small, large = np.iinfo(np.int32), np.iinfo(np.int64)
+    short = 1 if Awkward.LEAST_INTEGERS in lacks else 0
+    if Awkward.LARGE_INTEGERS in lacks:
+        return (small.min + short, small.max), (-(2**53), 2**53)
+    return (small.min + short, small.max), (large.min + short, large.max)
+
+
+def _instants(lacks: Collection[Awkward]) -> Array:
+    instants = SEEN_US
+    if Awkward.FAR_INSTANTS in lacks:
+        instants = instants[abs(instants) < 2**63 // 1000]
+    return instants[instants >= 0] if Awkward.BEFORE_1970 in lacks else instants
+
+
+def _notes(lacks: Collection[Awkward]) -> Array:
+    notes = NOTES[NOTES != b""] if Awkward.EMPTY_TEXT in lacks else NOTES
+    return notes[np.char.str_len(notes) < 3000] if Awkward.LONG_TEXT in lacks else notes
+
+
 def _extremes(dtype: type) -> tuple[float, ...]:
     info = np.finfo(dtype)
     # A sum of the largest doubles would overflow: the negative end is a smaller one.
@@ -145,9 +183,9 @@ def _extremes(dtype: type) -> tuple[float, ...]:
     return (info.max, lowest, info.tiny, info.smallest_subnormal)
 
 
-def _once(numbers: Rows, dtype: type, ends: Sequence[float]) -> Array:
+def _once(numbers: Rows, dtype: type, ends: Sequence[float], part: int) -> Array:
     """Return small fractions, but in the first rows each of `ends`, so that no sum overflows."""
-    values = (numbers / 10).astype(dtype)
+    values = (numbers / part).astype(dtype)
     for place, value in enumerate(ends):
         values[numbers == place] = value
     return values
@@ -194,29 +232,9 @@ class Wide(Workload):
 
     def _readings(self, number: Rows) -> dict[str, ColumnData]:
         lacks = self.params.lacks
-        ends32: tuple[float, ...] = (16_777_217,)
-        ends64: tuple[float, ...] = (2**53 + 1,)
-        if Awkward.EXTREME_FLOATS not in lacks:
-            ends32, ends64 = (*_extremes(np.float32), *ends32), (*_extremes(np.float64), *ends64)
-        if Awkward.NEGATIVE_ZERO not in lacks:
-            ends32, ends64 = (*ends32, -0.0), (*ends64, -0.0)
-        large = np.iinfo(np.int64)
-        integers = (large.min, large.max)
-        if Awkward.LARGE_INTEGERS in lacks:
-            integers = (-(2**53), 2**53)
-        least32 = np.iinfo(np.int32).min
-        if Awkward.LEAST_INTEGERS in lacks:
-            least32, integers = least32 + 1, (max(integers[0], large.min + 1), integers[1])
-        instants = SEEN_US
-        if Awkward.FAR_INSTANTS in lacks:
-            instants = instants[abs(instants) < 2**63 // 1000]
-        if Awkward.BEFORE_1970 in lacks:
-            instants = instants[instants >= 0]
-        notes = NOTES
-        if Awkward.EMPTY_TEXT in lacks:
-            notes = notes[notes != b""]
-        if Awkward.LONG_TEXT in lacks:
-            notes = notes[np.char.str_len(notes) < 3000]
+        ends32, ends64, part, far, finest = _floats(lacks)
+        (least32, _), integers = _integers(lacks)
+        instants, notes = _instants(lacks), _notes(lacks)
         middle, step = self._times_us
         columns: dict[str, ColumnData] = {
             "time": Values(middle + (number + self._earliest(-150)) * step),
@@ -230,9 +248,9 @@ class Wide(Workload):
                 np.clip(_cycle(number, _ends(np.int64), np.int64), *integers), number % 11 > 0
             ),
             "single": Coded(number * 37 % len(GRID32), GRID32),
-            "edge32": Values(_once(number, np.float32, ends32)),
-            "double": Values((number - 100) * 1e8 + number / 1024, number % 4 > 0),
-            "edge64": Values(_once(number, np.float64, ends64)),
+            "edge32": Values(_once(number, np.float32, ends32, part)),
+            "double": Values((number - 100) * far + number / finest, number % 4 > 0),
+            "edge64": Values(_once(number, np.float64, ends64, part)),
             "flag": Coded(number // 3 % 2, FLAGS, number % 6 > 0),
             NOTE: Coded(number % len(notes), notes, number % 13 > 0),
             # What stands in place of a NULL may be anything.

@@ -43,6 +43,7 @@ from simulator.modules.cratedb.session import JSON
 from simulator.modules.cratedb.sql import CrateDialect
 from simulator.modules.graphite.session import lines as graphite_lines
 from simulator.modules.opentsdb.session import json_points
+from simulator.modules.victoriametrics.session import series_lines
 from simulator.schema import Column, Role, Table, Type
 
 ARRAY = Frame(b"[", b",", b"]")
@@ -171,6 +172,12 @@ def points(encoder: Points, block: Batch, rows_per_send: int) -> list[bytes]:
     return [message for messages in sends for message in messages]
 
 
+def series(block: Batch, rows_per_send: int) -> list[bytes]:
+    """Encode as VictoriaMetrics' lines of JSON."""
+    return _SERIES.encode(block, rows_per_send, block.data[TABLE.time.name].values())
+
+
+_SERIES = series_lines("", TABLE, TABLE.name)
 _POINTS = {
     "OpenTSDB": json_points("", TABLE, TABLE.name),
     "Graphite": graphite_lines(TABLE, TABLE.name),
@@ -210,6 +217,9 @@ def main() -> None:
             for name, encoder in _POINTS.items():
                 encode = partial(points, encoder, rows_per_send=rows_per_send)
                 show(name, rows_per_send, encode, drawn, loop_s)
+            show(
+                "Series", rows_per_send, partial(series, rows_per_send=rows_per_send), drawn, loop_s
+            )
             driver = partial(clickhouse_connect, rows_per_send=rows_per_send)
             show("Native (drv)", rows_per_send, driver, drawn, loop_s)
             show("CQL", rows_per_send, partial(cql, rows_per_send=rows_per_send), drawn, loop_s)

@@ -224,6 +224,12 @@ def post_bulk(given: Prepared) -> Send:
     return _post(given, requests, headers, lambda _, told: b'"errors":false' in told)
 
 
+def post_series(given: Prepared) -> Send:
+    """Post prepared lines of JSON, each of a series, to VictoriaMetrics."""
+    requests = [payload.data for payload in given.payloads()]
+    return _post(given, requests, {}, lambda status, _: status == 204)
+
+
 def post_points(given: Prepared) -> Send:
     """Post prepared points to OpenTSDB."""
     requests = [
@@ -296,6 +302,10 @@ RIVALS: dict[str, Rival] = {
     ),
     "questdb": Rival(
         "prepared lines by http.client", post_lines, "questdb", rows=4_000_000, batch_rows=5000,
+    ),
+    "victoriametrics": Rival(
+        "prepared series by http.client", post_series, "victoriametrics", rows=5_000_000,
+        batch_rows=5000,
     ),
     "opentsdb": Rival(
         "prepared points by http.client", post_points, "opentsdb", rows=60_000, connections=(1,),

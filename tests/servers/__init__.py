@@ -26,6 +26,7 @@ from tests.servers.postgres_newer import Postgres17, Postgres18
 from tests.servers.questdb import QuestDb
 from tests.servers.search import Elasticsearch, OpenSearch, OpenSearch3, SecureElasticsearch
 from tests.servers.timescaledb import Timescaledb, Timescaledb15
+from tests.servers.victoriametrics import VictoriaMetrics
 
 SERVERS: dict[str, type[Server]] = {
     "postgres": Postgres,
@@ -47,6 +48,7 @@ SERVERS: dict[str, type[Server]] = {
     "clickhouse": ClickHouse,
     "questdb": QuestDb,
     "opentsdb": OpenTsdb,
+    "victoriametrics": VictoriaMetrics,
     "graphite": Graphite,
 }
 

@@ -170,6 +170,16 @@ class Server(ABC):
             _, process = self._running.pop(name)
             self._kill(process, _family(process))
 
+    @contextlib.contextmanager
+    def paused(self, name: str) -> Iterator[None]:
+        """Let one of its processes stand still for a while."""
+        _, process = self._running[name]
+        process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGCONT)
+
     def _kill(self, process: subprocess.Popen[bytes], family: Sequence[psutil.Process]) -> None:
         for member in family:
             with contextlib.suppress(psutil.NoSuchProcess):

@@ -3,10 +3,8 @@
 OpenTSDB was made for Java 8: what later ones lack comes along, and what they hide is opened.
 """
 
-import contextlib
 import json
 import shutil
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -158,16 +156,6 @@ class OpenTsdb(Server):
     def answer_version(self) -> Any:
         """Return what the TSD says of itself."""
         return json.loads(answers(f"http://127.0.0.1:{self.port()}/api/version"))
-
-    @contextlib.contextmanager
-    def paused(self, name: str) -> Iterator[None]:
-        """Let one of its processes stand still for a while."""
-        _, process = self._running[name]
-        process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            process.send_signal(signal.SIGCONT)
 
     def options(self, database: str) -> dict[str, Any]:
         return {"url": f"http://127.0.0.1:{self.port()}", "prefix": f"{database}."}

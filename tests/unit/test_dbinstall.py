@@ -160,6 +160,22 @@ def test_a_target_reaches_what_a_statefulset_gives(folder, port, profile):
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
+def test_targets_reach_what_victoriametrics_and_quasardb_give(profile):
+    targets = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
+    for name, key, scheme in (("victoriametrics", "url", "http"), ("quasardb", "uri", "qdb")):
+        path = DBINSTALL / name / f"statefulset-{profile}.yaml"
+        service, statefulset = one(path, "Service"), one(path, "StatefulSet")
+        template = statefulset["spec"]["template"]
+        port = service["spec"]["ports"][0]["port"]
+
+        assert service["spec"]["selector"] == template["metadata"]["labels"]
+        assert statefulset["spec"]["serviceName"] == service["metadata"]["name"]
+        assert targets[name][key] == f"{scheme}://{service['metadata']['name']}:{port}"
+        [container] = template["spec"]["containers"]
+        assert port in [each["containerPort"] for each in container["ports"]]
+
+
+@pytest.mark.parametrize("profile", ["lab", "bench"])
 @pytest.mark.parametrize(
     ("name", "folder"),
     [("mysql_innodb", "mysql"), ("mysql_myisam", "mysql"), ("mariadb", "mariadb")],

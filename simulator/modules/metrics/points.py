@@ -49,8 +49,8 @@ class Limits:
     """What a database can hold."""
 
     product: str
-    letters: str
-    """What names may be made of."""
+    letters: str | None
+    """What names and tags may be made of; None: of everything."""
     large_integers: bool
     """Whether integers beyond 2**53 come back as they were."""
     more_in_tags: str
@@ -59,6 +59,10 @@ class Limits:
     """Both in words."""
     finer: str
     """What to try with times that are finer."""
+    null_tags: bool = False
+    """Whether a tag may be NULL."""
+    longest_tag: int | None = None
+    """How many bytes a tag may have."""
 
 
 class Checked:
@@ -72,7 +76,10 @@ class Checked:
         wrong = Rendered(self._wrong_tag)
         self._checks: list[tuple[Column, Callable[[ColumnData], str]]] = []
         for column in table.tags:
-            self._checks.append((column, _of_levels(wrong) if column.type is Type.TEXT else _null))
+            if not limits.null_tags:
+                self._checks.append((column, _null))
+            if column.type is Type.TEXT:
+                self._checks.append((column, _of_levels(wrong)))
         for column in fields(table):
             if column.type in FLOATS:
                 self._checks.append((column, _not_finite))
@@ -105,13 +112,21 @@ class Checked:
         return times
 
     def _wrong_tag(self, texts: Array) -> str:
-        known = (self._limits.letters + self._limits.more_in_tags).encode() + b"\0"
-        if np.ascontiguousarray(texts).tobytes().translate(None, known):
-            odd = next(text for text in texts.tolist() if text.translate(None, known))
-            shown = odd.decode(errors="replace")
-            return f"{shown!r} cannot be a tag of {self._limits.product}: only {self._limits.told}"
+        product, letters, longest = (
+            self._limits.product,
+            self._limits.letters,
+            self._limits.longest_tag,
+        )
+        if letters is not None:
+            known = (letters + self._limits.more_in_tags).encode() + b"\0"
+            if np.ascontiguousarray(texts).tobytes().translate(None, known):
+                odd = next(text for text in texts.tolist() if text.translate(None, known))
+                shown = odd.decode(errors="replace")
+                return f"{shown!r} cannot be a tag of {product}: only {self._limits.told}"
         if len(texts) and not np.strings.str_len(texts).all():
-            return f"a tag of {self._limits.product} cannot be an empty text"
+            return f"a tag of {product} cannot be an empty text"
+        if longest is not None and texts.dtype.itemsize > longest:
+            return f"a tag of {product} cannot be longer than {longest} bytes"
         return ""
 
     def _too_large(self, data: ColumnData) -> str:
@@ -127,7 +142,7 @@ class Checked:
 
 def _check_names(limits: Limits, table: Table, name: str) -> None:
     for thing, called in (("table", name), *(("column", c.name) for c in table.columns)):
-        if called.strip(limits.letters) or not called:
+        if not called or (limits.letters is not None and called.strip(limits.letters)):
             raise UnstorableError(
                 f"{thing} {called!r}: names in {limits.product} are made of {limits.told}"
             )
@@ -167,7 +182,7 @@ def _of_levels(wrong: Rendered[str]) -> Callable[[ColumnData], str]:
     """Return a check of tags that looks at the levels of a coded column only once."""
 
     def check(data: ColumnData) -> str:
-        return _null(data) or wrong(data.array if isinstance(data, Values) else data.levels)
+        return wrong(_present(data) if isinstance(data, Values) else data.levels)
 
     return check
 
@@ -214,7 +229,8 @@ def _parts_of(query: AggregateQuery, aggregate: Aggregate, rows: Part) -> list[P
     if column is None or (function is Function.COUNT and not column.nullable):
         return [rows]
     if column.role in (Role.TIME, Role.TAG):
-        if function not in (Function.MIN, Function.MAX):
+        counted = column.role is Role.TAG and function is Function.COUNT
+        if not counted and function not in (Function.MIN, Function.MAX):
             raise Unsupported(f"a {column.role} is no value, and cannot be added up")
         if column.role is Role.TAG:
             return [Part(rows.column, "count", (*query.by, column.name))]
@@ -285,10 +301,16 @@ class _Answers:
     def _tag(self, column: Column, function: Function, key: Key) -> Any:
         part = Part(_counted(self.query.table).name, "count", (*self.query.by, column.name))
         place = len(self.query.by)
-        values = [k[place] for k in self.found[part] if k[:place] + k[place + 1 :] == key]
+        known = {
+            k[place]: count
+            for k, count in self.found[part].items()
+            if k[:place] + k[place + 1 :] == key and k[place] is not None
+        }
+        if function is Function.COUNT:
+            return int(sum(known.values()))
         order = str.encode if column.type is Type.TEXT else None
         choose = min if function is Function.MIN else max
-        return choose(values, key=order, default=None)
+        return choose(known, key=order, default=None)
 
 
 def doubtful(query: AggregateQuery, found: Found) -> list[Column]:
@@ -315,7 +337,7 @@ def aggregated(
     places = {tag.name: place for place, tag in enumerate(table.tags)}
     pairs: list[tuple[Key, Any]] = []
     for series in found:
-        if any(str(series.tags[places[tag]]) != value for tag, value in query.where):
+        if any(series.tags[places[tag]] != value for tag, value in query.where):
             continue
         tags = tuple(series.tags[places[tag]] for tag in query.by)
         for instant, value in series.points:
@@ -362,14 +384,19 @@ class Series:
 
 
 def rows_of(table: Table, found: Iterable[Series]) -> list[list[Any]]:
-    """Return the rows that points were made of: those that agree in tags and time are one."""
+    """Return the rows that points were made of: those that agree in tags and time are one.
+
+    Where a series has several points of an instant, one after the other, they are of several rows.
+    """
     places = {column.name: place for place, column in enumerate(table.columns)}
     tags, time = [places[tag.name] for tag in table.tags], places[table.time.name]
     rows: dict[tuple[Any, ...], list[Any]] = {}
     for series in found:
-        place = places[series.column]
+        place, before, again = places[series.column], None, 0
         for instant, value in series.points:
-            key = (series.tags, instant)
+            again = again + 1 if instant == before else 0
+            before = instant
+            key = (series.tags, instant, again)
             row = rows.get(key)
             if row is None:
                 row = rows[key] = [None] * len(places)

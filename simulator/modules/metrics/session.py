@@ -46,6 +46,8 @@ class MetricSession(Session):
 
     finest: int
     """How many instants of a second the database tells apart."""
+    unique: bool = True
+    """Whether the database has one point a series and instant."""
     render: Callable[[Query], Statement]
     """The Database's."""
 
@@ -161,9 +163,9 @@ class MetricSession(Session):
         return [[row[places[c]] for c in (query.tag, *query.columns)] for row in rows.values()]
 
     def _distinct(self, text: str, query: DistinctQuery) -> int:
-        """Return how many there are: a database has one point a series and instant."""
+        """Return how many there are."""
         table = query.table
-        if is_key(query):
+        if self.unique and is_key(query):
             rows = AggregateQuery(table, _COUNT)
             ((count,),) = assembled(rows, self.partial(text, rows, parts(rows)), None)
             return int(count)
@@ -195,10 +197,11 @@ def is_key(query: DistinctQuery) -> bool:
     return identity <= set(query.columns)
 
 
-def plan(query: Query) -> tuple[AggregateQuery, list[Part]] | None:
+def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Part]] | None:
     """Return the partial aggregates that a statement asks for, and what of; None for all points.
 
     Some queries go on from there: `run` then asks for the points of the hours that were found.
+    `unique` says whether the database has one point a series and instant.
     """
     match query:
         case AggregateQuery():
@@ -210,7 +213,8 @@ def plan(query: Query) -> tuple[AggregateQuery, list[Part]] | None:
         case DistinctQuery(table=table):
             if table.time.name not in query.columns:
                 raise Unsupported("only instants, and what goes with them, can be told apart")
-            asked = AggregateQuery(table, _COUNT) if is_key(query) else by_hour(table)
+            keys = unique and is_key(query)
+            asked = AggregateQuery(table, _COUNT) if keys else by_hour(table)
         case RowsQuery():
             return None
         case _:

@@ -1,0 +1,253 @@
+"""QuasarDB, by its client's batch writer.
+
+https://doc.quasar.ai/master/: a table has a column `$timestamp`, and is dealt to shards of a
+duration each. Written by the vendor's documentation and the client library, and not yet run against
+a server.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, SecretStr
+
+from simulator.errors import SetupError
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.quasardb import sql
+from simulator.modules.quasardb.session import ASYNC, FAST, Columns, QuasarSession, stored
+from simulator.modules.sql import drop_names
+from simulator.modules.wire import CONNECT_S
+from simulator.query import Aggregate, AggregateQuery, Function, Query, Statement
+from simulator.schema import FLOATS, PrimaryKey, Table, Type
+
+_COUNT = (Aggregate(Function.COUNT),)
+_POLL_S = 0.2
+
+
+class QuasarOptions(Options):
+    """Options of the module `quasardb`."""
+
+    uri: str = Field(pattern=r"^qdb://.+:\d+$", description="the cluster: qdb://host:2836")
+    user: str | None = Field(None, description="user, where the cluster is secured")
+    user_private_key: SecretStr | None = Field(None, description="the user's secret key")
+    cluster_public_key: str | None = Field(
+        None, description="the cluster's public key, where it is secured"
+    )
+    encryption: bool = Field(default=False, description="encrypt what is sent")
+    push: Literal["transactional", "fast", "async"] = Field(
+        "transactional",
+        description="how batches are pushed; async: acknowledged from the memory of the server, "
+        "before it writes",
+    )
+    write_through: bool = Field(
+        default=True, description="rows are not left in the server's cache once written"
+    )
+    shard_size_s: int = Field(
+        86_400, ge=1, description="how much time a shard of a table spans, in seconds"
+    )
+    timeout_s: float = Field(60, gt=0, description="how long to wait for an answer")
+    quiet_s: float = Field(
+        5, gt=0, description="with push=async, settled is what has not become more for so long"
+    )
+    settle_s: float = Field(3600, gt=0, description="how long trimming may take")
+
+
+class QuasarDb(Database):
+    """A QuasarDB cluster."""
+
+    name = "quasardb"
+    capabilities = Capabilities(
+        modes={
+            SINGLE: "a transactional push of one row",
+            BATCH: "a transactional push of columns",
+            FAST: "such a push that makes no copies of shards (`push: fast`)",
+            ASYNC: "such a push into the server's pipelines, which write later (`push: async`)",
+        },
+        primary_keys={
+            PrimaryKey.NONE: "no key: a row that is sent twice is kept twice",
+            PrimaryKey.CLIENT: "a column like any other, sent by the client: nothing is unique",
+        },
+        acknowledged="written to the shards, and synced to disk if the server is set so; "
+        "with push=async in the memory of the server",
+        limits=(
+            "Names are letters, digits and _.",
+            "An empty text and the least 64-bit integer are NULL there, and are refused.",
+            "Time buckets, distinct keys, and extremes of times and texts are not asked for.",
+            "Means and several tables are put together by the client, out of sums and counts.",
+            "The size on disk cannot be asked for by table.",
+        ),
+    )
+    options_model: ClassVar[type[Options]] = QuasarOptions
+    options: QuasarOptions
+
+    def insert_mode(self, batch_rows: int) -> str:
+        """Return the mode that the options and the batch size choose."""
+        if not batch_rows:
+            return SINGLE
+        return {"fast": FAST, "async": ASYNC}.get(self.options.push, BATCH)
+
+    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+        """Return, a sentence each, what cannot work."""
+        found = super().problems(primary_key, parts, batch_rows)
+        options = self.options
+        keys = (options.user, options.user_private_key, options.cluster_public_key)
+        if any(keys) and not all(keys):
+            found.append("user, user_private_key and cluster_public_key go together; give all")
+        return found
+
+    def connect(self) -> QuasarSession:
+        """Open a connection; SetupError if that fails."""
+        driver = _driver()
+        options, secrets = self.options, self.options.secrets()
+        try:
+            cluster = driver.Cluster(
+                options.uri,
+                user_name=options.user or "",
+                user_private_key=secrets.get("user_private_key", ""),
+                cluster_public_key=options.cluster_public_key or "",
+                timeout=timedelta(seconds=min(CONNECT_S, options.timeout_s)),
+                enable_encryption=options.encryption,
+            )
+            cluster.options().set_timeout(timedelta(seconds=options.timeout_s))
+            return QuasarSession(driver, cluster, write_through=options.write_through)
+        except driver.Error as error:
+            raise self._setup_error(error) from error
+
+    def _setup_error(self, error: Exception) -> SetupError:
+        told = self.options.blot(self.explain(error))
+        return SetupError(f"{self.name}: {self.options.uri}: {told}")
+
+    @contextmanager
+    def _session(self) -> Iterator[QuasarSession]:
+        """Open a connection for something other than a run."""
+        with self.connect() as session:
+            try:
+                yield session
+            except _driver().Error as error:
+                raise self._setup_error(error) from error
+
+    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
+        """Create the tables; none if one of them is there."""
+        driver = _driver()
+        types = driver.ColumnType
+        for table in tables:
+            for name in table.names:
+                Columns(table, name)
+        size = timedelta(seconds=self.options.shard_size_s)
+        with self._session() as session:
+            names = [name for table in tables for name in table.names]
+            for name in names:
+                if session.cluster.table(name).exists():
+                    raise SetupError(
+                        f"{self.name}: table {name} already exists; drop it, or run with --clean"
+                    )
+            for table in tables:
+                columns = [
+                    driver.ColumnInfo(_type(types, column.type), column.name)
+                    for column in stored(table)
+                ]
+                for name in table.names:
+                    session.cluster.table(name).create(columns, size)
+
+    def drop(self, tables: Sequence[Table]) -> None:
+        """Remove the tables that are there."""
+        with self._session() as session:
+            for name in drop_names(tables):
+                table = session.cluster.table(name)
+                if table.exists():
+                    table.remove()
+
+    def settle(self, tables: Sequence[Table]) -> None:
+        """Return once pipelines are written, old versions trimmed and files compacted."""
+        with self._session() as session:
+            if self.options.push == ASYNC:
+                self._wait_for_pipelines(session, tables)
+            wait = timedelta(seconds=self.options.settle_s)
+            session.cluster.trim_all(timedelta(0), wait)
+            session.cluster.compact_full()
+            session.cluster.wait_for_compaction()
+
+    def _wait_for_pipelines(self, session: QuasarSession, tables: Sequence[Table]) -> None:
+        queries = [self.render(AggregateQuery(table, _COUNT)) for table in tables]
+        before, since = None, time.monotonic()
+        while time.monotonic() - since < self.options.quiet_s:
+            now = [session.run(query) for query in queries]
+            if now != before:
+                before, since = now, time.monotonic()
+            time.sleep(_POLL_S)
+
+    def size_bytes(self, tables: Sequence[Table]) -> int | None:
+        """Return None: the client asks for no table's size."""
+        return None
+
+    def describe(self) -> Server:
+        """Return version, nodes and durability, as far as the first node says them."""
+        with self._session() as session:
+            nodes = session.cluster.endpoints()
+            status = session.cluster.node_status(self.options.uri)
+            config = session.cluster.node_config(self.options.uri)
+        version = _found(status, "engine_version") or f"of a client {_driver().version()}"
+        synced = _found(config, "sync_every_write")
+        settings: dict[str, str] = {"push": self.options.push}
+        if synced is not None:
+            settings["sync_every_write"] = str(synced).lower()
+        durable: bool | None
+        if self.options.push == ASYNC:
+            durable, meaning = False, "is in the memory of the server, before it is written"
+        elif isinstance(synced, bool):
+            durable = synced
+            meaning = "is written" + (", and synced to disk" if synced else ", but not synced")
+        else:
+            durable, meaning = None, "is written; whether it is synced, the server did not say"
+        return Server(
+            f"QuasarDB {version}", len(nodes), f"an acknowledged row {meaning}", durable, settings
+        )
+
+    def render(self, query: Query) -> Statement:
+        """Return the query in QuasarDB's SQL."""
+        return sql.render(query)
+
+    def explain(self, error: Exception) -> str:
+        """Return an error in the client's words, with a remedy where one is known."""
+        told = str(error)
+        remedy = next((remedy for cause, remedy in _REMEDIES.items() if cause in told), None)
+        return f"{told.rstrip('.')}; {remedy}" if remedy else told
+
+
+_REMEDIES = {
+    "Connection refused": "check that the server runs, and host and port in uri",
+    "cannot be resolved": "check the host in uri",
+    "timed out": "check that the server runs, and host and port in uri",
+    "cryptographic key": "check user_private_key and cluster_public_key",
+    "qdb_connect: The argument is invalid": "write uri as qdb://host:port",
+    "uthenticat": "check user, user_private_key and cluster_public_key",
+    "already exists": "drop it, or run with --clean",
+    "could not be found": "run an insert first",
+}
+"""A piece of the words -> what to try."""
+
+
+def _driver() -> Any:
+    """Return the client's library."""
+    import quasardb  # noqa: PLC0415  # a driver is imported only when its module connects
+
+    return quasardb
+
+
+def _type(types: Any, kind: Type) -> Any:
+    """Return the type that holds all values of a column; instants are numbers in its own unit."""
+    if kind is Type.TEXT:
+        return types.String
+    return types.Double if kind in FLOATS else types.Int64
+
+
+def _found(tree: Any, key: str) -> Any:
+    """Return the first value of a key at any depth."""
+    if not isinstance(tree, Mapping):
+        return None
+    if key in tree:
+        return tree[key]
+    found = (_found(branch, key) for branch in tree.values())
+    return next((value for value in found if value is not None), None)

@@ -1,0 +1,198 @@
+"""One connection to QuasarDB: rows as columns for the batch writer, and how to ask."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.encode.levels import Rendered
+from simulator.errors import UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure, Payload, Session
+from simulator.modules.quasardb import sql
+from simulator.query import AggregateQuery, NewestQuery, RowsQuery, Statement
+from simulator.schema import FLOATS, Column, Table, Type
+
+FAST, ASYNC = "fast", "async"
+"""Insert modes besides those that all have."""
+_PUSHES = {SINGLE: "Transactional", BATCH: "Transactional", FAST: "Fast", ASYNC: "Async"}
+_NULL_INTEGER = np.iinfo(np.int64).min
+"""What the client's library writes in place of a NULL, so no value can be this."""
+
+
+class QuasarSession(Session):
+    """A connection to the cluster, and a writer."""
+
+    def __init__(self, driver: Any, cluster: Any, *, write_through: bool) -> None:
+        self.cluster = cluster
+        self._driver = driver
+        self._writer = cluster.writer()
+        self._write_through = write_through
+        self._broken = False
+        self._columns: dict[str, Columns] = {}
+        self._handles: dict[str, Any] = {}
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(Exception):
+            self.cluster.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the connection can still be used."""
+        return not self._broken
+
+    # --- rows
+
+    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+        """Return the block as columns, cut into views."""
+        if block.name not in self._columns:
+            self._columns[block.name] = Columns(block.table, block.name)
+        index, columns = self._columns[block.name].encode(block)
+        payloads = []
+        for start in range(0, len(block), rows_per_send):
+            part = slice(start, start + rows_per_send)
+            data = block.name, index[part], [column[part] for column in columns]
+            payloads.append(Payload(len(data[1]), mode, data))
+        return payloads
+
+    def send(self, payload: Payload) -> None:
+        """Push the rows; return once the server has acknowledged them."""
+        name, index, columns = payload.data
+        if name not in self._handles:
+            self._handles[name] = self.cluster.table(name)
+        data = self._driver.WriterData()
+        data.append(self._handles[name], index, columns)
+        self._writer.push(
+            data,
+            push_mode=getattr(self._driver.WriterPushMode, _PUSHES[payload.mode]),
+            write_through=self._write_through,
+            deduplicate=False,
+            deduplication_mode="drop",
+            # The worker counts what is sent again; the client would not say.
+            retries=self._driver.RetryOptions(retries=0),
+        )
+
+    def classify(self, error: Exception) -> Failure:
+        """Say what an error of `send` means for its rows.
+
+        A push may be of several shards, so one that was refused for the time being may have been
+        stored in part, whatever its mode: the vendor documents no more than the error's name.
+        """
+        driver = self._driver
+        wrong = (
+            driver.AliasNotFoundError,
+            driver.IncompatibleTypeError,
+            driver.InvalidArgumentError,
+            driver.OutOfBoundsError,
+        )
+        if isinstance(error, wrong):
+            return Failure.FATAL
+        busy = (driver.TryAgainError, driver.AsyncPipelineFullError)
+        self._broken = not isinstance(error, busy)
+        return Failure.UNKNOWN
+
+    # --- queries
+
+    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        """Run a statement's lines and put the answers together."""
+        lines = statement.text.splitlines()
+        query = statement.parameters[0] if statement.parameters else None
+        match query:
+            case AggregateQuery():
+                wanted = sql.aggregate_parts(query)
+                rows = (row for line in lines for row in self._asked(line))
+                return sql.answered(query, sql.found(query, wanted, rows))
+            case RowsQuery():
+                return [row for portion in self.stream(statement, 0) for row in portion]
+            case NewestQuery() | None:
+                return [row for line in lines for row in self._asked(line)]
+            case _:
+                raise TypeError(query)
+
+    def _asked(self, text: str) -> list[tuple[Any, ...]]:
+        columns = [column.tolist() for _, column in self.cluster.query_numpy(text)]
+        return list(zip(*columns, strict=True))
+
+    def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
+        """Yield every row in portions of at most `rows`."""
+        (query,) = statement.parameters
+        table: Table = query.table
+        place = table.columns.index(table.time)
+        for line in statement.text.splitlines():
+            with self.cluster.stream_query(line, batch_size=rows) as reader:
+                for portion in reader:
+                    columns = list(portion.values())
+                    values = [column.tolist() for column in columns]
+                    times = columns[place].astype("datetime64[ns]").astype(np.int64)
+                    values[place] = sql.instants(table, times.tolist())
+                    yield list(zip(*values, strict=True))
+
+
+class Columns:
+    """Makes of a block what the client's batch writer takes: masked arrays of its own types."""
+
+    def __init__(self, table: Table, name: str) -> None:
+        for each in (name, *(column.name for column in stored(table))):
+            sql.check_name(each)
+        self._table = table
+        self._texts = {
+            column.name: Rendered(_decoded) for column in table.columns if column.type is Type.TEXT
+        }
+
+    def encode(self, block: Batch) -> tuple[Array, list[Any]]:
+        """Return the rows' instants, and the other columns in the order of the table."""
+        table = self._table
+        index = _instants(table, block.data[table.time.name].values())
+        return index, [self._masked(column, block.data[column.name]) for column in stored(table)]
+
+    def _masked(self, column: Column, data: ColumnData) -> Any:
+        if column.type is Type.TEXT and isinstance(data, Coded):
+            values: Array = self._texts[column.name](data.levels).take(data.codes)
+        else:
+            values = data.values()
+            if column.type is Type.TEXT:
+                values = _decoded(values)
+            elif column.type in FLOATS:
+                values = values.astype(np.float64)
+            else:
+                values = values.astype(np.int64)
+        mask = np.zeros(len(values), np.bool_) if data.valid is None else ~data.valid
+        _check(column, values if data.valid is None else values[data.valid])
+        return np.ma.MaskedArray(values, mask=mask)
+
+
+def stored(table: Table) -> list[Column]:
+    """Return the columns that a table is made with; the time is there by itself."""
+    return [column for column in table.columns if column is not table.time]
+
+
+def _decoded(texts: Array) -> Array:
+    return np.strings.decode(texts, "utf-8") if len(texts) else np.array([], "U1")
+
+
+def _check(column: Column, values: Array) -> None:
+    if column.type is Type.TEXT:
+        if len(values) and not np.strings.str_len(values).all():
+            raise UnstorableError(f"column {column.name}: an empty text is NULL in QuasarDB")
+    elif column.type in FLOATS:
+        if not np.isfinite(values).all():
+            raise UnstorableError(f"column {column.name}: cannot be infinite or NaN")
+    elif (values == _NULL_INTEGER).any():
+        raise UnstorableError(
+            f"column {column.name}: {_NULL_INTEGER} cannot be held, it is NULL in QuasarDB"
+        )
+
+
+def _instants(table: Table, values: NDArray[np.int64]) -> Array:
+    factor = 10**9 // table.time_unit.per_second
+    largest = np.iinfo(np.int64).max // factor
+    if len(values) and (int(values.max()) > largest or int(values.min()) < -largest):
+        odd = int(values.max() if int(values.max()) > largest else values.min())
+        raise UnstorableError(
+            f"column {table.time.name}: {odd} {table.time_unit} is outside of 1677-09-21 to "
+            "2262-04-11, which is what nanoseconds in 64 bits can hold"
+        )
+    return (values * factor).view("datetime64[ns]")

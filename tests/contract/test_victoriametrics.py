@@ -1,0 +1,488 @@
+"""What is VictoriaMetrics' own: expressions, numbers it holds, retention, duplicates, refusals."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from simulator.batch import Batch, Coded, Values
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, Failure, Unsupported
+from simulator.modules.http import NoAnswer, NotConnected, Refused
+from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
+from simulator.modules.victoriametrics.query import identifier
+from simulator.modules.victoriametrics.server import Page, seconds
+from simulator.modules.victoriametrics.session import Bodies, Inexact
+from simulator.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    RowsQuery,
+    Statement,
+    outputs,
+)
+from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import ask, count
+from tests.servers import free_port
+from tests.servers.victoriametrics import VictoriaMetrics as Server
+from tests.web import Response, Web
+
+TABLE = EVENTS.stored(PrimaryKey.DB, 1)
+QUERIES = Iot(Iot.params_model(), 1, 0).queries([TABLE])
+SERVER = pytest.mark.server("victoriametrics")
+START_MS = 1_795_232_700_000
+PAGE = b"""vm_app_version{version="victoria-metrics-x", short_version="v1.145.0"} 1
+flag{name="retentionPeriod", value="%s", is_set="false"} 1
+flag{name="futureRetention", value="2d", is_set="false"} 1
+"""
+
+
+@pytest.fixture
+def open_victoria(server_options):
+    return lambda **more: VictoriaMetrics(VictoriaMetricsOptions(**{**server_options, **more}))
+
+
+@pytest.fixture
+def victoria(open_victoria):
+    return open_victoria()
+
+
+def readings(rows=5, first=0, device=b"d1"):
+    """Rows of one device, a second apart."""
+    number = np.arange(first, first + rows)
+    data = {
+        "timestamp": Values(START_MS + number * 1000),
+        "device_id": Coded(np.zeros(rows, np.int64), np.array([device])),
+        "sequence_number": Values(number),
+        "temperature": Values((number / 2).astype(np.float32)),
+    }
+    return Batch(TABLE, 0, number, data)
+
+
+def encoded(session, batch, mode=BATCH):
+    (payload,) = session.encode(batch, mode, len(batch))
+    return payload
+
+
+def fill(database, *batches):
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        for batch in batches:
+            session.send(encoded(session, batch))
+    database.settle([TABLE])
+
+
+def stored(database, table=TABLE):
+    with database.connect() as session:
+        return count(database, session, table)
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def test_the_published_queries_are_an_expression_for_each_partial_aggregate():
+    database = VictoriaMetrics(VictoriaMetricsOptions(url="http://h", prefix="b_"))
+    texts = {name: database.render(query).text.splitlines() for name, query in QUERIES.items()}
+    every = '{__name__="b_events_%s",benchmark_table="b_events"}[9000000000001ms]'
+    head = "/api/v1/query?nocache=1&time=2255-03-14T16:00:00.000Z"
+    temperature = every % "temperature"
+    assert texts["count-events"] == [head, f"sum(count_over_time({every % 'sequence_number'}))"]
+    assert texts["temperature-min-max"] == [
+        head,
+        f"max(max_over_time({temperature}))",
+        f"min(min_over_time({temperature}))",
+    ]
+    assert texts["newest-per-device"] == [
+        head,
+        f"max(last_over_time({temperature})) by (device_id)",
+    ]
+
+
+def test_parts_are_added_up_by_the_server():
+    database = VictoriaMetrics(VictoriaMetricsOptions(url="http://h"))
+    table = EVENTS.stored(PrimaryKey.DB, 4)
+    query = AggregateQuery(table, (Aggregate(Function.COUNT),))
+    (expression,) = database.render(query).text.splitlines()[1:]
+    assert '__name__=~"events0_sequence_number|events1_sequence_number|' in expression
+    assert 'benchmark_table=~"events0|events1|events2|events3"' in expression
+
+
+@pytest.mark.parametrize(
+    ("edges", "told"),
+    [
+        ({"bucket": 60_000, "since": 1}, "must begin and end with a bucket"),
+        ({"bucket": 60_000, "until": 60_001}, "must begin and end with a bucket"),
+    ],
+)
+def test_what_no_window_is_is_not_asked(edges, told):
+    database = VictoriaMetrics(VictoriaMetricsOptions(url="http://h"))
+    with pytest.raises(Unsupported, match=told):
+        database.render(AggregateQuery(TABLE, (Aggregate(Function.COUNT),), **edges))
+
+
+@SERVER
+def test_a_text_of_the_users_own_fills_columns_by_its_expressions(victoria):
+    fill(victoria, readings(), readings(3, device=b"d2"))
+    metric = f"{victoria.options.prefix}events_temperature"
+    columns = outputs(QUERIES["newest-per-device"])
+    newest = f"max(last_over_time({metric}[%s])) by (device_id)"
+    for text in (
+        newest % "300y",
+        f"/api/v1/query?time={START_MS // 1000 + 100}\n{newest % '1h'}",
+    ):
+        with victoria.connect() as session:
+            found = session.run(Statement(text, columns, tuned=True))
+        assert sorted(found) == [("d1", 2.0), ("d2", 1.0)]
+    with victoria.connect() as session, pytest.raises(Refused) as caught:
+        session.run(Statement("sum(", columns, tuned=True))
+    assert "unparsed data" in str(caught.value) or "cannot parse" in str(caught.value)
+
+
+@SERVER
+def test_windows_take_the_rows_from_since_until_just_before_until(victoria):
+    fill(victoria, readings(10))
+    with victoria.connect() as session:
+        for since, until, rows in ((2000, 5000, 3), (2001, 5000, 2), (2000, 5001, 4), (0, 1, 1)):
+            query = AggregateQuery(
+                TABLE, (Aggregate(Function.COUNT),), since=START_MS + since, until=START_MS + until
+            )
+            assert ask(session, victoria.render(query)).rows == ((rows,),)
+
+
+@SERVER
+def test_more_buckets_than_the_server_gives_at_once(victoria):
+    far = readings(1)
+    far.data["timestamp"].array[:] += 40_000 * 1000
+    fill(victoria, readings(3), far)
+    query = AggregateQuery(TABLE, (Aggregate(Function.COUNT),), bucket=1000)
+    with victoria.connect() as session:
+        found = ask(session, victoria.render(query)).rows
+    assert found == tuple((START_MS + s * 1000, 1) for s in (0, 1, 2, 40_000))
+
+
+@SERVER
+@pytest.mark.parametrize(
+    "tag", ["by", "on", "without", "limit", "1st", "a-b", 'a"b', "a b", "é à", "a\\b", "sum"]
+)
+def test_a_tag_may_be_called_as_it_likes(victoria, tag):
+    columns = (
+        Column("time", Type.INT64, Role.TIME),
+        Column(tag, Type.TEXT, Role.TAG),
+        Column("n", Type.INT64, Role.FIELD),
+    )
+    table = Table("odd table", columns, (tag, "time"))
+    data = {
+        "time": Values(START_MS + np.arange(4)),
+        tag: Coded(np.array([0, 0, 1, 1]), np.array([b"x", b"y"])),
+        "n": Values(np.arange(4)),
+    }
+    victoria.create([table], 10)
+    with victoria.connect() as session:
+        session.send(encoded(session, Batch(table, 0, np.arange(4), data)))
+    victoria.settle([table])
+    total = (Aggregate(Function.SUM, "n"),)
+    with victoria.connect() as session:
+        grouped = victoria.render(AggregateQuery(table, total, by=(tag,)))
+        assert sorted(session.run(grouped)) == [("x", 1), ("y", 5)], identifier(tag)
+        chosen = victoria.render(AggregateQuery(table, total, where=((tag, "y"),)))
+        assert session.run(chosen) == [(5,)], identifier(tag)
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+NUMBERS = Table(
+    "numbers",
+    (
+        Column("time", Type.INT64, Role.TIME),
+        Column("n", Type.INT64, Role.FIELD),
+        Column("x", Type.FLOAT64, Role.FIELD),
+    ),
+    ("time",),
+)
+
+
+def numbers(floats, integers=None):
+    rows = len(floats)
+    data = {
+        "time": Values(START_MS + np.arange(rows)),
+        "n": Values(np.array(integers if integers is not None else [0] * rows)),
+        "x": Values(np.array(floats, np.float64)),
+    }
+    return Batch(NUMBERS, 0, np.arange(rows), data)
+
+
+@SERVER
+@pytest.mark.parametrize("decimals", range(0, 11, 2))
+def test_all_numbers_that_are_taken_come_back_whatever_is_beside_them(open_victoria, decimals):
+    """The server packs up to 8,192 numbers of a series with one power of ten."""
+    database = open_victoria(decimals=decimals)
+    source, rows = np.random.default_rng(decimals), 40_000
+    sizes = 10.0 ** source.uniform(0, 11, rows)
+    sizes[rows // 2 :] = source.uniform(0.9, 1, rows // 2) * Inexact.LIMIT
+    scaled = np.rint(sizes) * source.choice([-1, 1], rows)
+    scaled[:4] = (Inexact.LIMIT, -Inexact.LIMIT, 1, 0)
+    floats = source.permutation(scaled) / 10**decimals
+    bits = source.integers(1, 54, rows)
+    integers = [int(source.integers(-(2**size), 2**size)) for size in bits]
+    database.create([NUMBERS], 10)
+    with database.connect() as session:
+        for start in range(0, rows, 1000):
+            part = numbers(floats, integers).slice(start, start + 1000)
+            session.send(encoded(session, part))
+    database.settle([NUMBERS])
+    with database.connect() as session:
+        found = sorted(session.run(database.render(RowsQuery(NUMBERS))))
+    assert [row[1] for row in found] == integers
+    assert [row[2] for row in found] == floats.tolist()
+
+
+@pytest.mark.parametrize(
+    ("decimals", "value"),
+    [
+        (6, 0.1 + 0.2), (6, 1e-7), (6, 9e5 + 1), (2, 0.125), (2, 1e10), (0, 0.5), (10, 90.5),
+        (6, 5e-324), (6, 1.7976931348623157e308),
+    ],
+)  # fmt: skip
+def test_a_float_that_might_be_rounded_is_refused(decimals, value):
+    with Web(lambda _: Response(200, PAGE % b"100y")) as web:
+        database = VictoriaMetrics(VictoriaMetricsOptions(url=web.url, decimals=decimals))
+        with (
+            database.connect() as session,
+            pytest.raises(UnstorableError, match=r"column x: .* see the option decimals"),
+        ):
+            encoded(session, numbers([1.0, value]))
+
+
+@pytest.mark.parametrize(
+    ("instant", "told"),
+    [
+        (START_MS - 80 * 365 * 86_400_000, "-retentionPeriod"),
+        (-1, "-retentionPeriod"),
+        (2**53, "-futureRetention"),
+    ],
+)
+def test_a_row_that_the_server_would_drop_without_a_word_is_refused(instant, told):
+    with Web(lambda _: Response(200, PAGE % b"1M")) as web:
+        database = VictoriaMetrics(VictoriaMetricsOptions(url=web.url))
+        batch = readings(1)
+        batch.data["timestamp"].array[:] = instant
+        with database.connect() as session, pytest.raises(UnstorableError, match=told):
+            encoded(session, batch)
+
+
+def test_a_server_as_it_comes_keeps_a_month_and_two_days():
+    page = Page.parsed((PAGE % b"1").decode())
+    first, last = page.span_ms()
+    now = time.time()
+    assert 30 < (now - first / 1000) / 86_400 < 31
+    assert 1.9 < (last / 1000 - now) / 86_400 < 2
+    assert page.version == "VictoriaMetrics 1.145.0"
+    assert seconds("1h30m") == 5400
+    assert seconds("0s") == 0
+
+
+@SERVER
+@pytest.mark.parametrize("unit", TimeUnit)
+def test_both_formats_say_the_same_and_the_shorter_is_taken(victoria, unit):
+    columns = (
+        Column("time", Type.INT64, Role.TIME),
+        Column("site", Type.TEXT, Role.TAG, nullable=True),
+        Column("rack", Type.INT16, Role.TAG),
+        Column("n", Type.INT64, Role.FIELD),
+        Column("x", Type.FLOAT32, Role.FIELD, nullable=True),
+        Column("on", Type.BOOL, Role.FIELD),
+        Column("seen", Type.TIMESTAMP, Role.FIELD, nullable=True),
+    )
+    table = Table("both", columns, ("site", "rack", "time"), unit)
+    rows = np.arange(40)
+    data = {
+        "time": Values((START_MS // 1000 + rows) * unit.per_second),
+        "site": Coded(rows % 3, np.array([b"a", b"b-2", b"c.3"]), rows % 5 > 0),
+        "rack": Values((rows % 4 - 1).astype(np.int16)),
+        "n": Values(2**53 - rows),
+        "x": Values((rows / 4 - 3).astype(np.float32), rows % 7 > 0),
+        "on": Values(rows % 2 == 0),
+        "seen": Values(rows * 10**12, rows % 2 > 0),
+    }
+    batch = Batch(table, 0, rows, data)
+    found = []
+    for rows_per_send, path in ((1, "/write"), (10, "/write"), (1000, "/api/v1/import")):
+        victoria.drop([table])
+        victoria.create([table], 10)
+        with victoria.connect() as session:
+            payloads = session.encode(batch, BATCH, rows_per_send)
+            assert {p.data[0].partition("?")[0] for p in payloads} == {path}
+            for payload in payloads:
+                session.send(payload)
+        victoria.settle([table])
+        with victoria.connect() as session:
+            found.append(ask(session, victoria.render(RowsQuery(table))))
+    assert found[0] == found[1] == found[2]
+    assert len(found[0].rows) == 40
+
+
+@pytest.mark.parametrize("odd", ["name", "tag", "time"])
+def test_what_line_protocol_may_not_be_able_to_say_is_said_in_json(odd):
+    name = "odd name" if odd == "name" else "events"
+    table = Table(name, TABLE.columns, TABLE.key)
+    data = readings(3, device=b"a b" if odd == "tag" else b"d1").data
+    if odd == "time":
+        data["timestamp"].array[0] = 0
+    path, _ = Bodies("", table, name).encode(
+        Batch(table, 0, np.arange(3), data), 1, data["timestamp"].values()
+    )
+    assert path == "/api/v1/import"
+
+
+@SERVER
+def test_a_row_sent_twice_is_two_rows_of_which_one_is_distinct(victoria):
+    fill(victoria, readings(), readings(2))
+    assert stored(victoria) == 7
+    with victoria.connect() as session:
+        assert session.run(victoria.render(DistinctQuery(TABLE, TABLE.key))) == [(5,)]
+        assert len(session.run(victoria.render(RowsQuery(TABLE)))) == 7
+
+
+@SERVER
+def test_an_acknowledged_row_can_be_found_once_settled(victoria):
+    victoria.create([TABLE], 10)
+    with victoria.connect() as session:
+        session.send(encoded(session, readings(1000)))
+    victoria.settle([TABLE])
+    assert stored(victoria) == 1000
+    told = victoria.describe()
+    assert told.durable is False
+    assert "within 5s (-inmemoryDataFlushInterval)" in told.durability
+    assert told.settings["retentionPeriod"] == "100y"
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+@SERVER
+def test_dropping_leaves_alone_what_only_begins_alike(victoria):
+    other = Table("events_of", TABLE.columns, TABLE.key, primary_key=PrimaryKey.DB)
+    fill(victoria, readings(10))
+    victoria.create([other], 10)
+    with victoria.connect() as session:
+        session.send(encoded(session, Batch(other, 0, np.arange(3), readings(3).data)))
+    victoria.drop([TABLE])
+    victoria.settle([other])
+    assert stored(victoria, other) == 3
+    victoria.create([TABLE], 10)
+    assert stored(victoria) == 0
+
+
+@SERVER
+def test_rows_just_sent_are_dropped_too(victoria):
+    for rows in (100, 50, 10):
+        victoria.create([TABLE], 10)
+        with victoria.connect() as session:
+            session.send(encoded(session, readings(rows)))
+        victoria.drop([TABLE])
+    victoria.create([TABLE], 10)
+    victoria.settle([TABLE])
+    assert stored(victoria) == 0
+
+
+# --- being refused -------------------------------------------------------------------------------
+
+
+def test_a_server_that_is_not_there():
+    database = VictoriaMetrics(VictoriaMetricsOptions(url=f"http://127.0.0.1:{free_port()}"))
+    for attempt in (database.connect, database.describe, lambda: database.drop([TABLE])):
+        with pytest.raises(SetupError, match=r"victoriametrics: .*Connection refused; check that"):
+            attempt()
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_server_that_is_something_else(status):
+    with Web(lambda _: Response(status, b"up 1\n")) as web:
+        database = VictoriaMetrics(VictoriaMetricsOptions(url=web.url))
+        with pytest.raises(SetupError, match="a single-node VictoriaMetrics"):
+            database.connect()
+
+
+@SERVER
+def test_the_dummy_that_answers_influxql_is_never_asked(victoria):
+    """The server answers /query by what looks like a success, whatever is asked."""
+    with victoria.connect() as session:
+        assert b"results" in session._http.request("GET", "/query?q=SHOW+DATABASES").body
+        statements = [victoria.render(query).text for query in QUERIES.values()]
+    assert all(text.startswith("/api/v1/") for text in statements)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"precisionBits": "20"}, "-precisionBits=20"),
+        ({"dedup__minScrapeInterval": "1ms"}, "-dedup.minScrapeInterval=1ms"),
+    ],
+)
+@SERVER
+@pytest.mark.usefixtures("server")
+def test_a_server_that_changes_rows_is_refused(settings, told):
+    with Server(**settings) as other:
+        database = VictoriaMetrics(VictoriaMetricsOptions(**other.options("t")))
+        with pytest.raises(SetupError, match=told):
+            database.create([TABLE], 10)
+
+
+@SERVER
+@pytest.mark.usefixtures("server")
+def test_a_password_is_asked_for_and_never_shown():
+    settings = {"httpAuth__username": "bench", "httpAuth__password": "right-one"}
+    with Server(**settings, deleteAuthKey="key") as other:
+        reach = other.options("t")
+        for wrong in ({}, {"username": "bench", "password": "wrong-one"}):
+            with pytest.raises(SetupError, match=r"401.*check the credentials") as caught:
+                VictoriaMetrics(VictoriaMetricsOptions(**reach, **wrong)).connect()
+            assert "wrong-one" not in str(caught.value)
+        options = VictoriaMetricsOptions(**reach, username="bench", password="right-one")
+        database = VictoriaMetrics(options)
+        fill(database, readings())
+        assert stored(database) == 5
+        with pytest.raises(SetupError, match="-deleteAuthKey"):
+            database.drop([TABLE])
+        assert "right-one" not in repr(options)
+
+
+@SERVER
+def test_a_server_that_is_killed(server, victoria):
+    fill(victoria, readings(10))
+    time.sleep(12)  # so that these are on disk, and their index
+    with victoria.connect() as session:
+        caught: list[Exception] = []
+
+        def send():
+            try:
+                session.send(encoded(session, readings(10, first=10)))
+            except NoAnswer as error:
+                caught.append(error)
+
+        sending = threading.Thread(target=send)
+        with server.paused("victoriametrics"):  # so that it is killed before it can answer
+            sending.start()
+            time.sleep(0.5)
+            server.kill()
+            sending.join()
+        (error,) = caught
+        assert session.classify(error) is Failure.UNKNOWN
+        assert not session.alive
+        with pytest.raises(NotConnected) as again:
+            session.send(encoded(session, readings(10)))
+        assert session.classify(again.value) is Failure.NOT_APPLIED
+    server.start()
+    assert stored(victoria) == 10
+
+
+@SERVER
+def test_a_server_that_is_stopped_politely_keeps_what_it_acknowledged(server, victoria):
+    victoria.create([TABLE], 10)
+    with victoria.connect() as session:
+        session.send(encoded(session, readings(1000)))
+    server.restart()
+    assert stored(victoria) == 1000
