@@ -18,6 +18,7 @@ from tests.servers.clickhouse import ClickHouse
 from tests.servers.ferretdb import FerretDb
 from tests.servers.graphite import Graphite
 from tests.servers.influxdb import InfluxDb, InfluxDb1
+from tests.servers.iotdb import IoTDb
 from tests.servers.mysql import MariaDb, MySql
 from tests.servers.opentsdb import OpenTsdb
 from tests.servers.packages import NotInstalled
@@ -44,6 +45,7 @@ SERVERS: dict[str, type[Server]] = {
     "cassandra": Cassandra,
     "cassandra_cluster": CassandraCluster,
     "clickhouse": ClickHouse,
+    "iotdb": IoTDb,
     "opentsdb": OpenTsdb,
     "graphite": Graphite,
 }
