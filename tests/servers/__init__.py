@@ -18,7 +18,7 @@ from tests.servers.clickhouse import ClickHouse
 from tests.servers.ferretdb import FerretDb
 from tests.servers.graphite import Graphite
 from tests.servers.influxdb import InfluxDb, InfluxDb1
-from tests.servers.iotdb import IoTDb
+from tests.servers.iotdb import IoTDb, IoTDbMicroseconds
 from tests.servers.mysql import MariaDb, MySql
 from tests.servers.opentsdb import OpenTsdb
 from tests.servers.packages import NotInstalled
@@ -46,6 +46,7 @@ SERVERS: dict[str, type[Server]] = {
     "cassandra_cluster": CassandraCluster,
     "clickhouse": ClickHouse,
     "iotdb": IoTDb,
+    "iotdb_us": IoTDbMicroseconds,
     "opentsdb": OpenTsdb,
     "graphite": Graphite,
 }

@@ -1,9 +1,12 @@
 """Apache IoTDB: a ConfigNode, which keeps the catalogue, and a DataNode, which keeps the rows."""
 
+import contextlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+from iotdb.table_session import TableSession, TableSessionConfig
 
 from tests.servers import packages
 from tests.servers.base import Program, Server, listens
@@ -24,9 +27,11 @@ class IoTDb(Server):
     name = "iotdb"
     version = "2.0.1-beta"
     ready_s = 180
+    settings: ClassVar[Mapping[str, str]] = {}
+    """What stands in iotdb-system.properties besides."""
 
     def __init__(self, **settings: str) -> None:
-        """Take settings of iotdb-system.properties, as in `timestamp_precision="us"`."""
+        """Take more of them, as in `timestamp_precision="us"`."""
         super().__init__()
         self._settings = settings
 
@@ -59,6 +64,7 @@ class IoTDb(Server):
             "data_region_group_extension_policy": "CUSTOM",
             "default_schema_region_group_num_per_database": 1,
             "default_data_region_group_num_per_database": 1,
+            **self.settings,
             **self._settings,
         }
         lines = (f"{name}={value}\n" for name, value in settings.items())
@@ -99,3 +105,29 @@ class IoTDb(Server):
 
     def options(self, database: str) -> dict[str, Any]:
         return {"host": "127.0.0.1", "port": self.port(), "database": database}
+
+    def execute(self, *statements: str) -> None:
+        """Run statements of the table model, by the vendor's client."""
+        address = f"127.0.0.1:{self.port()}"
+        config = TableSessionConfig([address], enable_redirection=False)
+        with contextlib.closing(TableSession(config)) as session:
+            for statement in statements:
+                session.execute_non_query_statement(statement)
+
+    def drop_database(self, name: str) -> None:
+        self.execute(f"DROP DATABASE IF EXISTS {name}")
+
+
+class IoTDbMicroseconds(IoTDb):
+    """The same, counting time in microseconds."""
+
+    name = "iotdb_us"
+    settings: ClassVar[Mapping[str, str]] = {"timestamp_precision": "us"}
+
+    @classmethod
+    def install(cls) -> None:
+        IoTDb.install()
+
+    @classmethod
+    def installed(cls) -> Path:
+        return IoTDb.installed()
