@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pwd
 import random
 import shutil
 import signal
@@ -202,9 +203,13 @@ class Server(ABC):
         """Hand files over to the user who runs the server, if that is not ourselves."""
         if os.geteuid() == 0:
             user = unprivileged_user()
-            for path in (folder, *folder.rglob("*")):
-                if path.owner() != user:
-                    shutil.chown(path, user)
+            owner = pwd.getpwnam(user).pw_uid
+            for path, folders, files in os.walk(folder):
+                for name in ("", *folders, *files):
+                    # A server that runs may remove files of its own meanwhile.
+                    with contextlib.suppress(FileNotFoundError):
+                        if os.stat(Path(path, name)).st_uid != owner:
+                            shutil.chown(Path(path, name), user)
 
     def call(
         self,

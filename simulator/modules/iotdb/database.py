@@ -30,7 +30,7 @@ from simulator.modules.iotdb.errors import (
     IotDbError,
     ServerError,
 )
-from simulator.modules.iotdb.query import quoted
+from simulator.modules.iotdb.query import quoted, stored_table
 from simulator.modules.sql import drop_names
 from simulator.query import Query, Statement
 from simulator.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
@@ -105,6 +105,7 @@ class IotDb(Database):
         limits=(
             "the time's column is called `time` in the server's tables, and names that differ in "
             "capitals only are the same",
+            "a table whose name is not made of letters, digits and _ is called by it in backquotes",
             "times finer than the server's timestamp_precision (ms unless set) are refused",
             "sums of integers are doubles there: the client sums pieces of 16 bits, each exact",
             "there is no UNION: the client puts the answers of multiple tables together",
@@ -150,7 +151,7 @@ class IotDb(Database):
             link.close()
 
     def _full(self, table: str) -> str:
-        return f"{quoted(self.options.database)}.{quoted(table)}"
+        return f"{quoted(self.options.database)}.{quoted(stored_table(table))}"
 
     # --- tables
 

@@ -5,6 +5,7 @@ integers are summed in pieces of 16 bits, each by itself exact, and every physic
 itself; the client puts pieces and tables together (`Merged`, `Newest`, `Different`).
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from simulator.schema import FLOATS, Column, Role, Table, Type
 
 Row = Sequence[Any]
 
+_PLAIN = re.compile(r"(?!root$)[a-z_][a-z0-9_]*")
 _TIME = "time"
 """What the server wants the column of a row's time to be called."""
 _PIECE = 1 << 16
@@ -60,6 +62,16 @@ def render(query: Query) -> Asked:
 def quoted(name: str) -> str:
     """Return an identifier; the server takes capitals for small letters, quoted or not."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def stored_table(name: str) -> str:
+    """Return what a table is called in the server.
+
+    A tablet's table is read as a path, of which only a name in backquotes may have blanks, dots
+    and the like; and the backquotes stay on it.
+    """
+    small = name.lower()
+    return small if _PLAIN.fullmatch(small) else "`" + small.replace("`", "``") + "`"
 
 
 def stored_name(table: Table, column: Column) -> str:
@@ -234,7 +246,7 @@ def _simple(
 
 
 def _from(table: Table, before: str, behind: str) -> tuple[str, ...]:
-    return tuple(f"{before} FROM {quoted(name)}{behind}" for name in table.names)
+    return tuple(f"{before} FROM {quoted(stored_table(name))}{behind}" for name in table.names)
 
 
 def _reader(table: Table, columns: Sequence[Column], clock: Clock) -> Callable[[Row], Row]:

@@ -90,8 +90,7 @@ class _Target:
 
     def __init__(self, table: Table, name: str, precision: Any) -> None:
         columns, unit = sent(table), table.time_unit
-        # The server takes capitals for small letters, but not everywhere.
-        self.name = name.lower()
+        self.name = query.stored_table(name)
         self.names = [column.name.lower() for column in columns]
         self.types = [TYPE_CODES[type_of(column, unit, precision)] for column in columns]
         self.categories = [_TAG if column.role is Role.TAG else _FIELD for column in columns]
