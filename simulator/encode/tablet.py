@@ -7,7 +7,7 @@ behind them, if there are NULLs, a flag a column and a bit a row.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from simulator.encode.rows import Frame, Share, cut, kept, side_by_side
 from simulator.schema import Column, Role, Type
 
 _PLAIN = Frame(b"", b"", b"")
-_WIRE = {
+_WIRE: dict[Type, np.dtype[Any]] = {
     Type.INT16: np.dtype(">i4"),
     Type.INT32: np.dtype(">i4"),
     Type.INT64: np.dtype(">i8"),
@@ -64,9 +64,7 @@ class Tablets:
         data = block.data
         if order is not None:
             times = times.take(order)
-            data = {
-                column.name: _taken(block.data[column.name], order) for column in self._columns
-            }
+            data = {column.name: _taken(block.data[column.name], order) for column in self._columns}
         columns = [column.pieces(data[column.name], rows_per_send) for column in self._columns]
         valid = [data[column.name].valid for column in self._columns]
         nulls = [None if v is None or v.all() else _bitmaps(~v, rows_per_send) for v in valid]

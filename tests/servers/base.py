@@ -205,11 +205,11 @@ class Server(ABC):
             user = unprivileged_user()
             owner = pwd.getpwnam(user).pw_uid
             for path, folders, files in os.walk(folder):
-                for name in ("", *folders, *files):
+                for each in (Path(path, name) for name in ("", *folders, *files)):
                     # A server that runs may remove files of its own meanwhile.
                     with contextlib.suppress(FileNotFoundError):
-                        if os.stat(Path(path, name)).st_uid != owner:
-                            shutil.chown(Path(path, name), user)
+                        if each.stat().st_uid != owner:
+                            shutil.chown(each, user)
 
     def call(
         self,

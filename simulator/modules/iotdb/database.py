@@ -103,8 +103,8 @@ class IotDb(Database):
         verified_against="IoTDB 2.0.1-beta, one ConfigNode and one DataNode",
         kept_after_kill=False,
         limits=(
-            "the time's column is called `time` in the server's tables, and names that differ in "
-            "capitals only are the same",
+            "the time's column is called `time` in the server's tables",
+            "names that differ in capitals only are the same",
             "a table whose name is not made of letters, digits and _ is called by it in backquotes",
             "times finer than the server's timestamp_precision (ms unless set) are refused",
             "sums of integers are doubles there: the client sums pieces of 16 bits, each exact",
@@ -238,6 +238,10 @@ class IotDb(Database):
 
 
 _BEFORE = "an acknowledged row is in the server's memory"
+_UNTOLD = (
+    f"{_BEFORE} and handed to the write-ahead log; this version does not tell whether that is "
+    "synced first, which is wal_mode (ASYNC, if nobody has set it: it is not)"
+)
 _DURABILITY: dict[str, tuple[bool | None, str]] = {
     "SYNC": (True, "an acknowledged row is in the write-ahead log, synced to disk (wal_mode=SYNC)"),
     "ASYNC": (
@@ -245,12 +249,7 @@ _DURABILITY: dict[str, tuple[bool | None, str]] = {
         f"{_BEFORE} and handed to the write-ahead log, which is synced later (wal_mode=ASYNC)",
     ),
     "DISABLE": (False, f"{_BEFORE} and nowhere else until a flush (wal_mode=DISABLE)"),
-    "": (
-        None,
-        f"{_BEFORE} and handed to the write-ahead log; whether that is synced first is the "
-        "server's wal_mode (ASYNC, if nobody has set it: it is not), which this version does not "
-        "tell",
-    ),
+    "": (None, _UNTOLD),
 }
 """wal_mode -> whether a row survives a power cut, and why."""
 

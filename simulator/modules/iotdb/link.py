@@ -7,7 +7,7 @@ This file imports the driver: it is imported only by what connects.
 
 import socket
 import ssl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -59,9 +59,7 @@ class Link:
             opened = self._call(self._client.openSession, opening, CONNECT_S)
             check(opened.status)
             self._session: int = opened.sessionId
-            self._statement = self._call(
-                self._client.requestStatementId, self._session, CONNECT_S
-            )
+            self._statement = self._call(self._client.requestStatementId, self._session, CONNECT_S)
             self.precision = TimeUnit((opened.configuration or {})["timestamp_precision"])
             """The unit in which this server counts time."""
         except NoAnswer as error:
@@ -83,7 +81,7 @@ class Link:
         with suppress(*_BROKEN):
             self._socket.close()
 
-    def insert(  # noqa: PLR0913
+    def insert(
         self,
         table: str,
         names: Sequence[str],
@@ -112,7 +110,7 @@ class Link:
         """Run a statement and return all rows of its answer, if it has one."""
         return [row for rows in self.portions(statement) for row in rows]
 
-    def portions(self, statement: str) -> Iterator[list[tuple[Any, ...]]]:
+    def portions(self, statement: str) -> Generator[list[tuple[Any, ...]], None, None]:
         """Run a statement and yield the rows of its answer as they come, block by block."""
         request = rpc.TSExecuteStatementReq(
             sessionId=self._session,
