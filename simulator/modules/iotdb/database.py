@@ -94,9 +94,9 @@ class IotDb(Database):
             BATCH: "a tablet (insertTablet): the batch column by column, device after device",
         },
         primary_keys={
-            PrimaryKey.NONE: "no id column; tags and time are the key, a row that has it is "
+            PrimaryKey.DB: "tags and time, by which IoTDB knows a row; one that has them is "
             "replaced",
-            PrimaryKey.CLIENT: "a field of text, sent by the client, beside that key",
+            PrimaryKey.CLIENT: "the same, and a field of text that the client sends",
         },
         acknowledged="in memory and handed to the write-ahead log, which is synced first only if "
         "the server's wal_mode is SYNC",

@@ -40,6 +40,8 @@ _PIECE = 1 << 16
 """Sums of so small numbers are exact in a double for 2**37 rows."""
 _PIECES = {Type.INT32: 2, Type.INT64: 4, Type.TIMESTAMP: 4}
 _DIALECT = Dialect()
+_MANY = 1_000_000
+"""Rows that may wait to be compared with the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +149,23 @@ class Different(Fold):
     def __init__(self, columns: Sequence[Output]) -> None:
         self._columns = columns
         self._seen: NDArray[np.uint64] = np.empty(0, np.uint64)
+        self._new: list[NDArray[np.uint64]] = []
+        self._waiting = 0
 
     def add(self, rows: Sequence[Row]) -> None:
         """Take in rows."""
-        hashes = stored_hashes(self._columns, rows)
-        self._seen = np.unique(np.append(self._seen, hashes))
+        self._new.append(stored_hashes(self._columns, rows))
+        self._waiting += len(rows)
+        if self._waiting > max(len(self._seen), _MANY):
+            self._sort()
+
+    def _sort(self) -> None:
+        self._seen = np.unique(np.concatenate([self._seen, *self._new]))
+        self._new, self._waiting = [], 0
 
     def rows(self) -> Sequence[Row]:
         """Return the number."""
+        self._sort()
         return [(len(self._seen),)]
 
 
@@ -211,7 +222,7 @@ def planned(query: Query, clock: Clock) -> Plan:
     """Return the SQL for a server's precision."""
     match query:
         case RowsQuery(table=table):
-            return _simple(table, "", table.columns, clock, Collected)
+            return _rows(table, table.columns, clock, Collected)
         case NewestQuery(table=table):
             names = [table.time.name, query.tag, *query.columns]
             columns = [table.column(name) for name in names]
@@ -221,27 +232,35 @@ def planned(query: Query, clock: Clock) -> Plan:
             selected = ", ".join(taken)
             selects = _from(table, f"SELECT {selected}", f" GROUP BY {quoted(query.tag)}")
             return Plan(selects, _reader(table, columns, clock), Newest)
-        case DistinctQuery(table=table):
-            columns = [table.column(name) for name in query.columns]
-            if table.parts > 1:
-                wanted = tuple(o for o in outputs(RowsQuery(table)) if o.name in query.columns)
-                wanted = tuple(sorted(wanted, key=lambda o: query.columns.index(o.name)))
-                return _simple(table, "DISTINCT ", columns, clock, lambda: Different(wanted))
-            ((different,),) = (_simple(table, "DISTINCT ", columns, clock, Collected).selects,)
-            return Plan((f"SELECT count(*) FROM ({different})",), tuple, Collected)
+        case DistinctQuery():
+            return _distinct(query, clock)
         case AggregateQuery():
             return _aggregates(query, clock)
 
 
-def _simple(
+def _distinct(query: DistinctQuery, clock: Clock) -> Plan:
+    """Tags and time tell the rows of one table apart; other columns have to be looked at.
+
+    Not by the server: a DISTINCT of 2.0.1-beta gives some rows twice, and runs out of memory.
+    """
+    table = query.table
+    key = {table.time.name, *(column.name for column in table.tags)}
+    if table.parts == 1 and key <= set(query.columns):
+        return _aggregates(AggregateQuery(table, (Aggregate(Function.COUNT),)), clock)
+    typed = {output.name: output for output in outputs(RowsQuery(table))}
+    wanted = tuple(typed[name] for name in query.columns)
+    columns = [table.column(name) for name in query.columns]
+    return _rows(table, columns, clock, lambda: Different(wanted))
+
+
+def _rows(
     table: Table,
-    how: str,
     columns: Sequence[Column],
     clock: Clock,
     fold: Callable[[], Fold],
 ) -> Plan:
     names = ", ".join(quoted(stored_name(table, column)) for column in columns)
-    selects = _from(table, f"SELECT {how}{names}", "")
+    selects = _from(table, f"SELECT {names}", "")
     return Plan(selects, _reader(table, columns, clock), fold)
 
 
