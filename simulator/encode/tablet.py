@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from simulator.batch import Array, Batch, Coded, ColumnData, Values
 from simulator.encode.levels import Rendered
 from simulator.encode.prefixed import text_share
-from simulator.encode.rows import Frame, Share, cut, kept, side_by_side
+from simulator.encode.rows import Frame, Share, cut, kept, octets, side_by_side
 from simulator.schema import Column, Role, Type
 
 _PLAIN = Frame(b"", b"", b"")
@@ -29,6 +29,7 @@ _WIRE: dict[Type, np.dtype[Any]] = {
     Type.BOOL: np.dtype(np.uint8),
 }
 _TIME = np.dtype(">i8")
+_LENGTH_BYTES = 4
 
 _Pieces: TypeAlias = Sequence[bytes | memoryview]
 """A column's part of each tablet."""
@@ -84,33 +85,41 @@ class _TabletColumn:
     def __init__(self, column: Column) -> None:
         self.name = column.name
         self._is_text = column.type is Type.TEXT or column.role is Role.TAG
-        self._share = partial(_texts if self._is_text else _numbers, column.type)
-        self._rendered = Rendered(self._share)
+        self._pack = partial(_texts if self._is_text else _numbers, column.type)
+        self._rendered = Rendered(self._pack)
 
     def pieces(self, data: ColumnData, rows_per_send: int) -> _Pieces:
         """Return the column's part of each tablet."""
         if isinstance(data, Coded):
             levels = self._rendered(data.levels)
-            arrays = [array.take(data.codes) for array in levels.arrays]
+            items = levels.items.take(data.codes)
             used = None if levels.used is None else levels.used.take(data.codes)
         else:
-            arrays, used = self._share(data.array)
-        if not self._is_text:
-            return _sliced(arrays[0], rows_per_send)
-        if data.valid is not None and not data.valid.all():
-            lengths = np.where(data.valid, arrays[0], 0).astype(arrays[0].dtype)
-            arrays, used = [lengths, arrays[1]], lengths + lengths.itemsize
-        rows = side_by_side(arrays, len(data))
-        return cut(rows, kept(rows, [Share(arrays, used)]), rows_per_send, _PLAIN)
+            items, used = self._pack(data.array)
+        if self._is_text and data.valid is not None and not data.valid.all():
+            octets(items)[~data.valid, :_LENGTH_BYTES] = 0
+            width = items.dtype.itemsize if used is None else used
+            used = np.where(data.valid, width, _LENGTH_BYTES)
+        if used is None:
+            return _sliced(items, rows_per_send)
+        return cut(items, kept(items, [Share([items], used)]), rows_per_send, _PLAIN)
 
 
-def _texts(kind: Type, values: Array) -> Share:
+class _Packed(NamedTuple):
+    """Values as they are sent; `used` says how many bytes of each item, None: all."""
+
+    items: Array
+    used: NDArray[np.int64] | None
+
+
+def _texts(kind: Type, values: Array) -> _Packed:
     """Return texts behind their lengths; a tag is always a text, also of an integer."""
-    return text_share(values if kind is Type.TEXT else values.astype(np.bytes_))
+    share = text_share(values if kind is Type.TEXT else values.astype(np.bytes_))
+    return _Packed(side_by_side(share.arrays, len(values)), share.used)
 
 
-def _numbers(kind: Type, values: Array) -> Share:
-    return Share([values.astype(_WIRE[kind])], None)
+def _numbers(kind: Type, values: Array) -> _Packed:
+    return _Packed(values.astype(_WIRE[kind]), None)
 
 
 def _sliced(values: Array, rows_per_send: int) -> _Pieces:

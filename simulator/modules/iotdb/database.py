@@ -268,6 +268,11 @@ def _wal_mode(link: "Link") -> str:
 
 def _check(table: Table) -> None:
     """Refuse what no table of the server can have."""
+    if "root" in map(str.lower, table.names):
+        raise SetupError(
+            "iotdb: no table can be called root: a tablet's table is read as a path, and that is "
+            "where paths begin; rename it in the workload"
+        )
     names = ["time", *(column.name.lower() for column in sent(table))]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:

@@ -33,7 +33,7 @@ from simulator.schema import FLOATS, Column, Role, Table, Type
 
 Row = Sequence[Any]
 
-_PLAIN = re.compile(r"(?!root$)[a-z_][a-z0-9_]*")
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 _TIME = "time"
 """What the server wants the column of a row's time to be called."""
 _PIECE = 1 << 16
