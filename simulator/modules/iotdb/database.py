@@ -108,6 +108,7 @@ class IotDb(Database):
             "a table whose name is not made of letters, digits and _ is called by it in backquotes",
             "times finer than the server's timestamp_precision (ms unless set) are refused",
             "sums of integers are doubles there: the client sums pieces of 16 bits, each exact",
+            "different values are counted by the client: the server's DISTINCT gives some twice",
             "there is no UNION: the client puts the answers of multiple tables together",
             "the size on disk is told for a whole database only, rounded and late: unknown here",
         ),
