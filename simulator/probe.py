@@ -1,6 +1,7 @@
 """Trying a target before a long sweep: reach it, describe it, and use every right once."""
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -48,7 +49,8 @@ def probe(database: Database) -> Iterator[Step]:
 
 
 def _write_and_read(database: Database, scratch: Table) -> None:
-    data = {"time": Values(np.array([1])), "value": Values(np.array([0.5]))}
+    # A whole second of the present is a time that every database can tell and still keeps.
+    data = {"time": Values(np.array([int(time.time()) * 1000])), "value": Values(np.array([0.5]))}
     row = Batch(scratch, 0, np.array([0]), data)
     with database.connect() as session:
         for payload in session.encode(row, BATCH, 1):

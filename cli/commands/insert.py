@@ -56,10 +56,10 @@ Examples:
 @option(
     "--primary-key",
     type=click.Choice([key.value for key in PrimaryKey]),
-    default=PrimaryKey.DB.value,
-    show_default=True,
+    default=None,
     help="Who makes the primary key: db (SERIAL), sql (IDENTITY), client (from the row), uuid"
-    " (drawn by the database), none (there is no primary key).",
+    " (drawn by the database), none (there is no primary key).  [default: db, or the first that the"
+    " target has]",
 )
 @option(
     "--tables",
@@ -161,7 +161,7 @@ def insert(  # noqa: PLR0913
     dry_run: bool,
     workers: tuple[int, ...],
     runs: int | None,
-    primary_key: str,
+    primary_key: str | None,
     tables: str,
     num_inserts: int,
     batch: int,
@@ -185,11 +185,15 @@ def insert(  # noqa: PLR0913
     what was sent. The rows are the same for the same --seed and --start-time, whatever the target;
     with --data they are those of a file, each written once, divided among the workers.
     """
+    problems: list[str] = conflicts(given_options())
+    found = choice.resolve(choice.extra_options(problems), problems)
+    database = found.open() if found else None
+    key = database.capabilities.default_key if database else PrimaryKey.DB
     begin = start_time.replace(tzinfo=UTC) if start_time else results.now_utc()
     options = plan.InsertOptions(
         workers=workers,
         runs=runs,
-        primary_key=PrimaryKey(primary_key),
+        primary_key=PrimaryKey(primary_key) if primary_key else key,
         tables=tables,
         num_inserts=num_inserts,
         batch=batch,
@@ -205,11 +209,9 @@ def insert(  # noqa: PLR0913
         rate=rate,
         verify=Level(verify) if verify else None,
     )
-    problems: list[str] = conflicts(given_options())
-    found = choice.resolve(choice.extra_options(problems), problems)
     problems += plan.option_problems(options)
-    if found:
-        problems += plan.target_problems(options, found.open())
+    if found and database:
+        problems += plan.target_problems(options, database)
         if data and found.runner != "local":
             problems.append("--data: pods cannot read a file of this machine; use --runner local")
     request = None
@@ -221,9 +223,9 @@ def insert(  # noqa: PLR0913
         rows = _rows(options, request, quiet=quiet)
     except ConfigError as error:
         problems += error.problems
-    if problems or not found or not rows:
+    if problems or not found or not database or not rows:
         raise ConfigError(problems)
-    level = plan.verification(options, found.open())
+    level = plan.verification(options, database)
     with rows as params:
         empty = plan.empty_dataset(options, params)
         stored = empty if clean else _stored(output, found.name, empty)

@@ -4,9 +4,10 @@ https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/: a row i
 `measurement,tag=value field=1i,other="text" timestamp`. What is NULL is left out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from simulator.encode.levels import Rendered
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, Style, Text
 from simulator.errors import UnstorableError
-from simulator.schema import FLOATS, INTEGERS, Column, Role, Table, Type
+from simulator.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type
 
 EXISTS = "exists"
 """A field that is true in every row, of tables in which any field may be NULL: a line needs one."""
@@ -23,9 +24,50 @@ EXISTS = "exists"
 _FIRST_NS, _LAST_NS = -(2**63) + 2, 2**63 - 2
 """1677-09-21 to 2262-04-11: what nanoseconds in 64 bits reach, less what InfluxDB reserves."""
 
-_PLAIN = Style(
+PLAIN = Style(
     null=b"", false=b"f", true=b"t", instants=None, quote=b"", special=b"", escape=lambda text: text
 )
+"""Values that need neither quotes nor escapes."""
+
+Check: TypeAlias = Callable[[ColumnData], None]
+"""Raises UnstorableError if a column has a value that cannot be held."""
+
+
+class Dialect:
+    """InfluxDB's line protocol; a database that takes another one says what it does differently."""
+
+    def tags(self, table: Table) -> Sequence[Column]:
+        """Return the columns that are tags; all others but time are fields."""
+        return table.tags
+
+    def marker(self, table: Table) -> str | None:
+        """Return the name of a field that is true in every row, if a line needs one."""
+        fields = _fields(table, self.tags(table))
+        return _unused(EXISTS, table) if not fields or fields[0].nullable else None
+
+    def tag(self, column: Column) -> Style:
+        """Return how a tag's values are written."""
+        return replace(PLAIN, special=b",= \\\n\r", escape=partial(_tag, column.name))
+
+    def field(self, column: Column, unit: TimeUnit) -> tuple[Style, bytes]:
+        """Return how a field's values are written, and what stands behind each."""
+        if column.type is Type.TEXT:
+            return replace(PLAIN, quote=b'"', special=b'"\\', escape=_quoted), b""
+        is_integer = column.type in INTEGERS or column.type is Type.TIMESTAMP
+        return PLAIN, b"i" if is_integer else b""
+
+    def check(self, table: Table, column: Column) -> Check:
+        """Return what raises UnstorableError for a column with a value that no line can hold."""
+        if column.role is Role.TIME:
+            return partial(_check_instants, column.name, 10**9 // table.time_unit.per_second)
+        if column.type is Type.TEXT and column.role is Role.TAG:
+            return none_is(_is_empty, f"column {column.name}: a tag cannot be an empty text")
+        if column.type in FLOATS:
+            return none_is(_is_no_number, f"column {column.name}: cannot be infinite or NaN")
+        return _anything
+
+
+INFLUXDB = Dialect()
 
 
 class LineProtocol:
@@ -35,9 +77,9 @@ class LineProtocol:
     to 1.1 GB/s.
     """
 
-    def __init__(self, table: Table, name: str) -> None:
-        self._text = Text(_slots(table, name), Frame(b"", b"", b""), table.time_unit)
-        self._checks = [(column.name, _check(table, column)) for column in table.columns]
+    def __init__(self, table: Table, name: str, dialect: Dialect = INFLUXDB) -> None:
+        self._text = Text(_slots(table, name, dialect), Frame(b"", b"", b""), table.time_unit)
+        self._checks = [(column.name, dialect.check(table, column)) for column in table.columns]
 
     def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
         """Return the block as payloads of `rows_per_send` rows each (the last may have fewer)."""
@@ -47,50 +89,46 @@ class LineProtocol:
 
 
 def marker(table: Table) -> str:
-    """Return the field that every row has."""
-    fields = _fields(table)
-    return fields[0].name if fields and not fields[0].nullable else _exists(table)
+    """Return the field that every row has, in InfluxDB."""
+    return INFLUXDB.marker(table) or _fields(table, table.tags)[0].name
 
 
-def _exists(table: Table) -> str:
-    name, taken = EXISTS, {column.name for column in table.columns}
+def _unused(name: str, table: Table) -> str:
+    taken = {column.name for column in table.columns}
     while name in taken:
         name += "_"
     return name
 
 
-def _fields(table: Table) -> list[Column]:
+def _fields(table: Table, tags: Sequence[Column]) -> list[Column]:
     """Return all columns but tags and time, one that is never NULL first."""
-    fields = [c for c in table.columns if c.role not in (Role.TAG, Role.TIME)]
+    fields = [c for c in table.columns if c not in tags and c.role is not Role.TIME]
     return sorted(fields, key=lambda column: column.nullable)
 
 
-def _slots(table: Table, name: str) -> list[Slot]:
+def _slots(table: Table, name: str, dialect: Dialect) -> list[Slot]:
     """Return a line's columns; what stands before them goes with the first that follows."""
     row: list[Slot] = []
     lead = _escaped(name.encode(), b", ")
-    for tag in table.tags:
-        style = replace(_PLAIN, special=b",= \\\n\r", escape=partial(_tag, tag.name))
-        before = lead + b"," + _key(tag) + b"="
-        row.append(Slot(tag, style, before, b"", null=lead))
+    tags = dialect.tags(table)
+    for tag in tags:
+        before = lead + b"," + _key(tag.name) + b"="
+        row.append(Slot(tag, dialect.tag(tag), before, b"", null=lead))
         lead = b""
-    fields, separator = _fields(table), b" "
-    if not fields or fields[0].nullable:
-        lead, separator = lead + b" " + _exists(table).encode() + b"=t", b","
-    for field in fields:
-        before = lead + separator + _key(field) + b"="
-        is_integer = field.type in INTEGERS or field.type is Type.TIMESTAMP
-        style, after = _PLAIN, b"i" if is_integer else b""
-        if field.type is Type.TEXT:
-            style = replace(_PLAIN, quote=b'"', special=b'"\\', escape=_quoted)
+    separator = b" "
+    if marker := dialect.marker(table):
+        lead, separator = lead + b" " + _key(marker) + b"=t", b","
+    for field in _fields(table, tags):
+        before = lead + separator + _key(field.name) + b"="
+        style, after = dialect.field(field, table.time_unit)
         row.append(Slot(field, style, before, after, null=lead))
         lead, separator = b"", b","
-    row.append(Slot(table.time, _PLAIN, lead + b" ", b"\n", null=b""))
+    row.append(Slot(table.time, PLAIN, lead + b" ", b"\n", null=b""))
     return row
 
 
-def _key(column: Column) -> bytes:
-    return _escaped(column.name.encode(), b",= ")
+def _key(name: str) -> bytes:
+    return _escaped(name.encode(), b",= ")
 
 
 def _escaped(name: bytes, special: bytes) -> bytes:
@@ -111,17 +149,6 @@ def _tag(column: str, text: bytes) -> bytes:
         return _escaped(text, b",= ")
     shown = text.decode(errors="replace")
     raise UnstorableError(f"column {column}: {shown!r} cannot be a tag: it cannot hold {limit}")
-
-
-def _check(table: Table, column: Column) -> Callable[[ColumnData], None]:
-    """Return what raises UnstorableError for a block that has a value which no line can hold."""
-    if column.role is Role.TIME:
-        return partial(_check_instants, column.name, 10**9 // table.time_unit.per_second)
-    if column.type is Type.TEXT and column.role is Role.TAG:
-        return _none_is(_is_empty, f"column {column.name}: a tag cannot be an empty text")
-    if column.type in FLOATS:
-        return _none_is(_is_no_number, f"column {column.name}: cannot be infinite or NaN")
-    return _anything
 
 
 def _anything(data: ColumnData) -> None:
@@ -148,7 +175,7 @@ def _check_instants(name: str, unit_ns: int, data: ColumnData) -> None:
             )
 
 
-def _none_is(wrong: Callable[[Array], Array], message: str) -> Callable[[ColumnData], None]:
+def none_is(wrong: Callable[[Array], Array], message: str) -> Check:
     """Return what raises UnstorableError if a value is wrong, unless it stands for NULL."""
     wrong_levels = Rendered(wrong)
 

@@ -28,6 +28,7 @@ MODULES = {
     "influxdb": "simulator.modules.influxdb.v2:Influxdb",
     "influxdb1": "simulator.modules.influxdb.v1:Influxdb1",
     "influxdb3": "simulator.modules.influxdb.v3:Influxdb3",
+    "questdb": "simulator.modules.questdb.database:QuestDb",
     "iotdb": "simulator.modules.iotdb.database:IotDb",
     "opentsdb": "simulator.modules.opentsdb.database:OpenTsdb",
     "splunk": "simulator.modules.splunk.database:Splunk",

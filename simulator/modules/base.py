@@ -69,6 +69,12 @@ class Capabilities:
     """Whether all acknowledged rows were there after a kill -9 of the server under inserts; the
     contract tests try it. None: not tried."""
 
+    @property
+    def default_key(self) -> PrimaryKey:
+        """The database's own key, or the first that it has."""
+        keys = self.primary_keys
+        return PrimaryKey.DB if PrimaryKey.DB in keys else next(iter(keys))
+
 
 @dataclass(frozen=True, slots=True)
 class Server:

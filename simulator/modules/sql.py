@@ -85,6 +85,10 @@ class Dialect:
         """Return the sum of a column, exact or an error."""
         return f"sum({self.number(column, unit)})"
 
+    def counted(self, column: Column) -> str:
+        """Return how many values of a column are not NULL."""
+        return f"count({self.name(column.name)})"
+
     def ordered(self, column: Column) -> str:
         """Return a text as something whose order is that of its bytes."""
         return self.name(column.name)
@@ -219,7 +223,7 @@ def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
     name, number = dialect.name(column.name), dialect.number(column, table.time_unit)
     match aggregate.function:
         case Function.COUNT:
-            return f"count({name})"
+            return dialect.counted(column)
         case Function.MIN | Function.MAX:
             if column.type is Type.TEXT:
                 name = dialect.ordered(column)
@@ -231,7 +235,7 @@ def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
             return f"avg({name})"
         case Function.AVG:
             # The sum is exact; avg() rounds it, or gives 16 digits where a double needs 17.
-            return dialect.mean(dialect.total(column, table.time_unit), f"count({name})")
+            return dialect.mean(dialect.total(column, table.time_unit), dialect.counted(column))
     assert_never(aggregate.function)
 
 

@@ -168,6 +168,13 @@ TARGETS = {
         duplicate=Duplicate.REPLACED,
     ),
     "influxdb1": Target("influxdb1", server="influxdb1", duplicate=Duplicate.REPLACED),
+    "questdb": Target(
+        "questdb",
+        server="questdb",
+        sums_beyond_64_bits=True,
+        duplicate=Duplicate.KEPT,
+        lacks=(Awkward.LEAST_INTEGERS, Awkward.ODD_NAMES, Awkward.OLD_ROWS),
+    ),
     "elasticsearch": Target("elasticsearch", server="elasticsearch", sums_beyond_64_bits=True),
     "opensearch": Target("elasticsearch", server="opensearch", sums_beyond_64_bits=True),
     "opensearch3": Target("elasticsearch", server="opensearch3", sums_beyond_64_bits=True),

@@ -34,6 +34,7 @@ class Awkward(StrEnum):
     EXTREME_FLOATS = "the largest and the smallest floats"
     NEGATIVE_ZERO = "negative zero"
     LARGE_INTEGERS = "integers beyond 2**53"
+    LEAST_INTEGERS = "the least integers of 32 and of 64 bits"
     LONG_TEXT = "text of 3,000 characters"
     ODD_NAMES = "names that have to be quoted"
     ODD_TAGS = "tags of more than ASCII letters and digits"
@@ -203,6 +204,9 @@ class Wide(Workload):
         integers = (large.min, large.max)
         if Awkward.LARGE_INTEGERS in lacks:
             integers = (-(2**53), 2**53)
+        least32 = np.iinfo(np.int32).min
+        if Awkward.LEAST_INTEGERS in lacks:
+            least32, integers = least32 + 1, (max(integers[0], large.min + 1), integers[1])
         instants = SEEN_US
         if Awkward.FAR_INSTANTS in lacks:
             instants = instants[abs(instants) < 2**63 // 1000]
@@ -219,7 +223,9 @@ class Wide(Workload):
             "site": Coded(number % len(self._sites), self._sites),
             "user": Coded(number % 2, USERS, None if Awkward.NULL_TAG in lacks else number % 5 > 0),
             "small": Values(_cycle(number, _ends(np.int16), np.int16)),
-            "order": Values(_cycle(number, _ends(np.int32), np.int32), number % 3 > 0),
+            "order": Values(
+                np.maximum(_cycle(number, _ends(np.int32), np.int32), least32), number % 3 > 0
+            ),
             "large": Values(
                 np.clip(_cycle(number, _ends(np.int64), np.int64), *integers), number % 11 > 0
             ),

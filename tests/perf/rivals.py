@@ -294,6 +294,9 @@ RIVALS: dict[str, Rival] = {
     "influxdb1": Rival(
         "prepared lines by http.client", post_lines, "influxdb1", batch_rows=5000,
     ),
+    "questdb": Rival(
+        "prepared lines by http.client", post_lines, "questdb", rows=4_000_000, batch_rows=5000,
+    ),
     "opentsdb": Rival(
         "prepared points by http.client", post_points, "opentsdb", rows=60_000, connections=(1,),
     ),

@@ -24,6 +24,7 @@ from tests.servers.opentsdb import OpenTsdb
 from tests.servers.packages import NotInstalled
 from tests.servers.postgres import Postgres
 from tests.servers.postgres_newer import Postgres17, Postgres18
+from tests.servers.questdb import QuestDb
 from tests.servers.search import Elasticsearch, OpenSearch, OpenSearch3, SecureElasticsearch
 from tests.servers.timescaledb import Timescaledb, Timescaledb15
 
@@ -45,6 +46,7 @@ SERVERS: dict[str, type[Server]] = {
     "cassandra": Cassandra,
     "cassandra_cluster": CassandraCluster,
     "clickhouse": ClickHouse,
+    "questdb": QuestDb,
     "iotdb": IoTDb,
     "iotdb_us": IoTDbMicroseconds,
     "opentsdb": OpenTsdb,

@@ -45,6 +45,8 @@ class Server(ABC):
     name: ClassVar[str]
     version: ClassVar[str]
     """What is fetched; the folder in the cache is called after both."""
+    targets: ClassVar[Sequence[str]] = ()
+    """Those of config.yaml that it stands for in the tests of the whole command line."""
     ready_s: ClassVar[float] = 60
     """How long each of its processes may take to start, on a busy machine."""
     stop_s: ClassVar[float] = 30
@@ -144,7 +146,8 @@ class Server(ABC):
 
     def start(self) -> None:
         """Start what does not run, on the same ports and data; return once all of it is ready."""
-        self.give(self.folder)
+        if not self.running:  # else files may vanish under our hands
+            self.give(self.folder)
         for group in self.programs():
             started = [program for program in group if not self._runs(program.name)]
             for program in started:

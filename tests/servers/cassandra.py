@@ -59,6 +59,7 @@ class Cassandra(Server):
     """
 
     name = "cassandra"
+    targets = ("cassandra_sync", "cassandra_async")
     version = "5.0.9"
     ready_s = 240
     nodes: ClassVar[int] = 1

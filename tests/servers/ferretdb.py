@@ -30,6 +30,7 @@ class FerretDb(Server):
     """
 
     name = "ferretdb"
+    targets = ("mongodb",)
     version = "2.7.0"
 
     def __init__(self) -> None:

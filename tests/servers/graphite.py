@@ -25,6 +25,7 @@ class Graphite(Server):
     """A carbon-cache and a graphite-web."""
 
     name = "graphite"
+    targets = ("graphite",)
     version = "1.1.10"
 
     def __init__(self, **settings: str) -> None:

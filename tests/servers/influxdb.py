@@ -26,6 +26,7 @@ class InfluxDb(Server):
     """An InfluxDB 2 server, set up with one organization."""
 
     name = "influxdb"
+    targets = ("influxdb",)
     version = "2.7.12"
 
     @classmethod
@@ -101,6 +102,7 @@ class InfluxDb1(Server):
     """An InfluxDB 1 server that asks for a password."""
 
     name = "influxdb1"
+    targets = ("influxdb1",)
     version = "1.8.10"
 
     @classmethod

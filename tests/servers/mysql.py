@@ -90,6 +90,7 @@ class MySql(_MySqlLike):
     """A MySQL server."""
 
     name = "mysql"
+    targets = ("mysql_innodb", "mysql_myisam")
     version = "9.7.4-2"
 
     @classmethod
@@ -125,6 +126,7 @@ class MariaDb(_MySqlLike):
     """A MariaDB server."""
 
     name = "mariadb"
+    targets = ("mariadb",)
     version = "debian"
 
     @classmethod

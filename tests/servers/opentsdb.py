@@ -42,6 +42,7 @@ class OpenTsdb(Server):
     """A TSD and an HBase."""
 
     name = "opentsdb"
+    targets = ("opentsdb",)
     version = "2.4.1"
     ready_s = 180
 

@@ -25,6 +25,7 @@ class Postgres(Server):
     """
 
     name = "postgres"
+    targets = ("postgresql",)
     version = "debian"
     newest: ClassVar[str] = "usr/lib/postgresql/*/bin/initdb"
 

@@ -146,6 +146,7 @@ class Elasticsearch(_Search):
     """Elasticsearch, open to everyone."""
 
     name = "elasticsearch"
+    targets = ("elasticsearch",)
     product = "elasticsearch"
     version = "8.6.2"
 
@@ -215,6 +216,7 @@ class OpenSearch(_Search):
     """OpenSearch."""
 
     name = "opensearch"
+    targets = ("opensearch",)
     product = "opensearch"
     version = "2.19.6"
 

@@ -13,6 +13,7 @@ class Timescaledb(Postgres):
     """TimescaleDB as sid has it, on its PostgreSQL and with its libc."""
 
     name = "timescaledb"
+    targets = ("timescaledb",)
     version = "2.31.0"
     newest = "usr/lib/postgresql/*/bin/initdb"
 

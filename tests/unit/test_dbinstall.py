@@ -138,7 +138,9 @@ def test_the_target_opensearch_names_the_charts_service_and_secret(profile):
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-@pytest.mark.parametrize(("folder", "port"), [("timescaledb", None), ("cratedb", 4200)])
+@pytest.mark.parametrize(
+    ("folder", "port"), [("timescaledb", None), ("cratedb", 4200), ("questdb", 9000)]
+)
 def test_a_target_reaches_what_a_statefulset_gives(folder, port, profile):
     path = DBINSTALL / folder / f"statefulset-{profile}.yaml"
     target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"][folder]

@@ -1,0 +1,1 @@
+"""QuestDB, through its HTTP interface."""

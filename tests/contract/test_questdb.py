@@ -1,0 +1,547 @@
+"""What is QuestDB's own: lines, tables, its log, errors and what they mean."""
+
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from simulator.batch import Batch, Coded, Values
+from simulator.encode.lineprotocol import LineProtocol
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.http import NoAnswer, NotConnected, Refused
+from simulator.modules.questdb import database as module
+from simulator.modules.questdb.database import QuestDb, QuestDbOptions
+from simulator.modules.questdb.dialect import LINES, check_names, stored
+from simulator.query import AggregateQuery, RowsQuery, Statement
+from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import ask, count
+from tests.contract.targets import TARGETS
+from tests.servers import SERVERS, free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+SERVER = pytest.mark.server("questdb")
+TABLE = EVENTS.stored(PrimaryKey.DB, 1)
+QUERIES = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
+
+
+@pytest.fixture
+def open_questdb(server_options):
+    return lambda **more: QuestDb(QuestDbOptions(**{**server_options, **more}))
+
+
+@pytest.fixture
+def database(open_questdb):
+    return open_questdb()
+
+
+def batch(table, **columns):
+    """Make a batch of columns, given by name as items, None where NULL."""
+    data = {}
+    for column in table.columns:
+        items = columns[column.name]
+        valid = np.array([item is not None for item in items])
+        if column.type is Type.TEXT:
+            texts = np.array([("?" if item is None else item).encode() for item in items])
+            data[column.name] = Coded(np.arange(len(items)), texts, valid)
+        else:
+            numbers = np.array([0 if item is None else item for item in items])
+            kind = {Type.BOOL: np.bool_, Type.INT16: np.int16, Type.INT32: np.int32}
+            kind |= {Type.FLOAT32: np.float32, Type.FLOAT64: np.float64}
+            data[column.name] = Values(numbers.astype(kind.get(column.type, np.int64)), valid)
+    return Batch(table, 0, np.arange(len(items)), data)
+
+
+def readings(first=0, rows=5, temperature=0.5, table=TABLE):
+    """Rows of one device, a second apart."""
+    number = np.arange(first, first + rows)
+    data = {
+        "timestamp": Values(1_700_000_000_000 + number * 1000),
+        "device_id": Coded(np.zeros(rows, np.int64), np.array([b"d1"])),
+        "sequence_number": Values(number),
+        "temperature": Values(np.full(rows, temperature, np.float32)),
+    }
+    return Batch(table, 0, number, data)
+
+
+def encoded(session, block, mode=BATCH):
+    (payload,) = session.encode(block, mode, len(block))
+    return payload
+
+
+def put(database, block):
+    with database.connect() as session:
+        session.send(encoded(session, block))
+    database.settle([block.table])
+
+
+def all_of(database, table):
+    with database.connect() as session:
+        return [list(row) for row in ask(session, database.render(RowsQuery(table))).rows]
+
+
+def stored_rows(database):
+    database.settle([TABLE])
+    with database.connect() as session:
+        return count(database, session, TABLE)
+
+
+def table_of(*columns, unit=TimeUnit.MILLISECOND, key=()):
+    return Table("things", (Column("time", Type.TIMESTAMP, Role.TIME), *columns), key, unit)
+
+
+def field(name, kind, *, nullable=True):
+    return Column(name, kind, Role.FIELD, nullable=nullable)
+
+
+# --- lines ---------------------------------------------------------------------------------------
+
+
+def test_known_lines():
+    table = table_of(
+        Column("site", Type.TEXT, Role.TAG, nullable=True),
+        Column("rack", Type.INT16, Role.TAG),
+        field("small", Type.INT16),
+        field("flag", Type.BOOL),
+        field("on", Type.BOOL, nullable=False),
+        field("note", Type.TEXT),
+        field("seen", Type.TIMESTAMP),
+    )
+    block = batch(
+        table,
+        time=[5, 6, 7],
+        site=["a b", None, "x\\,=\ny"],
+        rack=[-1, 0, 12],
+        small=[1, None, 3],
+        flag=[True, None, False],
+        on=[True, False, True],
+        note=['a "b" \\n', None, "two\nlines"],
+        seen=[7, None, -9],
+    )
+    last = b'rack=12i,on=t,small=3i,flag=0i,note="two\\\nlines",seen=-9000t 7\n'
+    lines = [
+        b'things,site=a\\ b rack=-1i,on=t,small=1i,flag=1i,note="a \\"b\\" \\\\n",seen=7000t 5\n',
+        b"things rack=0i,on=f 6\n",
+        b"things,site=x\\\\\\,\\=\\\ny " + last,
+    ]
+    encoder = LineProtocol(stored(table), "things", LINES)
+    assert b"".join(encoder.encode(block, 10)) == b"".join(lines)
+    assert encoder.encode(block, 1) == lines
+
+
+@pytest.mark.parametrize(
+    ("kind", "item", "told"),
+    [
+        (Type.INT32, -(2**31), "stands for NULL"),
+        (Type.INT64, -(2**63), "stands for NULL"),
+        (Type.TIMESTAMP, 2**63 // 1000 + 1, "64 bits"),
+        (Type.FLOAT64, float("inf"), "infinite or NaN"),
+    ],
+)
+def test_what_it_cannot_hold_is_refused_with_column_and_limit(kind, item, told):
+    table = table_of(field("thing", kind))
+    encoder = LineProtocol(stored(table), "things", LINES)
+    with pytest.raises(UnstorableError, match=f"column thing.*{told}"):
+        encoder.encode(batch(table, time=[1], thing=[item]), 1)
+
+
+@pytest.mark.parametrize(
+    ("unit", "instant"),
+    [
+        (TimeUnit.SECOND, -1),
+        (TimeUnit.MILLISECOND, 253_402_300_800_000),
+        (TimeUnit.MICROSECOND, 2**62),
+        (TimeUnit.NANOSECOND, 9_214_646_400 * 10**9),
+    ],
+)
+def test_a_row_before_1970_or_too_late_is_refused(unit, instant):
+    table = table_of(field("thing", Type.INT64), unit=unit)
+    encoder = LineProtocol(stored(table), "things", LINES)
+    with pytest.raises(UnstorableError, match=f"column time: {instant} is outside of 0"):
+        encoder.encode(batch(table, time=[instant], thing=[1]), 1)
+
+
+@SERVER
+def test_the_last_values_that_it_can_hold(database):
+    table = table_of(field("i", Type.INT32), field("l", Type.INT64), field("seen", Type.TIMESTAMP))
+    limit = 2**63 // 1000
+    columns = {
+        "time": [0, 253_402_300_799_999],
+        "i": [-(2**31) + 1, 2**31 - 1],
+        "l": [-(2**63) + 1, 2**63 - 1],
+        "seen": [-limit + 1, limit - 1],
+    }
+    database.create([table], 1)
+    put(database, batch(table, **columns))
+    assert all_of(database, table) == [list(row) for row in zip(*columns.values(), strict=True)]
+
+
+@SERVER
+@pytest.mark.parametrize(
+    ("unit", "times"),
+    [
+        (TimeUnit.SECOND, [0, 1_700_000_000]),
+        (TimeUnit.MICROSECOND, [1, 253_402_300_799_999_999]),
+        (TimeUnit.NANOSECOND, [1, 9_214_646_399_999_999_999]),
+    ],
+)
+def test_instants_of_every_unit(database, unit, times):
+    table = table_of(field("seen", Type.TIMESTAMP), unit=unit)
+    database.create([table], 1)
+    put(database, batch(table, time=times, seen=[-5, 1_700_000_000]))
+    assert all_of(database, table) == [[times[0], -5], [times[1], 1_700_000_000]]
+
+
+@SERVER
+def test_every_text_may_be_a_tag_and_a_field(database):
+    table = table_of(Column("tag", Type.TEXT, Role.TAG), field("note", Type.TEXT))
+    texts = [
+        "", "\\", "\\\\", "a\\", "\\ ", "a b", "a,b=c", "two\nlines", "\r\n", '"', '\\"', "'",
+        "\t", "#", "\x01", "Zürich", "𝄞", "x" * 3000, "NULL", "1i", " ", "=", ",",
+    ]  # fmt: skip
+    database.create([table], 1)
+    put(database, batch(table, time=range(len(texts)), tag=texts, note=texts))
+    assert all_of(database, table) == [[n, text, text] for n, text in enumerate(texts)]
+
+
+@SERVER
+def test_a_row_of_nothing_but_its_time(database):
+    kinds = (Type.TEXT, Type.BOOL, Type.INT16, Type.INT64, Type.FLOAT32, Type.TIMESTAMP)
+    table = table_of(
+        Column("site", Type.TEXT, Role.TAG, nullable=True),
+        *(field(kind.value, kind) for kind in kinds),
+    )
+    database.create([table], 1)
+    nothing = {column.name: [None] for column in table.columns}
+    put(database, batch(table, **{**nothing, "time": [7]}))
+    assert all_of(database, table) == [[7, *[None] * 7]]
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+@SERVER
+@pytest.mark.parametrize(("primary_key", "more"), [("db", []), ("none", []), ("client", ["id"])])
+def test_the_events_table(database, server, primary_key, more):
+    table = EVENTS.stored(PrimaryKey(primary_key), 1)
+    database.create([table], 1000)
+    columns = server.execute("SELECT \"column\", type FROM table_columns('events')")
+    assert columns == [
+        *([name, "VARCHAR"] for name in more),
+        ["timestamp", "TIMESTAMP"],
+        ["device_id", "SYMBOL"],
+        ["sequence_number", "LONG"],
+        ["temperature", "FLOAT"],
+    ]
+    told = server.execute(
+        "SELECT designatedTimestamp, partitionBy, walEnabled, dedup FROM tables() "
+        "WHERE table_name = 'events'"
+    )
+    assert told == [["timestamp", "DAY", True, False]]
+
+
+@SERVER
+def test_options_of_tables(open_questdb, server):
+    database = open_questdb(partition_by="HOUR", dedup=True)
+    database.create([TABLE], 1000)
+    put(database, readings(rows=7200))
+    told = server.execute("SELECT partitionBy, dedup FROM tables() WHERE table_name = 'events'")
+    assert told == [["HOUR", True]]
+    assert len(server.execute("table_partitions('events')")) == 3
+    keys = server.execute("SELECT \"column\" FROM table_columns('events') WHERE upsertKey")
+    assert keys == [["timestamp"], ["device_id"], ["sequence_number"]]
+
+
+@SERVER
+@pytest.mark.parametrize(("dedup", "left"), [(False, [0.5] * 5 + [1.5] * 5), (True, [1.5] * 5)])
+def test_a_row_that_is_sent_again_replaces_the_other_if_wanted(open_questdb, dedup, left):
+    database = open_questdb(dedup=dedup)
+    database.create([TABLE], 10)
+    for temperature in (0.5, 1.5):
+        put(database, readings(temperature=temperature))
+    assert sorted(row[3] for row in all_of(database, TABLE)) == left
+
+
+@SERVER
+def test_dedup_needs_a_natural_key(open_questdb):
+    with pytest.raises(SetupError, match="table events has no natural key; leave dedup out"):
+        open_questdb(dedup=True).create([replace(TABLE, key=())], 10)
+
+
+@SERVER
+@pytest.mark.parametrize("character", "?.,'\"\\/:()+-*%~\t\n\x01\x7f\ufeff =;&|<>[]{}!@#$^`é")
+def test_a_name_is_refused_when_the_server_would(server, character):
+    name = f"a{character}b"
+    quoted = name.replace('"', '""')
+    for what, table, statement in (
+        ("table", replace(TABLE, name=name), f'CREATE TABLE "{quoted}" (t TIMESTAMP)'),
+        (
+            "column",
+            replace(TABLE, columns=(*TABLE.columns, field(name, Type.INT64))),
+            f'CREATE TABLE c{ord(character)} (t TIMESTAMP, "{quoted}" INT)',
+        ),
+    ):
+        try:
+            server.execute(statement + " TIMESTAMP(t) PARTITION BY DAY WAL")
+        except OSError:
+            with pytest.raises(UnstorableError, match=f"^{what} .*rename it"):
+                check_names(table)
+        else:
+            check_names(table)
+
+
+@SERVER
+def test_words_of_sql_and_spaces_may_be_names(database):
+    table = replace(
+        table_of(Column("select", Type.TEXT, Role.TAG), field("group by", Type.INT64)),
+        name="order by",
+    )
+    database.create([table], 1)
+    put(database, batch(table, time=[5], select=["from"], **{"group by": [1]}))
+    assert all_of(database, table) == [[5, "from", 1]]
+
+
+@SERVER
+def test_a_table_that_differs_in_case_alone_is_in_the_way(database):
+    database.create([replace(TABLE, name="Events")], 10)
+    with pytest.raises(SetupError, match="table events already exists"):
+        database.create([TABLE], 10)
+    database.drop([replace(TABLE, name="Events")])
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def test_the_published_queries():
+    database = QuestDb(QuestDbOptions(url="http://h"))
+    told = {name: database.render(query).text for name, query in QUERIES.items()}
+    stats = ", ".join(f'{called}("temperature")' for called in ("max", "avg", "min"))
+    assert told == {
+        "count-events": 'SELECT count(*) FROM "events"',
+        "temperature-min-max": 'SELECT max("temperature"), min("temperature") FROM "events"',
+        "temperature-stats": f'SELECT {stats} FROM "events"',
+        "temperature-stats-per-device": f'SELECT "device_id", {stats} FROM "events" '
+        'GROUP BY "device_id"',
+        "newest-per-device": 'SELECT "device_id", "temperature" FROM (SELECT *, '
+        'max("timestamp") OVER (PARTITION BY "device_id") AS newest_time FROM "events") '
+        'AS newest WHERE "timestamp" = newest_time',
+    }
+
+
+@SERVER
+def test_the_tuned_queries_of_the_configuration_are_true(database):
+    lines = (ROOT / "config.yaml").read_text().splitlines()
+    start = next(n for n, line in enumerate(lines) if line == "  questdb:")
+    end = lines.index("", start)
+    tuned = [line.replace("    # ", "    ", 1) for line in lines[start:end]]
+    queries = yaml.safe_load("\n".join(tuned))["questdb"]["queries"]
+    assert queries
+    database.create([TABLE], 100)
+    put(database, readings(rows=50))
+    put(database, readings(50, 50, temperature=2.25))
+    with database.connect() as session:
+        for name, text in queries.items():
+            given = database.render(QUERIES[name])
+            own = Statement(text, given.outputs, tuned=True)
+            assert ask(session, own) == ask(session, given)
+            assert list(session.stream(own, 10)) == [[["d1", 2.25]]]
+
+
+@SERVER
+def test_answers_do_not_depend_on_how_threads_share_the_work(database):
+    """The sum of INT did, in 9.3.4."""
+    wide = TARGETS["questdb"].wide()
+    wide.fill(database)
+    with database.connect() as session:
+        for name, query in wide.queries.items():
+            given, expected = database.render(query), wide.answer(query)
+            wrong = [found for _ in range(50) if (found := ask(session, given)) != expected]
+            assert not wrong, name
+
+
+@SERVER
+def test_sampling_agrees_with_the_buckets(database):
+    database.create([TABLE], 100)
+    put(database, readings(rows=9000))
+    aggregates = QUERIES["temperature-stats"].aggregates
+    query = AggregateQuery(TABLE, aggregates, bucket=3_600_000)
+    sampled = (
+        "SELECT CAST(timestamp AS LONG) / 1000, max(temperature), avg(temperature), "
+        "min(temperature) FROM events SAMPLE BY 1h ALIGN TO CALENDAR"
+    )
+    with database.connect() as session:
+        given = database.render(query)
+        answer = ask(session, given)
+        assert len(answer.rows) == 3
+        assert ask(session, Statement(sampled, given.outputs, tuned=True)) == answer
+
+
+@SERVER
+def test_a_query_that_the_server_refuses_is_told_in_its_words(database):
+    with database.connect() as session:
+        with pytest.raises(Refused, match="400: table does not exist") as caught:
+            session.run(Statement("SELECT * FROM nowhere", ()))
+        assert session.alive
+    assert database.explain(caught.value).endswith("; run an insert first")
+
+
+# --- the log -------------------------------------------------------------------------------------
+
+
+def test_settling_waits_for_the_log_and_says_where_it_is_stuck(monkeypatch):
+    with SERVERS["questdb"](cairo_commit_mode="sync", dev_mode_enabled="true") as server:
+        database = QuestDb(QuestDbOptions(**server.options("")))
+        told = database.describe()
+        assert told.durable
+        assert "on disk (cairo.commit.mode=sync)" in told.durability
+
+        database.create([TABLE], 10)
+        server.execute("ALTER TABLE events SUSPEND WAL")
+        with database.connect() as session:
+            session.send(encoded(session, readings()))
+            assert count(database, session, TABLE) == 0
+        with pytest.raises(SetupError, match=r'events is suspended: .*"events" RESUME WAL'):
+            database.settle([TABLE])
+        server.execute("ALTER TABLE events RESUME WAL")
+        assert stored_rows(database) == 5
+
+    with SERVERS["questdb"](cairo_wal_apply_enabled="false") as server:
+        database = QuestDb(QuestDbOptions(**server.options("")))
+        database.create([TABLE], 10)
+        with database.connect() as session:
+            session.send(encoded(session, readings()))
+        monkeypatch.setattr(module, "_STUCK_S", 0.5)
+        with pytest.raises(SetupError, match=r"not applied any further for 0.5 s; look at"):
+            database.settle([TABLE])
+
+
+# --- what an error means for the rows ------------------------------------------------------------
+
+
+@SERVER
+@pytest.mark.parametrize("mode", [SINGLE, BATCH])
+def test_a_server_that_is_killed(database, server, mode):
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        session.send(encoded(session, readings(), mode))
+        server.kill()
+        try:
+            with pytest.raises(NotConnected) as caught:
+                session.send(encoded(session, readings(5), mode))
+        finally:
+            server.start()
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        assert not session.alive
+        assert "Connection refused; check that the server runs" in database.explain(caught.value)
+    assert stored_rows(database) == 5
+
+
+@SERVER
+def test_a_server_that_does_not_answer_in_time(open_questdb, server):
+    database = open_questdb(timeout_s=0.5)
+    database.create([TABLE], 10)
+    ((_, process),) = server._running.values()
+    with database.connect() as session:
+        session.send(encoded(session, readings()))
+        process.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(NoAnswer) as caught:
+                session.send(encoded(session, readings(5)))
+        finally:
+            process.send_signal(signal.SIGCONT)
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        assert not session.alive
+        assert "no answer within 0.5 s" in database.explain(caught.value)
+
+
+@SERVER
+@pytest.mark.parametrize("rows", [5, 300_000])
+def test_a_line_that_is_refused_takes_its_whole_request_with_it(database, rows):
+    database.create([TABLE], 10)
+    with database.connect() as session:
+        payload = encoded(session, readings(rows=rows))
+        path, body = payload.data
+        bad = b'events,device_id=d1 temperature="warm" 1700000000000\n'
+        broken = type(payload)(payload.rows, payload.mode, (path, body + bad))
+        with pytest.raises(Refused, match=f"error in line {rows + 1}: .*STRING") as caught:
+            session.send(broken)
+        assert session.classify(caught.value) is Failure.FATAL
+        assert session.alive
+        assert "run with --clean" in database.explain(caught.value)
+        session.send(payload)
+    assert stored_rows(database) == rows
+
+
+@SERVER
+def test_a_table_without_a_log_is_refused(database, server):
+    server.execute("CREATE TABLE events (timestamp TIMESTAMP) TIMESTAMP(timestamp)")
+    with database.connect() as session:
+        with pytest.raises(Refused, match="cannot insert in non-WAL table") as caught:
+            session.send(encoded(session, readings()))
+        assert session.classify(caught.value) is Failure.FATAL
+    assert "run with --clean" in database.explain(caught.value)
+
+
+@SERVER
+def test_lines_may_be_compressed(open_questdb):
+    database = open_questdb(gzip=True)
+    database.create([TABLE], 1000)
+    block = readings(rows=1000)
+    with database.connect() as session:
+        _, body = encoded(session, block).data
+    assert len(body) < 20_000
+    put(database, block)
+    assert stored_rows(database) == 1000
+
+
+# --- being refused -------------------------------------------------------------------------------
+
+
+def refusal(database):
+    """Return what is told by every way in, in seconds."""
+    start = time.monotonic()
+    told = []
+    for attempt in (
+        database.connect,
+        database.describe,
+        lambda: database.create([TABLE], 1),
+        lambda: database.drop([TABLE]),
+    ):
+        with pytest.raises(SetupError) as caught:
+            attempt()
+        told.append(str(caught.value))
+    assert time.monotonic() - start < 10
+    return told
+
+
+@SERVER
+@pytest.mark.parametrize("wrong", [{"password": "swordfish"}, {"username": None, "password": None}])
+def test_wrong_credentials(open_questdb, wrong):
+    for told in refusal(open_questdb(**wrong)):
+        assert "401: Unauthorized; check the credentials" in told
+        assert "swordfish" not in told
+
+
+@SERVER
+def test_a_server_that_is_not_there(open_questdb):
+    port = free_port()
+    for told in refusal(open_questdb(url=f"http://127.0.0.1:{port}")):
+        assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in told
+
+
+@SERVER
+def test_no_credential_is_ever_shown(database, server):
+    assert server.password not in f"{database.options!r} {database.options.public()}"
+
+
+@SERVER
+def test_durability_is_read_from_the_server(database):
+    told = database.describe()
+    assert told.version == "QuestDB 9.3.4"
+    assert told.durable is False
+    assert "(cairo.commit.mode=nosync)" in told.durability
