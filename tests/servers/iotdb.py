@@ -27,6 +27,7 @@ class IoTDb(Server):
 
     name = "iotdb"
     version = "2.0.1-beta"
+    targets = ("iotdb",)
     ready_s = 180
     settings: ClassVar[Mapping[str, str]] = {}
     """What stands in iotdb-system.properties besides."""
