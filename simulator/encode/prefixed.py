@@ -52,7 +52,7 @@ class Prefixed:
 
     def _field(self, column: Column, values: Array) -> Share:
         if column.type is Type.TEXT:
-            return _text(values)
+            return text_share(values)
         if column.type is Type.TIMESTAMP:
             values = self._instants(values)
         length = np.array([values.dtype.itemsize], _LENGTH)
@@ -65,7 +65,8 @@ class Prefixed:
         return Share([items], np.where(valid, used, _LENGTH.itemsize))
 
 
-def _text(values: Array) -> Share:
+def text_share(values: Array) -> Share:
+    """Return texts behind their lengths."""
     lengths = np.strings.str_len(values)
     fixed = lengths.min() == values.dtype.itemsize
     return Share([lengths.astype(_LENGTH), values], None if fixed else lengths + _LENGTH.itemsize)

@@ -30,6 +30,7 @@ MODULES = {
     "influxdb3": "simulator.modules.influxdb.v3:Influxdb3",
     "questdb": "simulator.modules.questdb.database:QuestDb",
     "quasardb": "simulator.modules.quasardb.database:QuasarDb",
+    "iotdb": "simulator.modules.iotdb.database:IotDb",
     "opentsdb": "simulator.modules.opentsdb.database:OpenTsdb",
     "splunk": "simulator.modules.splunk.database:Splunk",
     "victoriametrics": "simulator.modules.victoriametrics.database:VictoriaMetrics",

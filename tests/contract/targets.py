@@ -227,6 +227,23 @@ TARGETS = {
         unanswered=True,
         size_unknown=True,
     ),
+    "iotdb": Target(
+        "iotdb",
+        server="iotdb",
+        duplicate=Duplicate.REPLACED,
+        lacks=(Awkward.FINE_TIME,),
+        sums_beyond_64_bits=True,
+        size_unknown=True,
+        durability_unknown=True,
+    ),
+    "iotdb_us": Target(
+        "iotdb",
+        server="iotdb_us",
+        duplicate=Duplicate.REPLACED,
+        sums_beyond_64_bits=True,
+        size_unknown=True,
+        durability_unknown=True,
+    ),
     "splunk": Target(
         "splunk",
         _synthetic_splunk,

@@ -25,6 +25,8 @@ import numpy as np
 from clickhouse_connect.datatypes.registry import get_from_name
 from clickhouse_connect.driver.insert import InsertContext
 from clickhouse_connect.driver.transform import NativeTransform
+from iotdb.utils.IoTDBConstants import TSDataType
+from iotdb.utils.NumpyTablet import NumpyTablet
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -38,6 +40,7 @@ from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.points import Points
 from simulator.encode.rows import Frame
+from simulator.encode.tablet import Tablets
 from simulator.encode.text import CSV, SQL, TSV, Text
 from simulator.modules.cratedb.session import JSON
 from simulator.modules.cratedb.sql import CrateDialect
@@ -166,6 +169,29 @@ _CQL = CqlRows(
 )
 
 
+def tablets(block: Batch, rows_per_send: int) -> list[bytes]:
+    """Encode for IoTDB, as nothing but bytes."""
+    encoded = _TABLETS.encode(block, rows_per_send)
+    return [part for tablet in encoded for part in (tablet.times, tablet.values)]
+
+
+def iotdb(block: Batch, rows_per_send: int) -> list[bytes]:
+    """Encode as IoTDB's own client does, given the columns as NumPy arrays."""
+    times, *columns = (block.data[column.name].values() for column in TABLE.columns)
+    columns[0] = columns[0].astype(str).astype(object)
+    types = [TSDataType.STRING, TSDataType.INT64, TSDataType.FLOAT]
+    names = [column.name for column in TABLE.columns[1:]]
+    sends = []
+    for start in range(0, len(block), rows_per_send):
+        part = [column[start : start + rows_per_send] for column in columns]
+        tablet = NumpyTablet(TABLE.name, names, types, part, times[start : start + rows_per_send])
+        sends += [tablet.get_binary_timestamps(), tablet.get_binary_values()]
+    return sends
+
+
+_TABLETS = Tablets(TABLE.columns[1:], lambda times: times)
+
+
 def points(encoder: Points, block: Batch, rows_per_send: int) -> list[bytes]:
     """Return the messages of a database of metrics, two points a row."""
     sends = encoder.encode(block, rows_per_send, instead={})
@@ -222,6 +248,16 @@ def main() -> None:
             )
             driver = partial(clickhouse_connect, rows_per_send=rows_per_send)
             show("Native (drv)", rows_per_send, driver, drawn, loop_s)
+            show(
+                "Tablet",
+                rows_per_send,
+                partial(tablets, rows_per_send=rows_per_send),
+                drawn,
+                loop_s,
+            )
+            if rows_per_send > 1:  # it would take minutes
+                vendors = partial(iotdb, rows_per_send=rows_per_send)
+                show("Tablet (drv)", rows_per_send, vendors, drawn[:2], loop_s)
             show("CQL", rows_per_send, partial(cql, rows_per_send=rows_per_send), drawn, loop_s)
 
 

@@ -18,6 +18,7 @@ from tests.servers.clickhouse import ClickHouse
 from tests.servers.ferretdb import FerretDb
 from tests.servers.graphite import Graphite
 from tests.servers.influxdb import InfluxDb, InfluxDb1
+from tests.servers.iotdb import IoTDb, IoTDbMicroseconds
 from tests.servers.mysql import MariaDb, MySql
 from tests.servers.opentsdb import OpenTsdb
 from tests.servers.packages import NotInstalled
@@ -47,6 +48,8 @@ SERVERS: dict[str, type[Server]] = {
     "cassandra_cluster": CassandraCluster,
     "clickhouse": ClickHouse,
     "questdb": QuestDb,
+    "iotdb": IoTDb,
+    "iotdb_us": IoTDbMicroseconds,
     "opentsdb": OpenTsdb,
     "victoriametrics": VictoriaMetrics,
     "graphite": Graphite,

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pwd
 import random
 import shutil
 import signal
@@ -215,9 +216,13 @@ class Server(ABC):
         """Hand files over to the user who runs the server, if that is not ourselves."""
         if os.geteuid() == 0:
             user = unprivileged_user()
-            for path in (folder, *folder.rglob("*")):
-                if path.owner() != user:
-                    shutil.chown(path, user)
+            owner = pwd.getpwnam(user).pw_uid
+            for path, folders, files in os.walk(folder):
+                for each in (Path(path, name) for name in ("", *folders, *files)):
+                    # A server that runs may remove files of its own meanwhile.
+                    with contextlib.suppress(FileNotFoundError):
+                        if each.stat().st_uid != owner:
+                            shutil.chown(each, user)
 
     def call(
         self,

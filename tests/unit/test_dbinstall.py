@@ -278,6 +278,23 @@ def test_a_target_reaches_splunks_two_ports_and_nobody_agrees_for_the_user(profi
     assert "accept" not in path.read_text()
 
 
+@pytest.mark.parametrize("profile", ["lab", "bench"])
+def test_a_target_reaches_iotdbs_nodes_which_sync_as_it_comes(profile):
+    path = DBINSTALL / "iotdb" / f"statefulset-{profile}.yaml"
+    target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["iotdb"]
+    names = [each["metadata"]["name"] for each in documents(path) if each["kind"] == "Service"]
+    statefulset = one(path, "StatefulSet")
+    given = one(path, "ConfigMap")["data"]["iotdb-system.properties"]
+    settings = dict(line.split("=", 1) for line in given.splitlines())
+
+    assert names == [target["host"], statefulset["spec"]["serviceName"]]
+    assert settings["dn_rpc_port"] == "6667"
+    first = f"{statefulset['metadata']['name']}-0.{names[1]}:{settings['cn_internal_port']}"
+    assert {settings["cn_seed_config_node"], settings["dn_seed_config_node"]} == {first}
+    assert settings["data_replication_factor"] == str(statefulset["spec"]["replicas"])
+    assert not {"wal_mode", "timestamp_precision"} & set(settings)
+
+
 def test_the_service_finds_the_pod_and_the_patch_its_volume():
     service, statefulset = one(STATEFULSET, "Service"), one(STATEFULSET, "StatefulSet")
     template = statefulset["spec"]["template"]

@@ -1,0 +1,1 @@
+"""Apache IoTDB's table model, through its session protocol."""

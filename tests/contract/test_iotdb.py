@@ -1,0 +1,503 @@
+"""What is IoTDB's own: texts of queries, sums in pieces, names, precision, errors, durability."""
+
+import socket
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    load_pem_private_key,
+    pkcs12,
+)
+from iotdb.thrift.common.ttypes import TSStatus
+
+from simulator.batch import Batch, Coded, Values
+from simulator.dataset import Dataset, lane_range
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.iotdb import database as module
+from simulator.modules.iotdb.clock import Clock
+from simulator.modules.iotdb.database import IotDb, IotDbOptions
+from simulator.modules.iotdb.errors import NoAnswer, NotConnected, ServerError, Status, classify
+from simulator.modules.iotdb.link import check
+from simulator.modules.iotdb.query import Different, Merged, planned, render
+from simulator.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    RowsQuery,
+    Statement,
+    outputs,
+)
+from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.verdict import Level
+from simulator.verdict import Status as Verdict
+from simulator.verify import verify
+from simulator.workloads.iot import EVENTS, Iot
+from tests.contract.harness import ask, count
+from tests.contract.test_kill import ROWS_PER_SEND, Writer
+from tests.servers import free_port
+from tests.servers.iotdb import IoTDb
+
+TABLE = EVENTS.stored(PrimaryKey.DB, 1)
+SERVER = pytest.mark.server("iotdb")
+MS, US = TimeUnit.MILLISECOND, TimeUnit.MICROSECOND
+
+
+@pytest.fixture
+def open_iotdb(server_options):
+    return lambda **more: IotDb(IotDbOptions(**{**server_options, **more}))
+
+
+@pytest.fixture
+def iotdb(open_iotdb):
+    return open_iotdb()
+
+
+def nowhere(**more):
+    """A database that no server has."""
+    return IotDb(IotDbOptions(**{"host": "127.0.0.1", "port": free_port(), **more}))
+
+
+def readings(first=0, rows=5, devices=1, table=TABLE, temperature=0.5):
+    """Rows a second apart."""
+    number = np.arange(first, first + rows)
+    names = np.array([b"d%d" % device for device in range(devices)])
+    data = {
+        "timestamp": Values(1_700_000_000_000 + number * 1000),
+        "device_id": Coded(number % devices, names),
+        "sequence_number": Values(number),
+        "temperature": Values(np.full(rows, temperature, np.float32)),
+    }
+    return Batch(table, 0, number, data)
+
+
+def encoded(session, batch, mode=BATCH):
+    (payload,) = session.encode(batch, mode, len(batch))
+    return payload
+
+
+def stored(database, table=TABLE):
+    with database.connect() as session:
+        return count(database, session, table)
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def test_the_published_queries_in_sql():
+    queries = Iot(Iot.params_model(), 1, 0).queries([TABLE])
+    told = {name: render(query).text for name, query in queries.items()}
+    mean = 'count("temperature"), sum("temperature")'
+    assert told == {
+        "count-events": 'SELECT count(*) FROM "events"',
+        "temperature-min-max": 'SELECT max("temperature"), min("temperature") FROM "events"',
+        "temperature-stats": f'SELECT max("temperature"), {mean}, min("temperature") FROM "events"',
+        "temperature-stats-per-device": f'SELECT "device_id", max("temperature"), {mean}, '
+        'min("temperature") FROM "events" GROUP BY 1',
+        "newest-per-device": 'SELECT last_by("time", "time"), "device_id", '
+        'last_by("temperature", "time") FROM "events" GROUP BY "device_id"',
+    }
+
+
+def test_a_query_counts_in_the_servers_precision():
+    query = AggregateQuery(TABLE, (Aggregate(Function.COUNT),), bucket=60_000, since=-5, until=1001)
+    (same,) = planned(query, Clock(MS, MS)).selects
+    (finer,) = planned(query, Clock(MS, US)).selects
+    (coarser,) = planned(replace(query, table=replace(TABLE, time_unit=US)), Clock(US, MS)).selects
+    assert '"time" >= -5 AND "time" < 1001' in same
+    assert '"time" >= -5000 AND "time" < 1001000' in finer
+    # Of times that are whole milliseconds the first after 1001 us is 2 ms.
+    assert '"time" >= 0 AND "time" < 2' in coarser
+    assert 'CAST("time" AS INT64) - (' in same
+    assert '(CAST("time" AS INT64) / 1000) - (' in finer
+    assert '(CAST("time" AS INT64) * 1000) - (' in coarser
+
+
+def test_groups_that_come_twice_are_put_together():
+    query = AggregateQuery(
+        TABLE,
+        (Aggregate(Function.AVG, "sequence_number"), Aggregate(Function.MAX, "temperature")),
+        by=("device_id",),
+    )
+    fold = planned(query, Clock(MS, MS)).fold()
+    assert isinstance(fold, Merged)
+    fold.add([("a", 2, 6.0, 1.0, 0.0, 0.0, 1.5), ("b", 0, None, None, None, None, None)])
+    fold.add([("a", 1, 3.0, 0.0, 0.0, 0.0, None)])
+    assert fold.rows() == [("a", (9 + 65536) / 3, 1.5), ("b", None, None)]
+
+
+def test_different_rows_are_counted_once_however_many_wait():
+    column = outputs(RowsQuery(TABLE))[2]
+    fold = Different([column])
+    for start in (0, 3, 5):
+        fold.add([(number,) for number in range(start, start + 5)])
+    assert fold.rows() == [(10,)]
+    fold.add([(9,), (10,)])
+    assert fold.rows() == [(11,)]
+
+
+@SERVER
+def test_distinct_counts_what_tags_and_time_do_not_tell_apart(iotdb):
+    iotdb.create([TABLE], 100)
+    with iotdb.connect() as session:
+        for temperature, rows in ((0.5, 5000), (1.5, 5000)):
+            first = int(temperature) * 5000
+            session.send(encoded(session, readings(first, rows, 3, temperature=temperature)))
+        for columns, expected in (
+            (("temperature",), 2),
+            (("device_id", "temperature"), 6),
+            (("sequence_number",), 10_000),
+            (("device_id", "timestamp"), 10_000),
+        ):
+            found = ask(session, iotdb.render(DistinctQuery(TABLE, columns)))
+            assert found.rows == ((expected,),), columns
+
+
+@SERVER
+def test_a_statement_of_the_users_own_is_run_as_it_is(iotdb):
+    iotdb.create([TABLE], 100)
+    with iotdb.connect() as session:
+        session.send(encoded(session, readings()))
+        wanted = outputs(AggregateQuery(TABLE, (Aggregate(Function.COUNT),)))
+        own = Statement("SELECT count(sequence_number) FROM events", wanted, tuned=True)
+        assert ask(session, own).rows == ((5,),)
+
+
+@SERVER
+def test_rows_are_streamed_while_more_wait_on_the_server(open_iotdb):
+    iotdb = open_iotdb(fetch_rows=100)
+    iotdb.create([TABLE], 10_000)
+    with iotdb.connect() as session:
+        session.send(encoded(session, readings(rows=20_000)))
+        statement = iotdb.render(RowsQuery(TABLE))
+        unfinished = session.stream(statement, 100)
+        next(unfinished)
+        unfinished.close()
+        portions = list(session.stream(statement, 3000))
+    assert [len(portion) for portion in portions] == [3000] * 6 + [2000]
+    assert sorted(row[2] for portion in portions for row in portion) == list(range(20_000))
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def table_of(*columns, unit=MS):
+    time = Column("timestamp", Type.TIMESTAMP, Role.TIME)
+    return Table("t", (time, *columns), (), unit)
+
+
+def test_a_table_called_root_is_refused_as_tablets_read_their_tables_as_paths():
+    with pytest.raises(SetupError, match="root"):
+        nowhere().create([replace(TABLE, name="Root")], 100)
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ([Column("Time", Type.INT64, Role.FIELD)], "called 'time'"),
+        (
+            [Column("a", Type.INT64, Role.FIELD), Column("A", Type.INT64, Role.FIELD)],
+            "called 'a'",
+        ),
+        ([Column("a", Type.FLOAT32, Role.TAG)], "a is float32, and a tag is text or an integer"),
+    ],
+)
+def test_a_table_that_the_server_cannot_have_is_refused(columns, told):
+    with pytest.raises(SetupError, match=told):
+        nowhere().create([table_of(*columns)], 100)
+
+
+@SERVER
+@pytest.mark.parametrize("name", ["Machine States", "a.b", "roots", "it's `odd`", "x-y", "7", "é"])
+def test_rows_are_stored_in_the_table_of_whatever_name(iotdb, name):
+    table = replace(TABLE, name=name)
+    iotdb.create([table], 100)
+    with iotdb.connect() as session:
+        session.send(encoded(session, readings(table=table)))
+    assert stored(iotdb, table) == 5
+    iotdb.drop([table])
+    iotdb.create([table], 100)
+    assert stored(iotdb, table) == 0
+
+
+@SERVER
+def test_dropping_needs_no_database_and_makes_none(open_iotdb):
+    absent = open_iotdb(database="absent")
+    absent.drop([TABLE])
+    with absent.connect() as session, pytest.raises(ServerError) as caught:
+        count(absent, session, TABLE)
+    assert "absent" in absent.explain(caught.value)
+    assert "run an insert first" in absent.explain(caught.value)
+
+
+# --- precision -----------------------------------------------------------------------------------
+
+
+@SERVER
+def test_times_finer_than_the_servers_are_refused_with_a_remedy(iotdb):
+    table = replace(TABLE, time_unit=US)
+    iotdb.create([table], 100)
+    rows = readings(table=table)
+    with iotdb.connect() as session:
+        session.send(encoded(session, rows))  # whole milliseconds
+        odd = Values(rows.data["timestamp"].values() + 1)
+        with pytest.raises(UnstorableError, match=r"timestamp.*=ms.*--tick-ms.*=us"):
+            session.encode(Batch(table, 0, rows.rows, {**rows.data, "timestamp": odd}), BATCH, 5)
+        found = ask(session, iotdb.render(RowsQuery(table))).rows
+    assert [row[0] for row in found] == rows.data["timestamp"].values().tolist()
+
+
+@pytest.mark.server("iotdb_us")
+def test_times_that_the_servers_64_bits_cannot_count_are_refused(iotdb):
+    table = replace(TABLE, time_unit=TimeUnit.SECOND)
+    iotdb.create([table], 100)
+    rows = readings(table=table)
+    far = Values(np.full(5, 2**62))
+    with (
+        iotdb.connect() as session,
+        pytest.raises(UnstorableError, match="beyond the 64 bits"),
+    ):
+        session.encode(Batch(table, 0, rows.rows, {**rows.data, "timestamp": far}), BATCH, 5)
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def test_the_classes_of_errors():
+    def refused(*codes):
+        return ServerError("", tuple(Status(code, "words") for code in codes))
+
+    assert classify(NotConnected("")) is Failure.NOT_APPLIED
+    assert classify(NoAnswer("")) is Failure.UNKNOWN
+    assert classify(refused(507)) is Failure.FATAL
+    assert classify(refused(606)) is Failure.UNKNOWN  # other parts of the tablet may be stored
+    assert classify(refused(507, 305)) is Failure.UNKNOWN
+    assert classify(ValueError()) is Failure.UNKNOWN
+
+
+def test_a_part_that_is_refused_is_found_among_those_that_are_not():
+    good = TSStatus(code=200)
+    check(good)
+    check(TSStatus(code=400))
+    check(TSStatus(code=302, subStatus=[good, good]))
+    with pytest.raises(ServerError, match=r"too much \(606\)") as caught:
+        check(TSStatus(code=302, subStatus=[good, TSStatus(code=606, message="too much"), good]))
+    assert caught.value.codes == {606}
+    with pytest.raises(ServerError, match="302"):
+        check(TSStatus(code=302, message="nothing said"))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, r"127.0.0.1:\d+: Connection refused; check that the server runs, and host and port"),
+        ({"host": "no.such.host.invalid"}, "the host's name is not known; check host"),
+    ],
+)
+def test_a_server_that_is_not_there(options, told):
+    with pytest.raises(SetupError, match=told):
+        nowhere(**options).connect()
+
+
+def test_something_else_that_listens_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answer():
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(100)
+                connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(SetupError, match="check that an IoTDB listens there"):
+            nowhere(port=listening.getsockname()[1]).connect()
+        thread.join()
+
+
+def test_a_hosts_name_is_no_address_with_a_port_or_path():
+    with pytest.raises(ValueError, match="the port is an option of its own"):
+        IotDbOptions(host="http://iotdb")
+
+
+@SERVER
+def test_a_wrong_password_is_told_and_stays_secret(open_iotdb):
+    for more in ({"password": "hush-hush"}, {"username": "nobody", "password": "hush-hush"}):
+        with pytest.raises(SetupError, match="check username and password") as caught:
+            open_iotdb(**more).connect()
+        assert "hush" not in str(caught.value)
+    assert "hush" not in str(open_iotdb(password="hush-hush").options.public())
+
+
+@SERVER
+def test_a_tablet_of_other_types_is_refused_for_good(iotdb):
+    iotdb.create([TABLE], 100)
+    columns = tuple(
+        replace(column, type=Type.TEXT) if column.name == "sequence_number" else column
+        for column in TABLE.columns
+    )
+    table = replace(TABLE, columns=columns)
+    rows = readings()
+    words = Values(np.array([b"word"] * 5))
+    batch = Batch(table, 0, rows.rows, {**rows.data, "sequence_number": words})
+    with iotdb.connect() as session:
+        payload = encoded(session, batch)
+        with pytest.raises(ServerError, match=r"(?i)sequence_number") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.FATAL
+        assert session.alive
+
+
+@SERVER
+def test_a_killed_server_leaves_what_was_sent_unknown_and_what_was_not_certain(server, iotdb):
+    iotdb.create([TABLE], 100)
+    with iotdb.connect() as session:
+        payload = encoded(session, readings())
+        server.kill("datanode")
+        try:
+            with pytest.raises(NoAnswer, match="the connection was lost") as caught:
+                session.send(payload)
+            assert session.classify(caught.value) is Failure.UNKNOWN
+            assert not session.alive
+            with pytest.raises(NotConnected) as caught_again:
+                session.send(payload)
+            assert session.classify(caught_again.value) is Failure.NOT_APPLIED
+        finally:
+            server.start()
+
+
+@SERVER
+def test_a_server_that_does_not_answer_in_time(server, open_iotdb):
+    iotdb = open_iotdb(timeout_s=0.5)
+    iotdb.create([TABLE], 100)
+    with iotdb.connect() as session:
+        payload = encoded(session, readings())
+        with server.paused("datanode"):
+            start = time.monotonic()
+            with pytest.raises(NoAnswer, match=r"no answer within 0.5 s.*timeout_s") as caught:
+                session.send(payload)
+            assert time.monotonic() - start < 5
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        assert not session.alive
+
+
+@SERVER
+def test_a_statement_that_is_wrong_leaves_the_session_usable(iotdb):
+    iotdb.create([TABLE], 100)
+    with iotdb.connect() as session:
+        with pytest.raises(ServerError, match="700"):
+            session.run(Statement("SELEKT", ()))
+        assert stored(iotdb) == 0
+        for mode in (SINGLE, BATCH):
+            session.send(encoded(session, readings(rows=1), mode))
+        assert count(iotdb, session, TABLE) == 1
+
+
+# --- what is acknowledged ------------------------------------------------------------------------
+
+
+class Told:
+    """A link to a server that tells its configuration, as later ones do."""
+
+    def __init__(self, mode):
+        self.mode = mode
+
+    def execute(self, statement):
+        assert statement == "SHOW CONFIGURATION"
+        return [("cluster_name", "bench", "x"), ("wal_mode", self.mode, "ASYNC")]
+
+
+@pytest.mark.parametrize(
+    ("mode", "durable"), [("SYNC", True), ("ASYNC", False), ("DISABLE", False), ("odd", None)]
+)
+def test_durability_is_the_mode_of_the_write_ahead_log(mode, durable):
+    found, sentence = module._DURABILITY[module._wal_mode(Told(mode))]
+    assert found is durable
+    assert sentence.startswith("an acknowledged row is in")
+
+
+@SERVER
+def test_what_this_version_tells_and_what_not(iotdb):
+    server = iotdb.describe()
+    assert server.version == "IoTDB 2.0.1-beta"
+    assert server.settings["timestamp_precision"] == "ms"
+    assert server.settings["data_replication_factor"] == "1"
+    assert server.settings["data_region_consensus"] == "IoTConsensus"
+    assert server.durable is None
+    assert "does not tell" in server.durability
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.server("iotdb")
+def test_a_log_that_is_synced_keeps_all_that_was_acknowledged(server):
+    """Beside test_kill.py, which has the mode that a new server has."""
+    del server  # it says that the programs are installed
+    with IoTDb(wal_mode="SYNC") as own:
+        database = IotDb(IotDbOptions(**own.options("kept")))
+        dataset = Dataset(
+            workload=Iot.name, workload_version=Iot.version, params={"devices": 1}, seed=1,
+            start_ms=1_700_000_000_000, primary_key=PrimaryKey.DB, parts=1,
+        )  # fmt: skip
+        database.create([TABLE], ROWS_PER_SEND)
+        writer = Writer(database.connect(), dataset, 0)
+        writer.start()
+        while len(writer.acknowledged) < 30 * ROWS_PER_SEND:
+            assert writer.is_alive(), writer.error
+            time.sleep(0.01)
+        own.kill("datanode")
+        writer.join(60)
+        writer.session.close()
+        own.start()
+        database.settle([TABLE])
+        stop = max([writer.acknowledged.stop, *(item.stop for item in writer.uncertain)])
+        ranges = [lane_range(0, 0, stop)]
+        verdict = verify(database, dataset.with_ranges(ranges), writer.uncertain, Level.FULL)
+    assert verdict.status is Verdict.VERIFIED, verdict.reason
+
+
+# --- TLS -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.server("iotdb")
+def test_tls_with_an_authority_or_insecure_only_when_said(server, tmp_path):
+    del server
+    authority = trustme.CA()
+    issued = authority.issue_cert("127.0.0.1")
+    key = load_pem_private_key(issued.private_key_pem.bytes(), None)
+    chain = [x509.load_pem_x509_certificate(pem.bytes()) for pem in issued.cert_chain_pems]
+    store = pkcs12.serialize_key_and_certificates(
+        b"iotdb", key, chain[0], chain[1:], BestAvailableEncryption(b"changeit")
+    )
+    path = tmp_path / "store.p12"
+    path.write_bytes(store)
+    path.chmod(0o644)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    ca_file = tmp_path / "ca.pem"
+    authority.cert_pem.write_to_path(str(ca_file))
+    settings = {"enable_thrift_ssl": "true", "key_store_path": str(path)}
+    with IoTDb(**settings, key_store_pwd="changeit") as own:
+        reach = {**own.options("secure"), "tls": True}
+        trusting = IotDb(IotDbOptions(**reach, ca_file=str(ca_file)))
+        trusting.create([TABLE], 100)
+        with trusting.connect() as session:
+            session.send(encoded(session, readings()))
+        assert stored(IotDb(IotDbOptions(**reach, insecure=True))) == 5
+        with pytest.raises(SetupError, match=r"ca_file.*insecure=true"):
+            IotDb(IotDbOptions(**reach)).connect()
+        with pytest.raises(SetupError):
+            IotDb(IotDbOptions(**own.options("secure"), timeout_s=2)).connect()
+
+
+@SERVER
+def test_a_server_without_tls_is_told(open_iotdb):
+    with pytest.raises(SetupError, match=r"TLS|connection"):
+        open_iotdb(tls=True, insecure=True).connect()
