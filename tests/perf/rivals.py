@@ -191,6 +191,18 @@ def execute_concurrent(given: Prepared) -> Send:
     )  # fmt: skip
 
 
+def send_tablets(given: Prepared) -> Send:
+    """Send tablets whose bytes are ready; the driver's generated code only frames them."""
+    payloads = given.payloads()
+    session = given.module.connect()
+
+    def send() -> None:
+        for payload in payloads:
+            session.send(payload)
+
+    return send
+
+
 def _post(
     given: Prepared, requests: list[tuple[str, bytes]], headers: Mapping[str, str], stored: Stored
 ) -> Send:
@@ -303,6 +315,7 @@ RIVALS: dict[str, Rival] = {
     "questdb": Rival(
         "prepared lines by http.client", post_lines, "questdb", rows=4_000_000, batch_rows=5000,
     ),
+    "iotdb": Rival("prepared tablets", send_tablets, "iotdb", rows=4_000_000),
     "victoriametrics": Rival(
         "prepared series by http.client", post_series, "victoriametrics", rows=5_000_000,
         batch_rows=5000,
