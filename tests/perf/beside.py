@@ -35,6 +35,7 @@ from tests.servers import SERVERS
 
 SPAWN = multiprocessing.get_context("spawn")  # drivers and engines do not survive a fork
 BLOCK_ROWS = 8192
+REST_S = 4
 HEAD = (
     "| Target | Rows a send | Connections | Tool, rows/s | Rawest way, rows/s | Ratio (pairs) "
     "| Client | Rawest way |\n|---|---|---|---|---|---|---|---|"
@@ -71,6 +72,7 @@ class Contest:
 
     def rival_rate(self, connections: int, rows: int) -> float:
         """Return rows/s of the rival, one process and connection a lane."""
+        _in_a_process(_clear, self)
         _in_a_process(_create, self)
         barrier = SPAWN.Barrier(connections + 1)
         processes = [
@@ -90,6 +92,7 @@ class Contest:
 
     def tool_rate(self, folder: Path, connections: int, rows: int) -> tuple[float, float]:
         """Return rows/s and client share of the tool."""
+        _in_a_process(_clear, self)
         for name, value in self.options.items():  # by the environment: some are secret
             os.environ[f"BENCH_{name.upper()}"] = str(value)
         given = {name: f"${{BENCH_{name.upper()}}}" for name in self.options}
@@ -129,10 +132,14 @@ def _in_a_process(work: Any, contest: Contest) -> None:
     assert process.exitcode == 0, f"{contest.target}: {work.__name__} failed"
 
 
+def _clear(contest: Contest) -> None:
+    """Give neither side what the one before has left the server to do."""
+    contest.module.drop(Feed(contest.dataset).tables)
+    time.sleep(REST_S)
+
+
 def _create(contest: Contest) -> None:
-    tables, module = Feed(contest.dataset).tables, contest.module
-    module.drop(tables)
-    module.create(tables, contest.rival.batch_rows)
+    contest.module.create(Feed(contest.dataset).tables, contest.rival.batch_rows)
 
 
 def _settle(contest: Contest) -> None:
