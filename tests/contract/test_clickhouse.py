@@ -499,28 +499,6 @@ def test_what_is_collected_in_memory_is_not_durable():
 # --- the engine in the process -------------------------------------------------------------------
 
 
-def test_what_was_acknowledged_is_there_after_the_process_is_killed(embedded, tmp_path):
-    writer = f"""
-import os, signal
-import numpy as np
-from simulator.batch import Batch, Values
-from simulator.modules.clickhouse.embedded import ClickhouseEmbedded, EmbeddedOptions
-from simulator.schema import Column, Role, Table, Type
-table = Table("t", (Column("n", Type.INT64, Role.TIME),), ("n",))
-database = ClickhouseEmbedded(EmbeddedOptions(path={str(tmp_path / "clickhouse")!r}))
-database.create([table], 10)
-session = database.connect()
-batch = Batch(table, 0, np.arange(100), {{"n": Values(np.arange(100))}})
-for payload in session.encode(batch, "batch", 10):
-    session.send(payload)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    done = subprocess.run([sys.executable, "-c", writer], check=False, cwd=ROOT)
-    assert done.returncode == -9
-    assert asked(embedded(), "SELECT count(), sum(n) FROM t") == "100\t4950"
-    assert embedded().capabilities.kept_after_kill is True
-
-
 def test_a_folder_that_another_process_has_open_is_told(embedded, tmp_path):
     database = embedded()
     database.create([EVENTS], 1)

@@ -172,30 +172,6 @@ def test_durability_is_read_back_from_the_connection(tmp_path):
         assert server.version == f"DuckDB {duckdb.__version__}"
 
 
-def test_what_was_acknowledged_is_there_after_the_process_is_killed(duck, tmp_path):
-    """The log is read when the file is opened again; nothing was checkpointed."""
-    writer = f"""
-import os, signal, sys
-from simulator.modules.duckdb import DuckDb, DuckDbOptions
-import numpy as np
-from simulator.batch import Batch, Values
-from simulator.schema import Column, Role, Table, Type
-table = Table("t", (Column("n", Type.INT64, Role.TIME),), ("n",))
-duck = DuckDb(DuckDbOptions(path={str(tmp_path / "test.db")!r}))
-duck.create([table], 10)
-session = duck.connect()
-batch = Batch(table, 0, np.arange(100), {{"n": Values(np.arange(100))}})
-for payload in session.encode(batch, "batch", 10):
-    session.send(payload)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    done = subprocess.run([sys.executable, "-c", writer], check=False, cwd=ROOT)
-    assert done.returncode == -9
-    assert (tmp_path / "test.db.wal").stat().st_size > 0
-    assert fetched(duck, "SELECT count(*), sum(n) FROM t") == [(100, 4950)]
-    assert duck.capabilities.kept_after_kill is True
-
-
 def test_a_file_that_another_process_has_open_is_told(duck, tmp_path):
     holder = (
         f"import duckdb, sys; c = duckdb.connect({str(tmp_path / 'test.db')!r}); "

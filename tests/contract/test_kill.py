@@ -1,10 +1,15 @@
-"""A server is killed under inserts and started again: is what it had acknowledged there?
+"""A server, or an embedded engine's process, is killed: is there what it had acknowledged?
 
 The module says so (`Capabilities.kept_after_kill`, a column of the matrix of support): tried here.
 """
 
+import json
+import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +18,9 @@ from simulator.modules.base import BATCH, Failure, Session
 from simulator.verdict import Level, RowSlice, Status
 from simulator.verify import verify
 from simulator.workloads.iot import Iot
-from tests.contract.targets import STORING
+from tests.contract.targets import STORING, Target
 
+ROOT = Path(__file__).resolve().parents[2]
 WRITERS = 3
 ROWS_PER_SEND = 100
 SENDS_BEFORE = 30
@@ -25,6 +31,22 @@ BY_SERVERS = [
     for n, t in STORING.items()
     if t.server and not t.stand_in and not t.unanswered
 ]
+
+EMBEDDED = [pytest.param(t, id=n) for n, t in STORING.items() if t.database.capabilities.embedded]
+DIES = """
+import json, os, signal, sys
+from simulator.dataset import Dataset, Feed, lane_range
+from simulator.modules import database_class
+from simulator.modules.base import BATCH
+
+module, options, dataset = json.loads(sys.argv[1])
+cls = database_class(module)
+session = cls(cls.options_model(**options)).connect()
+for (batch,) in Feed(Dataset.model_validate(dataset)).blocks(lane_range(0, 0, 1000)):
+    for payload in session.encode(batch, BATCH, 100):
+        session.send(payload)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 class Writer(threading.Thread):
@@ -53,9 +75,8 @@ class Writer(threading.Thread):
                 self.acknowledged = self.acknowledged.model_copy(update={"stop": stop})
 
 
-@pytest.mark.parametrize("target", BY_SERVERS)
-def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
-    dataset = Dataset(
+def iot(target: Target) -> Dataset:
+    return Dataset(
         workload=Iot.name,
         workload_version=Iot.version,
         params={"devices": 1},
@@ -64,6 +85,11 @@ def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
         primary_key=target.wide().dataset.primary_key,
         parts=1,
     )
+
+
+@pytest.mark.parametrize("target", BY_SERVERS)
+def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
+    dataset = iot(target)
     tables = Feed(dataset).tables
     database.create(tables, ROWS_PER_SEND)
     writers = [Writer(database.connect(), dataset, lane) for lane in range(WRITERS)]
@@ -91,3 +117,19 @@ def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
         assert any("not expected 0" in check.found for check in verdict.checks), verdict.reason
     if kept:
         assert verdict.status is Status.VERIFIED, verdict.reason
+
+
+@pytest.mark.parametrize("target", EMBEDDED)
+def test_what_was_acknowledged_is_there_after_the_process_is_killed(target, database):
+    dataset = iot(target)
+    tables = Feed(dataset).tables
+    database.create(tables, ROWS_PER_SEND)
+    options = database.options.model_dump(mode="json")
+    given = json.dumps([target.module, options, dataset.model_dump(mode="json")])
+
+    done = subprocess.run([sys.executable, "-c", DIES, given], check=False, cwd=ROOT)
+
+    assert done.returncode == -signal.SIGKILL
+    verdict = verify(database, dataset.with_ranges([lane_range(0, 0, 1000)]), [], Level.FULL)
+    assert verdict.status is Status.VERIFIED, verdict.reason
+    assert database.capabilities.kept_after_kill is True
