@@ -4,8 +4,11 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
+import pytest
+
 from simulator.batch import Batch
 from simulator.dataset import Dataset, Feed, RowRange
+from simulator.errors import SetupError
 from simulator.modules.base import BATCH, Database, Session
 from simulator.query import (
     Aggregate,
@@ -16,10 +19,16 @@ from simulator.query import (
     Statement,
     answer,
 )
-from simulator.schema import PrimaryKey, Table
+from simulator.schema import Column, PrimaryKey, Role, Table, Type
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
 
+REFUSED_WITHIN_S = 15
+SCRATCH = Table(
+    "scratch",
+    (Column("time", Type.TIMESTAMP, Role.TIME), Column("value", Type.FLOAT64, Role.FIELD)),
+    key=("time",),
+)
 _RECENTLY_MS = (int(time.time()) - 3600) * 1000
 
 
@@ -84,3 +93,21 @@ def count(database: Database, session: Session, table: Table) -> int:
     query = AggregateQuery(table, (Aggregate(Function.COUNT),))
     ((rows,),) = ask(session, database.render(query)).rows
     return rows
+
+
+def refusal(database: Database) -> list[str]:
+    """Return what is told, and that it is told by every way in, in seconds and one line."""
+    told = []
+    for attempt in (
+        database.connect,
+        database.describe,
+        lambda: database.create([SCRATCH], 1),
+        lambda: database.drop([SCRATCH]),
+    ):
+        start = time.monotonic()
+        with pytest.raises(SetupError) as raised:
+            attempt()
+        told.append(str(raised.value))
+        assert time.monotonic() - start < REFUSED_WITHIN_S
+    assert all("\n" not in text and len(text) < 600 for text in told)
+    return told

@@ -39,7 +39,7 @@ from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.verdict import Level, Status
 from simulator.verify import verify
 from simulator.workloads.iot import EVENTS, Iot
-from tests.contract.harness import Wideset, ask, count, send
+from tests.contract.harness import Wideset, ask, count, refusal, send
 from tests.contract.wide import READINGS, STATES
 from tests.servers import SERVERS, free_port
 
@@ -522,23 +522,6 @@ def test_what_an_error_means(cassandra, error, repeatable, drawn):
 
 
 # --- being refused -------------------------------------------------------------------------------
-
-
-def refusal(database):
-    """Return what is told, and that it is told by every way in, in seconds."""
-    start = time.monotonic()
-    told = []
-    for attempt in (
-        database.connect,
-        database.describe,
-        lambda: database.create([EVENTS], 1),
-        lambda: database.drop([EVENTS]),
-    ):
-        with pytest.raises(SetupError) as caught:
-            attempt()
-        told.append(str(caught.value))
-    assert time.monotonic() - start < 30
-    return told
 
 
 def test_a_wrong_password(open_cassandra):

@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from simulator.modules.influxdb.v2 import Influxdb, InfluxOptions, _metrics
 from simulator.query import Aggregate, AggregateQuery, Function, RowsQuery, Statement, outputs
 from simulator.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.workloads.iot import EVENTS, Iot
-from tests.contract.harness import Wideset, count
+from tests.contract.harness import Wideset, count, refusal
 from tests.servers import SERVERS, free_port
 
 TABLE = EVENTS.stored(PrimaryKey.DB, 1)
@@ -315,23 +314,6 @@ def test_a_session_writes_while_another_asks(open_influxdb):
 
 
 # --- being refused -------------------------------------------------------------------------------
-
-
-def refusal(database):
-    """Return what is told by every way in, in seconds."""
-    start = time.monotonic()
-    told = []
-    for attempt in (
-        database.connect,
-        database.describe,
-        lambda: database.create([TABLE], 1),
-        lambda: database.drop([TABLE]),
-    ):
-        with pytest.raises(SetupError) as caught:
-            attempt()
-        told.append(str(caught.value))
-    assert time.monotonic() - start < 10
-    return told
 
 
 @ONLY_2

@@ -46,7 +46,7 @@ from simulator.query import (
 )
 from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.workloads.iot import EVENTS, Iot
-from tests.contract.harness import Wideset, ask, count
+from tests.contract.harness import Wideset, ask, count, refusal
 from tests.servers import free_port
 
 pytestmark = pytest.mark.server("ferretdb")
@@ -479,23 +479,6 @@ def test_a_command_is_cut_between_documents(monkeypatch, limit, rows, sizes):
 
 
 # --- being refused, and secrets ------------------------------------------------------------------
-
-
-def refusal(database):
-    """Return what is told, and that it is told by every way in, in seconds."""
-    start = time.monotonic()
-    told = []
-    for attempt in (
-        database.connect,
-        database.describe,
-        lambda: database.create([EVENTS], 1),
-        lambda: database.drop([EVENTS]),
-    ):
-        with pytest.raises(SetupError) as caught:
-            attempt()
-        told.append(str(caught.value))
-    assert time.monotonic() - start < 10
-    return told
 
 
 def test_a_wrong_password(open_mongodb):

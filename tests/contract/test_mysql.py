@@ -15,7 +15,7 @@ from simulator.modules.mysql.session import TRANSACTION, VALUES
 from simulator.query import Aggregate, AggregateQuery, Function
 from simulator.schema import Column, PrimaryKey, Role, TimeUnit, Type
 from simulator.workloads.iot import EVENTS, Iot
-from tests.contract.harness import Wideset, count
+from tests.contract.harness import Wideset, count, refusal
 from tests.contract.wide import READINGS
 from tests.servers import SERVERS, free_port
 
@@ -461,23 +461,6 @@ def test_a_table_that_is_gone_is_fatal_also_without_transactions(open_mysql):
 
 
 # --- being refused -------------------------------------------------------------------------------
-
-
-def refusal(database):
-    """Return what is told, and that it is told by every way in, in seconds."""
-    start = time.monotonic()
-    told = []
-    for attempt in (
-        database.connect,
-        database.describe,
-        lambda: database.create([EVENTS], 1),
-        lambda: database.drop([EVENTS]),
-    ):
-        with pytest.raises(SetupError) as caught:
-            attempt()
-        told.append(str(caught.value))
-    assert time.monotonic() - start < 20
-    return told
 
 
 def test_a_wrong_password(open_mysql):

@@ -14,7 +14,7 @@ from simulator.modules.sqlite import SqliteDialect
 from simulator.query import Aggregate, AggregateQuery, Function
 from simulator.schema import PrimaryKey
 from simulator.workloads.iot import EVENTS, Iot
-from tests.contract.harness import Wideset
+from tests.contract.harness import Wideset, refusal
 from tests.contract.wide import READINGS
 from tests.servers import free_port
 
@@ -341,23 +341,6 @@ def test_what_an_sqlstate_means_once_a_commit_was_asked_for(postgres, code, mean
 
 
 # --- being refused -------------------------------------------------------------------------------
-
-
-def refusal(database):
-    """Return what is told, and that it is told by every way in, in seconds."""
-    start = time.monotonic()
-    told = []
-    for attempt in (
-        database.connect,
-        database.describe,
-        lambda: database.create([EVENTS], 1),
-        lambda: database.drop([EVENTS]),
-    ):
-        with pytest.raises(SetupError) as caught:
-            attempt()
-        told.append(str(caught.value))
-    assert time.monotonic() - start < 10
-    return told
 
 
 def test_a_wrong_password(open_postgres):

@@ -1,7 +1,6 @@
 """What is QuestDB's own: lines, tables, its log, errors and what they mean."""
 
 import signal
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from simulator.modules.questdb.dialect import LINES, check_names, stored
 from simulator.query import AggregateQuery, RowsQuery, Statement
 from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.workloads.iot import EVENTS, Iot
-from tests.contract.harness import ask, count
+from tests.contract.harness import ask, count, refusal
 from tests.contract.targets import TARGETS
 from tests.servers import SERVERS, free_port
 
@@ -500,23 +499,6 @@ def test_lines_may_be_compressed(open_questdb):
 
 
 # --- being refused -------------------------------------------------------------------------------
-
-
-def refusal(database):
-    """Return what is told by every way in, in seconds."""
-    start = time.monotonic()
-    told = []
-    for attempt in (
-        database.connect,
-        database.describe,
-        lambda: database.create([TABLE], 1),
-        lambda: database.drop([TABLE]),
-    ):
-        with pytest.raises(SetupError) as caught:
-            attempt()
-        told.append(str(caught.value))
-    assert time.monotonic() - start < 10
-    return told
 
 
 @SERVER
