@@ -1,6 +1,6 @@
 """The tool beside the rawest way into each database: both rates, their ratio, the client's share.
 
-    python tests/perf/beside.py [TARGET ...] [--repeats 3] [--rows N]
+    python tests/perf/beside.py [TARGET ...] [--repeats 3] [--rows N] [--connections N]
 
 Both write the same rows into the same tables of the same server with as many connections and as
 many rows a send. They take turns, and the ratio is the median of those of the pairs, so that it
@@ -179,6 +179,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(RIVALS)}")
     parser.add_argument("--rows", type=int, help="rows of each run, instead of the target's own")
+    parser.add_argument("--connections", type=int, help="only with so many")
     parser.add_argument("--repeats", type=int, default=3, help="pairs that count")
     given = parser.parse_args()
     if unknown := set(given.targets) - RIVALS.keys():
@@ -189,7 +190,8 @@ def main() -> None:
         if server is not None:
             SERVERS[server].install()
         with contest(target) as found:
-            for connections in found.rival.connections:
+            several = found.rival.connections
+            for connections in [given.connections] if given.connections else several:
                 row = found.compare(connections, given.rows or found.rival.rows, given.repeats)
                 print(row, flush=True)
 
