@@ -126,6 +126,8 @@ class _Run:
         self._reached_at = time.monotonic()
         self._trouble = ""
         self._cause = ""
+        self._seemed_silent = False
+        """The cause is that nothing is heard of the collector: its own words refute it."""
         self._deadline: float | None = None
         """When the run has to be over, because of a failure or an interruption."""
         self._asked_to_stop = False
@@ -239,6 +241,7 @@ class _Run:
         if silent_s > SILENCE_S:
             lost = self._lost_node(collector)
             if lost or silent_s > _UNREACHABLE_S:
+                self._seemed_silent = True
                 return f"nothing was heard of the collector for {silent_s:.0f} s{lost}"
         if self._log_ended and phase_of(collector) in ("Succeeded", "Failed") and silent_s > 2:
             return "the collector ended before the run was over"
@@ -297,7 +300,7 @@ class _Run:
 
     def _explained(self, cause: str) -> str:
         """Return a collector's cause with what the cluster knows of the worker it names."""
-        if self._cause and self._cause not in cause:
+        if self._cause and self._cause not in cause and not self._seemed_silent:
             return f"{self._cause} (the collector: {cause})"
         for pod in self._pods.values():
             if not is_collector(pod) and cause.startswith(f"{name_of(pod)} has not been heard"):
