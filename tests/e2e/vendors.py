@@ -91,7 +91,7 @@ def _pulled(kube: Kubernetes, folder: str) -> Path:
         repository, version = (words[words.index(f"--{key}") + 1] for key in ("repo", "version"))
         given = [words[4], f"--repo={repository}", f"--version={version}"]
     target = Path("/var/tmp/bench-charts") / re.sub(r"\W+", "-", "-".join(given))
-    if not target.is_dir():
+    if not any(target.glob("*/Chart.yaml")):
         pull = ["helm", "pull", *given, "--untar", f"--untardir={target}"]
         done = kube.run(*pull, check=False)
         if done.returncode:
