@@ -205,6 +205,13 @@ class Session(ABC):
             yield result[start : start + rows]
 
 
+def with_remedy(words: str, remedies: Mapping[str, str], otherwise: str | None = None) -> str:
+    """Return an error's words, and what to try: that of the first pattern found in them."""
+    found = (remedy for cause, remedy in remedies.items() if re.search(cause, words))
+    remedy = next(found, otherwise)
+    return f"{words}; {remedy}" if remedy else words
+
+
 class Unsupported(Exception):
     """This database cannot express a query; the text says why."""
 

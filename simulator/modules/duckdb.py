@@ -27,6 +27,7 @@ from simulator.modules.base import (
     Payload,
     Server,
     Session,
+    with_remedy,
 )
 from simulator.query import Query, Statement
 from simulator.schema import Column, PrimaryKey, Table, TimeUnit, Type
@@ -271,10 +272,7 @@ class DuckDb(Database):
         folder = Path(self.options.path).parent
         if not folder.is_dir():
             return f"{words}; make the folder: mkdir -p {folder}"
-        for symptom, remedy in _REMEDIES.items():
-            if symptom in words:
-                return f"{words}; {remedy}"
-        return words or type(error).__name__
+        return with_remedy(words or type(error).__name__, _REMEDIES)
 
 
 _REMEDIES = {

@@ -26,6 +26,7 @@ from simulator.modules.base import (
     Payload,
     Server,
     Session,
+    with_remedy,
 )
 from simulator.query import Query, Statement
 from simulator.schema import PrimaryKey, Table, Type
@@ -231,10 +232,7 @@ class Sqlite(Database):
         folder = Path(self.options.path).parent
         if not folder.is_dir():
             return f"{error}; make the folder: mkdir -p {folder}"
-        for symptom, remedy in _REMEDIES.items():
-            if symptom in str(error):
-                return f"{error}; {remedy}"
-        return str(error)
+        return with_remedy(str(error), _REMEDIES)
 
 
 class SqliteSession(Session):

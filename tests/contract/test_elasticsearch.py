@@ -13,6 +13,7 @@ from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.elasticsearch import query as elasticsearch_query
 from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
+from simulator.modules.http import Refused, Reply
 from simulator.query import (
     Aggregate,
     AggregateQuery,
@@ -714,6 +715,8 @@ def test_what_is_no_elasticsearch_is_told():
         database = Elasticsearch(ElasticsearchOptions(url=web.url))
         with pytest.raises(SetupError, match="check that url is that of Elasticsearch"):
             database.connect()
+    at_a_port_like_a_status = Refused("http://127.0.0.1:40115", Reply(404, {}, b"nothing"))
+    assert "check that url is that" in database.explain(at_a_port_like_a_status)
 
 
 @BOTH

@@ -20,6 +20,7 @@ from cassandra.policies import DCAwareRoundRobinPolicy, FallthroughRetryPolicy, 
 from cassandra.query import tuple_factory
 
 from simulator.errors import SetupError
+from simulator.modules.base import with_remedy
 from simulator.modules.cassandra.session import QUERIES, SYSTEM
 from simulator.modules.wire import socket_options, tls_context
 
@@ -87,11 +88,7 @@ def explained(error: Exception, hosts: str) -> str:
     """Return an error in the server's words, with a remedy where one is known."""
     if isinstance(error, UnresolvableContactPoints):  # the driver does not say of which
         return f"no address is known for {hosts}; check hosts"
-    words = _words(error)
-    for symptom, remedy in _REMEDIES.items():
-        if re.search(symptom, words):
-            return f"{words}; {remedy}"
-    return words
+    return with_remedy(_words(error), _REMEDIES)
 
 
 def _words(error: Exception) -> str:

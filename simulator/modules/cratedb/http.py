@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, with_remedy
 from simulator.modules.cratedb.session import CratedbSession
 from simulator.modules.cratedb.sql import (
     ACKNOWLEDGED,
@@ -99,9 +99,7 @@ class Cratedb(CrateTables):
 
     def explain(self, error: Exception) -> str:
         """Return an error in the server's words, with a remedy where one is known."""
-        words = str(error)
-        remedy = next((remedy for cause, remedy in _REMEDIES.items() if cause in words), None)
-        return f"{words}; {remedy}" if remedy else words
+        return with_remedy(str(error), _REMEDIES)
 
 
 _REMEDIES = {
@@ -111,4 +109,4 @@ _REMEDIES = {
     "SchemaUnknown": "run an insert first, or name another in schema_name",
     "MissingPrivilege": "let the user do this: GRANT DDL, DML, DQL ON SCHEMA ... TO ...",
 }
-"""What stands in the server's words -> what to try."""
+"""A pattern of the server's words -> what to try."""

@@ -16,7 +16,15 @@ from pydantic import Field, SecretStr
 
 from simulator.errors import SetupError
 from simulator.modules import sql
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Database,
+    Options,
+    Server,
+    with_remedy,
+)
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.elasticsearch.session import BulkError, ElasticsearchSession, words
 from simulator.modules.http import Http, HttpError, HttpOptions, Refused, basic
@@ -235,22 +243,22 @@ class Elasticsearch(Database):
         """Return an error in the server's words, with a remedy where one is known."""
         if not isinstance(error, HttpError):
             return super().explain(error)
-        told = words(error)
         status = error.status if isinstance(error, BulkError | Refused) else None
-        causes = (cause for cause in _REMEDIES if cause == status or str(cause) in told)
-        remedy = _REMEDIES.get(next(causes, None))
-        return f"{told}; {remedy}" if remedy else told
+        return with_remedy(words(error), _REMEDIES, _OF_STATUS.get(status))
 
 
-_REMEDIES: dict[str | int | None, str] = {
+_REMEDIES = {
     "version_conflict": "rows like these are stored already; run with --clean",
     "resource_already_exists": "drop it, or run with --clean",
     "index_not_found": "run an insert first",
     "maximum shards open": "drop indices, or raise cluster.max_shards_per_node",
+}
+"""A pattern of the words -> what to try."""
+_OF_STATUS: dict[int | None, str] = {
     401: "check username and password, or api_key, among the target's options",
     403: "let the user create, write, read, monitor and delete the index",
     404: "check that url is that of Elasticsearch or OpenSearch",
     413: "use a smaller --batch, or raise http.max_content_length on the server",
     429: "use fewer workers, or give the server more memory",
 }
-"""A status or a piece of the words -> what to try; the first that fits."""
+"""A status -> what to try, where the words say nothing of it."""

@@ -15,7 +15,15 @@ from urllib.parse import urlencode
 from pydantic import Field, SecretStr
 
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Database,
+    Options,
+    Server,
+    with_remedy,
+)
 from simulator.modules.http import Http, HttpError, HttpOptions, Refused
 from simulator.modules.influxdb import flux, influxql
 from simulator.modules.influxdb.answers import Language, Plan
@@ -229,9 +237,7 @@ class Influxdb(Database):
         """Return an error in the server's words, with a remedy where one is known."""
         if not isinstance(error, (HttpError, ServerSaid, OverflowError)):
             return super().explain(error)
-        told = str(error)
-        remedy = next((r for cause, r in _REMEDIES.items() if re.search(cause, told)), None)
-        return f"{told}; {remedy}" if remedy else told
+        return with_remedy(str(error), _REMEDIES)
 
 
 _SETTINGS = (
@@ -249,7 +255,7 @@ _REMEDIES = {
     "max-values-per-tag|max-series-per-database": "raise that limit in the server's configuration",
     "unauthorized access": "token must be one that may read and write buckets",
 }
-"""What to try, by what a refusal says."""
+"""A pattern of the words -> what to try."""
 
 
 def durability(settings: dict[str, str]) -> tuple[str, bool]:

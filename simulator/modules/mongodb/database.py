@@ -22,6 +22,7 @@ from simulator.modules.base import (
     Database,
     Options,
     Server,
+    with_remedy,
 )
 from simulator.modules.conninfo import redacted, scrubbed
 from simulator.modules.mongodb import documents, pipelines
@@ -329,8 +330,7 @@ class Mongodb(Database):
         # Behind these stands all that the driver knows of the servers, or the whole reply.
         words = re.split(r", (?:Timeout: \S+, Topology|full error:)", _told(error))[0]
         words = re.sub(r" \(configured timeouts: [^)]*\)", "", " ".join(words.split()))
-        remedy = next((r for cause, r in _REMEDIES.items() if re.search(cause, words)), None)
-        return f"{words}; {remedy}" if remedy else words
+        return with_remedy(words, _REMEDIES)
 
 
 def _told(error: Exception) -> str:

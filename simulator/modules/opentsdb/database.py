@@ -15,7 +15,15 @@ from pydantic import Field
 
 from simulator.errors import SetupError
 from simulator.modules import sql
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Database,
+    Options,
+    Server,
+    with_remedy,
+)
 from simulator.modules.http import Http, HttpError, HttpOptions
 from simulator.modules.metrics.points import fields
 from simulator.modules.opentsdb import query as queries
@@ -216,9 +224,7 @@ class OpenTsdb(Database):
         """Return an error in the server's words, with a remedy where one is known."""
         if not isinstance(error, HttpError | PutError):
             return super().explain(error)
-        told = str(error)
-        remedy = next((remedy for cause, remedy in _REMEDIES.items() if cause in told), None)
-        return f"{told}; {remedy}" if remedy else told
+        return with_remedy(str(error), _REMEDIES)
 
 
 _FLUSHES = ("hbase.rpcs.buffered_flush_interval", "tsd.storage.flush_interval")
@@ -246,7 +252,7 @@ _REMEDIES = {
     "Duplicate timestamp": "set tsd.storage.fix_duplicates=true on the server",
     "answered 404": "check that url is that of a TSD",
 }
-"""A piece of the words -> what to try."""
+"""A pattern of the words -> what to try."""
 
 
 def _version(found: dict[str, str]) -> str:

@@ -14,7 +14,15 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, SecretStr
 
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Database,
+    Options,
+    Server,
+    with_remedy,
+)
 from simulator.modules.quasardb import sql
 from simulator.modules.quasardb.session import ASYNC, FAST, Columns, QuasarSession, stored
 from simulator.modules.sql import drop_names
@@ -211,9 +219,7 @@ class QuasarDb(Database):
 
     def explain(self, error: Exception) -> str:
         """Return an error in the client's words, with a remedy where one is known."""
-        told = str(error)
-        remedy = next((remedy for cause, remedy in _REMEDIES.items() if cause in told), None)
-        return f"{told.rstrip('.')}; {remedy}" if remedy else told
+        return with_remedy(str(error).rstrip("."), _REMEDIES)
 
 
 _REMEDIES = {
@@ -226,7 +232,7 @@ _REMEDIES = {
     "already exists": "drop it, or run with --clean",
     "could not be found": "run an insert first",
 }
-"""A piece of the words -> what to try."""
+"""A pattern of the words -> what to try."""
 
 
 def _driver() -> Any:

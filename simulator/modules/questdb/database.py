@@ -15,7 +15,15 @@ from pydantic import Field, SecretStr
 
 from simulator.errors import SetupError
 from simulator.modules import sql
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Database,
+    Options,
+    Server,
+    with_remedy,
+)
 from simulator.modules.http import Http, HttpError, HttpOptions, basic
 from simulator.modules.questdb.dialect import QuestSql, check_names
 from simulator.modules.questdb.session import QuestSession
@@ -207,9 +215,7 @@ class QuestDb(Database):
 
     def explain(self, error: Exception) -> str:
         """Return an error in the server's words, with a remedy where one is known."""
-        words = str(error)
-        remedy = next((r for cause, r in _REMEDIES.items() if re.search(cause, words)), None)
-        return f"{words}; {remedy}" if remedy else words
+        return with_remedy(str(error), _REMEDIES)
 
 
 _SETTINGS = (
@@ -228,7 +234,7 @@ _REMEDIES = {
     "cast error from protocol type": "the table has a column of another type; run with --clean",
     "timeout, query aborted": "raise query.timeout in the server's configuration",
 }
-"""What to try, by what a refusal says."""
+"""A pattern of the words -> what to try."""
 
 
 def _version(session: QuestSession) -> tuple[int, ...]:

@@ -13,7 +13,15 @@ from pydantic import Field, SecretStr
 
 from simulator.errors import SetupError
 from simulator.modules import sql
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Database,
+    Options,
+    Server,
+    with_remedy,
+)
 from simulator.modules.http import Http, HttpError, HttpOptions, Refused, basic
 from simulator.modules.splunk import search as searches
 from simulator.modules.splunk.session import RAW, Collector, SplunkSession, code_of
@@ -233,13 +241,10 @@ class Splunk(Database):
         """Return an error in the server's words, with a remedy where one is known."""
         if not isinstance(error, HttpError):
             return super().explain(error)
-        told = str(error)
-        remedies = [remedy for word, remedy in _WORDS.items() if word in told]
-        remedy = _REMEDIES.get(code_of(error), "; ".join(remedies))
-        return f"{told}; {remedy}" if remedy else told
+        return with_remedy(str(error), _REMEDIES, _OF_CODE.get(code_of(error)))
 
 
-_REMEDIES: dict[int | None, str] = {
+_OF_CODE: dict[int | None, str] = {
     1: "enable the token",
     4: "check token among the target's options",
     7: "let the token write to every index: leave its list of indices empty",
@@ -248,8 +253,8 @@ _REMEDIES: dict[int | None, str] = {
     14: "enable indexer acknowledgement for the token, or leave acknowledge out",
 }
 """The collector's code -> what to try."""
-_WORDS = {
+_REMEDIES = {
     "already exists": "drop it, or run with --clean",
     "does not exist": "run an insert first",
 }
-"""What stands in the server's words -> what to try."""
+"""A pattern of the server's words -> what to try."""

@@ -14,7 +14,15 @@ from pydantic import Field, SecretStr
 
 from simulator.errors import SetupError
 from simulator.modules import sql
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import (
+    BATCH,
+    SINGLE,
+    Capabilities,
+    Database,
+    Options,
+    Server,
+    with_remedy,
+)
 from simulator.modules.http import Http, HttpError, HttpOptions, basic
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.server import Page, seconds
@@ -198,9 +206,7 @@ class VictoriaMetrics(Database):
         """Return an error in the server's words, with a remedy where one is known."""
         if not isinstance(error, HttpError):
             return super().explain(error)
-        told = str(error)
-        remedy = next((remedy for cause, remedy in _REMEDIES.items() if cause in told), None)
-        return f"{told}; {remedy}" if remedy else told
+        return with_remedy(str(error), _REMEDIES)
 
 
 _SETTINGS = (
@@ -219,4 +225,4 @@ _REMEDIES = {
     "-forceFlushAuthKey, -forceMergeAuthKey, -metricsAuthKey)",
     "answered 404": "check that url is that of a single-node VictoriaMetrics",
 }
-"""A piece of the words -> what to try."""
+"""A pattern of the words -> what to try."""
