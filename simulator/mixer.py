@@ -54,6 +54,8 @@ def below(key: int, rows: Rows, bound: int) -> NDArray[np.int64]:
 
     Multiply-shift on 32 bits: a value's share is off by at most bound / 2**32.
     """
+    if bound == 1:
+        return np.zeros(len(rows), np.int64)
     values = draw(key, rows)
     values >>= np.uint64(32)
     values *= np.uint64(bound)

@@ -25,7 +25,10 @@ def digits(values: NDArray[np.uint64], count: int) -> list[Array]:
     Leading digits that all values share, as those of the times in a block, are written once.
     13 rising digits take about 4 ns.
     """
-    least, most = int(values.min()), int(values.max())
+    return _between(values, int(values.min()), int(values.max()), count)
+
+
+def _between(values: NDArray[np.uint64], least: int, most: int, count: int) -> list[Array]:
     arrays: list[Array] = []
     while count > 4 and least != most:
         rest = values // np.uint64(10_000)
@@ -43,8 +46,9 @@ def integers(values: Array) -> list[Array]:
     """Return signed integers of any width; NUL pads those shorter than the longest."""
     # The magnitude of the least int64 fits only without a sign: abs wraps, the view mends it.
     magnitudes = np.abs(values.astype(np.int64)).view(np.uint64)
-    shortest, width = len(str(magnitudes.min())), len(str(magnitudes.max()))
-    arrays = digits(magnitudes, width)
+    least, most = int(magnitudes.min()), int(magnitudes.max())
+    shortest, width = len(str(least)), len(str(most))
+    arrays = _between(magnitudes, least, most, width)
     if shortest < width:
         arrays = [_without_leading_zeros(side_by_side(arrays, len(values)), magnitudes)]
     if values.min() < 0:

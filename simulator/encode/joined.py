@@ -6,7 +6,7 @@ import numpy as np
 
 from simulator.batch import Array
 from simulator.encode.digits import integers
-from simulator.encode.rows import octets, side_by_side
+from simulator.encode.rows import octets, side_by_side, unpadded
 
 
 def joined(columns: Sequence[Array]) -> Array:
@@ -21,9 +21,8 @@ def joined(columns: Sequence[Array]) -> Array:
         is_text = values.dtype.kind == "S"
         pieces += [values.view(f"V{values.dtype.itemsize}")] if is_text else integers(values)
     side = side_by_side(pieces, rows)
-    letters = octets(side)
-    written = letters != 0
-    if not written.all():
+    letters, written = octets(side), unpadded(side)
+    if written is not None:
         # To the left with what is written; NUL, which ends a text, fills up on the right.
         shifted = np.zeros_like(letters)
         shifted[np.arange(letters.shape[1]) < written.sum(axis=1)[:, None]] = letters[written]

@@ -13,7 +13,7 @@ import numpy as np
 from simulator.batch import Array, Batch, Coded
 from simulator.encode.digits import integers
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, cut, literal, octets, side_by_side
+from simulator.encode.rows import Frame, cut, literal, octets, side_by_side, unpadded
 from simulator.encode.text import floats
 from simulator.errors import UnstorableError
 from simulator.schema import FLOATS, Column, Type
@@ -148,23 +148,24 @@ def _items(keep: Array) -> Array:
     return np.ascontiguousarray(keep).view(f"V{keep.shape[1]}")[:, 0]
 
 
-def as_text(kind: Type) -> Writer:
-    """Return what writes values of a type as text: numbers in digits, a boolean as 0 or 1."""
-    return partial(_text, kind)
+def as_text(kind: Type, after: bytes = b"") -> Writer:
+    """Return what writes values of a type as text: numbers in digits, a boolean as 0 or 1.
+
+    `after` stands behind each value.
+    """
+    return partial(_text, kind, after)
 
 
-def _text(kind: Type, values: Array) -> Written:
+def _text(kind: Type, after: bytes, values: Array) -> Written:
+    """Return values as items, padded by NUL where they are shorter."""
     if kind is Type.TEXT:
-        return _told_apart([values.view(f"V{values.dtype.itemsize}")], len(values))
-    if kind is Type.BOOL:
-        return np.array([b"0", b"1"]).take(values).view("V1"), None
-    if kind in FLOATS:
-        return _told_apart([floats(values)], len(values))
-    return _told_apart(integers(values), len(values))
-
-
-def _told_apart(arrays: Sequence[Array], count: int) -> Written:
-    """Return arrays as one, padded by NUL where values are shorter."""
-    items = side_by_side(arrays, count)
-    keep = octets(items) != 0
-    return items, None if keep.all() else keep.view(np.uint8)
+        arrays: list[Array] = [values.view(f"V{values.dtype.itemsize}")]
+    elif kind is Type.BOOL:
+        arrays = [np.array([b"0", b"1"]).take(values)]
+    elif kind in FLOATS:
+        arrays = [floats(values)]
+    else:
+        arrays = integers(values)
+    items = side_by_side([*arrays, literal(after)] if after else arrays, len(values))
+    written = unpadded(items)
+    return items, None if written is None else written.view(np.uint8)

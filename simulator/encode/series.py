@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from simulator.batch import Array, Batch, Coded, ColumnData
 from simulator.encode.levels import Rendered
 from simulator.encode.points import Written, as_text
-from simulator.encode.rows import literal, octets, side_by_side
+from simulator.encode.rows import octets
 from simulator.schema import Column, Role, Table, Type
 
 _LINE_ROWS = 100_000
@@ -54,7 +54,8 @@ class SeriesLines:
             if column.role not in (Role.TAG, Role.TIME)
         ]
         self._tags = {tag.name: Rendered(_labels(tag)) for tag in table.tags}
-        self._levels = {column.name: Rendered(as_text(column.type)) for column, _ in self._fields}
+        self._write = {column.name: as_text(column.type, b",") for column, _ in self._fields}
+        self._levels = {name: Rendered(write) for name, write in self._write.items()}
 
     def encode(self, block: Batch, rows_per_send: int, times: NDArray[np.int64]) -> list[bytes]:
         """Return the block as payloads of `rows_per_send` rows each (the last may have fewer).
@@ -66,12 +67,13 @@ class SeriesLines:
             return []
         codes, labels = self._series(block)
         runs = _runs(codes, len(labels), count, rows_per_send)
-        whens = {None: _Text(as_text(Type.INT64)(times), None, runs)}
+        instants = _INSTANTS(times)
+        when_all = _Text(instants, None, runs)
         columns = []
         for column, head in self._fields:
             data = block.data[column.name]
             valid = None if data.valid is None or data.valid.all() else data.valid
-            when = whens[None] if valid is None else _Text(as_text(Type.INT64)(times), valid, runs)
+            when = when_all if valid is None else _Text(instants, valid, runs)
             text = _Text(self._written(column, data), valid, runs)
             heads = [head + tags + b'},"values":[' for tags in labels]
             columns.append((heads, text, when))
@@ -86,14 +88,13 @@ class SeriesLines:
         return [b"".join(pieces) for pieces in payloads]
 
     def _written(self, column: Column, data: ColumnData) -> Written:
-        write = self._levels[column.name]
         if isinstance(data, Coded):
-            levels, keep = write(data.levels)
+            levels, keep = self._levels[column.name](data.levels)
             return levels.take(data.codes), None if keep is None else keep.take(data.codes, axis=0)
         # What stands in place of a NULL may be anything, also what cannot be written.
         blank = data.array.dtype.type()
         values = data.array if data.valid is None else np.where(data.valid, data.array, blank)
-        return as_text(column.type)(values)
+        return self._write[column.name](values)
 
     def _series(self, block: Batch) -> tuple[NDArray[np.int64] | None, list[bytes]]:
         """Return the series of each row (None: all are of one), and what labels each has."""
@@ -128,20 +129,18 @@ class _Text:
     """A column's values as text, with a comma behind each, in the order of the lines."""
 
     def __init__(self, written: Written, valid: NDArray[np.bool_] | None, runs: _Runs) -> None:
-        items, keep = written
-        if len(items) == 1:  # all values are alike
-            items = items.repeat(int(runs.edges[-1]))
-            keep = None if keep is None else keep.repeat(len(items), axis=0)
-        rows = side_by_side([items, literal(b",")], len(items))
+        rows, keep = written
         if runs.order is not None:
             rows = rows.take(runs.order)
         if keep is None and valid is None:
             self._content = rows.view(np.uint8).data
             self._ends = (runs.edges * rows.dtype.itemsize).tolist()
             return
-        kept = np.ones((len(rows), rows.dtype.itemsize), np.bool_)
-        if keep is not None:
-            kept[:, :-1] = keep if runs.order is None else keep.take(runs.order, axis=0)
+        if keep is None:
+            kept = np.ones((len(rows), rows.dtype.itemsize), np.bool_)
+        else:
+            kept = keep.view(np.bool_)
+            kept = kept.copy() if runs.order is None else kept.take(runs.order, axis=0)
         if valid is not None:
             kept[~(valid if runs.order is None else valid.take(runs.order))] = False
         self._content = octets(rows)[kept].data
@@ -154,18 +153,28 @@ class _Text:
         return self._content[start : max(end - 1, start)]
 
 
+_INSTANTS = as_text(Type.INT64, b",")
+
+
 def _runs(codes: NDArray[np.int64] | None, series: int, count: int, rows_per_send: int) -> _Runs:
+    if codes is None:
+        pieces = [
+            (send, start)
+            for send, first in enumerate(range(0, count, rows_per_send))
+            for start in range(first, min(first + rows_per_send, count), _LINE_ROWS)
+        ]
+        edges = np.array([*(start for _, start in pieces), count])
+        return _Runs(None, edges, [send for send, _ in pieces], [0] * len(pieces))
     rows = np.arange(count)
-    pieces = -(-rows_per_send // _LINE_ROWS)
-    lines = rows // rows_per_send * pieces + rows % rows_per_send // _LINE_ROWS
-    order = None
-    if codes is not None:
-        lines = lines * series + codes
-        order = np.argsort(lines, kind="stable")
-        lines = lines[order]
+    pieces_of_a_send = -(-rows_per_send // _LINE_ROWS)
+    lines = rows // rows_per_send * pieces_of_a_send + rows % rows_per_send // _LINE_ROWS
+    lines = lines * series + codes
+    order = np.argsort(lines, kind="stable")
+    lines = lines[order]
     starts = np.concatenate(([0], np.flatnonzero(np.diff(lines)) + 1))
-    first, which = np.divmod(lines[starts], 1 if codes is None else series)
-    return _Runs(order, np.append(starts, count), (first // pieces).tolist(), which.tolist())
+    first, which = np.divmod(lines[starts], series)
+    edges = np.append(starts, count)
+    return _Runs(order, edges, (first // pieces_of_a_send).tolist(), which.tolist())
 
 
 def _pair(name: str, value: str) -> str:

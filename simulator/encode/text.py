@@ -14,7 +14,7 @@ from simulator.batch import Array, Batch, Coded, ColumnData
 from simulator.encode.digits import integers
 from simulator.encode.instants import Iso, iso
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, cut, literal, octets, side_by_side
+from simulator.encode.rows import Frame, cut, literal, octets, side_by_side, unpadded
 from simulator.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
 
 
@@ -132,13 +132,13 @@ class Text:
         for slot, levels in self._row:
             arrays += self._slot(slot, levels, block.data[slot.column.name])
         rows = side_by_side(arrays, len(block))
-        keep = octets(rows) != 0
-        return cut(rows, None if keep.all() else keep, rows_per_send, self._payload)
+        return cut(rows, unpadded(rows), rows_per_send, self._payload)
 
     def _slot(self, slot: Slot, levels: Rendered[Array], data: ColumnData) -> list[Array]:
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):
-            arrays = [levels(data.levels).take(data.codes)]
+            shown = levels(data.levels)
+            arrays = [shown if len(shown) == 1 else shown.take(data.codes)]
         else:
             # What stands in place of a NULL may be anything, also what cannot be written.
             blank = data.array.dtype.type()

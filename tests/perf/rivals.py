@@ -313,11 +313,11 @@ RIVALS: dict[str, Rival] = {
         "prepared lines by http.client", post_lines, "influxdb1", batch_rows=5000,
     ),
     "questdb": Rival(
-        "prepared lines by http.client", post_lines, "questdb", rows=4_000_000, batch_rows=5000,
+        "prepared lines by http.client", post_lines, "questdb", rows=8_000_000, batch_rows=5000,
     ),
     "iotdb": Rival("prepared tablets", send_tablets, "iotdb", rows=4_000_000),
     "victoriametrics": Rival(
-        "prepared series by http.client", post_series, "victoriametrics", rows=5_000_000,
+        "prepared series by http.client", post_series, "victoriametrics", rows=10_000_000,
         batch_rows=5000,
     ),
     "opentsdb": Rival(
