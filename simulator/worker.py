@@ -1,5 +1,6 @@
 """A worker process: registers, prefills, waits at the barrier, writes or asks, reports."""
 
+import gc
 import hashlib
 import json
 import os
@@ -36,6 +37,7 @@ from simulator.spec import PREFILL_BATCH_ROWS, Kind, RunSpec
 
 _READ_S = HOLD_S + 10.0
 _CONNECT_S = 1.0
+_GARBAGE_OBJECTS = 100_000
 
 
 class CollectorClient:
@@ -109,6 +111,17 @@ class CollectorClient:
         if reply.boot_id != boot_id() and round_trip < self._best_round_trip_s:
             self._best_round_trip_s = round_trip
             self.clock_offset_s = reply.now_s - (sent_s + received_s) / 2
+
+
+def _settle_memory() -> None:
+    """Leave Python's search for cycles little to do while the clock runs.
+
+    Rows as Python objects are no cycles, but their number alone would start a search twelve times
+    a block: as long as it takes to make them, and within a send it would be the database's latency.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GARBAGE_OBJECTS)
 
 
 class Worker:
@@ -191,6 +204,7 @@ class Worker:
 
     def _wait_for_all(self, barrier: str) -> None:
         self._phase = f"barrier {barrier}"
+        _settle_memory()
         arrival = Arrival(index=self._index, barrier=barrier)
         self._wait("/barrier", arrival)
         self._phase = barrier

@@ -9,6 +9,7 @@ the tool encodes, measures and decides within its own.
 """
 
 import argparse
+import gc
 import multiprocessing
 import os
 import sys
@@ -154,6 +155,7 @@ def _write(contest: Contest, lane: int, rows: int, barrier: Barrier) -> None:
         table = feed.tables[0]
         prepared = Prepared(contest.module, contest.options, table, blocks, batch_rows)
         send = contest.rival.prepare(prepared)
+        gc.disable()  # else all that was prepared is searched through, again and again
         barrier.wait()
         send()
         barrier.wait()
