@@ -27,7 +27,7 @@ from urllib3.response import HTTPResponse
 from urllib3.util import parse_url
 
 from simulator.modules.base import Failure, Options
-from simulator.modules.wire import CONNECT_S, socket_options, tls_context
+from simulator.modules.wire import CA, CA_FILE, CONNECT_S, INSECURE, socket_options, tls_context
 
 _PIECE_BYTES = 1 << 16
 _SHOWN_BYTES = 1000
@@ -40,19 +40,9 @@ class HttpOptions(Options):
     """Options of every module whose database is reached by HTTP."""
 
     url: str = Field(description="where the server listens, such as http://host:8086")
-    ca_file: str | None = Field(
-        None,
-        description="file with the certificate (PEM) of the authority that signed the server's, if "
-        "the system does not trust it anyway",
-    )
-    ca: SecretStr | None = Field(
-        None,
-        description="that certificate itself, which pods can take from a Secret: "
-        "ca_from: {secret: NAME, key: ca.crt}",
-    )
-    insecure: bool = Field(
-        default=False, description="take any certificate: nobody checks who the server is"
-    )
+    ca_file: str | None = CA_FILE
+    ca: SecretStr | None = CA
+    insecure: bool = INSECURE
     timeout_s: float = Field(30, gt=0, description="how long to wait for an answer to a write")
     query_timeout_s: float = Field(
         3600, gt=0, description="how long to wait for an answer to a query"

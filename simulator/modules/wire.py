@@ -3,11 +3,26 @@
 import socket
 import ssl
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from simulator.errors import SetupError
 
 CONNECT_S = 10.0
+
+CA_FILE: str | None = Field(
+    None,
+    description="file with the certificate (PEM) of the authority that signed the server's, if the "
+    "system does not trust it anyway",
+)
+CA: SecretStr | None = Field(
+    None,
+    description="that certificate itself, which pods can take from a Secret: "
+    "ca_from: {secret: NAME, key: ca.crt}",
+)
+INSECURE: bool = Field(
+    default=False, description="take any certificate: nobody checks who the server is"
+)
+"""The options of every module that has TLS to say what `tls_context` takes."""
 
 
 def socket_options() -> list[tuple[int, int, int]]:

@@ -1,5 +1,6 @@
 """The databases under test. Adding one adds a row here."""
 
+import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from simulator.dataset import Dataset
 from simulator.modules import database_class
 from simulator.modules.base import Database
 from simulator.schema import PrimaryKey
+from simulator.workloads.iot import Iot
 from tests import synthetic_crate
 from tests.contract.harness import Wideset
 from tests.contract.standins import YB_SERVERS, sorts_by_bytes
@@ -61,6 +64,18 @@ class Target:
         can = self.database.capabilities
         key = primary_key if primary_key in can.primary_keys else next(iter(can.primary_keys))
         return Wideset(key, parts if can.multiple_tables else 1, self.lacks)
+
+    def iot(self) -> Dataset:
+        """The workload `iot`, of one device that sends from now on."""
+        return Dataset(
+            workload=Iot.name,
+            workload_version=Iot.version,
+            params={"devices": 1},
+            seed=1,
+            start_ms=time.time_ns() // 10**6,
+            primary_key=self.wide().dataset.primary_key,
+            parts=1,
+        )
 
     def open(self, request: pytest.FixtureRequest, **options: Any) -> Database:
         model = self.database.options_model

@@ -1,6 +1,5 @@
 """What is InfluxDB's own, 2 and 1: texts of queries, errors and what they mean, secrets."""
 
-import signal
 import threading
 
 import numpy as np
@@ -10,8 +9,8 @@ from influxdb_client import InfluxDBClient
 from simulator.batch import Batch, Coded, Values
 from simulator.errors import SetupError
 from simulator.modules import database_class
-from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.http import NoAnswer, NotConnected, Refused
+from simulator.modules.base import BATCH, Failure
+from simulator.modules.http import Refused
 from simulator.modules.influxdb.influxql import ServerSaid
 from simulator.modules.influxdb.v1 import Influx1Options, Influxdb1
 from simulator.modules.influxdb.v2 import Influxdb, InfluxOptions, _metrics
@@ -190,43 +189,6 @@ def test_rows_are_those_that_the_vendors_client_reads(open_influxdb, server):
 
 
 # --- what an error means for the rows ------------------------------------------------------------
-
-
-@BOTH
-@pytest.mark.parametrize("mode", [SINGLE, BATCH])
-def test_a_server_that_is_killed(open_influxdb, server, mode):
-    database = open_influxdb()
-    database.create([TABLE], 10)
-    with database.connect() as session:
-        session.send(encoded(session, readings(), mode))
-        server.kill()
-        try:
-            with pytest.raises(NotConnected) as caught:
-                session.send(encoded(session, readings(5), mode))
-        finally:
-            server.start()
-        assert session.classify(caught.value) is Failure.NOT_APPLIED
-        assert not session.alive
-        assert "Connection refused; check that the server runs" in database.explain(caught.value)
-    assert stored(database) == 5
-
-
-@BOTH
-def test_a_server_that_does_not_answer_in_time(open_influxdb, server):
-    database = open_influxdb(timeout_s=0.5)
-    database.create([TABLE], 10)
-    ((_, process),) = server._running.values()
-    with database.connect() as session:
-        session.send(encoded(session, readings()))
-        process.send_signal(signal.SIGSTOP)
-        try:
-            with pytest.raises(NoAnswer) as caught:
-                session.send(encoded(session, readings(5)))
-        finally:
-            process.send_signal(signal.SIGCONT)
-        assert session.classify(caught.value) is Failure.UNKNOWN
-        assert not session.alive
-        assert "no answer within 0.5 s" in database.explain(caught.value)
 
 
 @BOTH

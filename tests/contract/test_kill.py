@@ -17,8 +17,7 @@ from simulator.dataset import Dataset, Feed, RowRange, lane_range
 from simulator.modules.base import BATCH, Failure, Session
 from simulator.verdict import Level, RowSlice, Status
 from simulator.verify import verify
-from simulator.workloads.iot import Iot
-from tests.contract.targets import STORING, Target
+from tests.contract.targets import STORING
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITERS = 3
@@ -75,21 +74,9 @@ class Writer(threading.Thread):
                 self.acknowledged = self.acknowledged.model_copy(update={"stop": stop})
 
 
-def iot(target: Target) -> Dataset:
-    return Dataset(
-        workload=Iot.name,
-        workload_version=Iot.version,
-        params={"devices": 1},
-        seed=1,
-        start_ms=time.time_ns() // 10**6,
-        primary_key=target.wide().dataset.primary_key,
-        parts=1,
-    )
-
-
 @pytest.mark.parametrize("target", BY_SERVERS)
 def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
-    dataset = iot(target)
+    dataset = target.iot()
     tables = Feed(dataset).tables
     database.create(tables, ROWS_PER_SEND)
     writers = [Writer(database.connect(), dataset, lane) for lane in range(WRITERS)]
@@ -121,7 +108,7 @@ def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
 
 @pytest.mark.parametrize("target", EMBEDDED)
 def test_what_was_acknowledged_is_there_after_the_process_is_killed(target, database):
-    dataset = iot(target)
+    dataset = target.iot()
     tables = Feed(dataset).tables
     database.create(tables, ROWS_PER_SEND)
     options = database.options.model_dump(mode="json")

@@ -1,6 +1,5 @@
 """What is QuestDB's own: lines, tables, its log, errors and what they mean."""
 
-import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +10,8 @@ import yaml
 from simulator.batch import Batch, Coded, Values
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.http import NoAnswer, NotConnected, Refused
+from simulator.modules.base import BATCH, Failure
+from simulator.modules.http import Refused
 from simulator.modules.questdb import database as module
 from simulator.modules.questdb.database import QuestDb, QuestDbOptions
 from simulator.modules.questdb.dialect import LINES, check_names, stored
@@ -420,42 +419,6 @@ def test_settling_waits_for_the_log_and_says_where_it_is_stuck(monkeypatch):
 
 
 # --- what an error means for the rows ------------------------------------------------------------
-
-
-@SERVER
-@pytest.mark.parametrize("mode", [SINGLE, BATCH])
-def test_a_server_that_is_killed(database, server, mode):
-    database.create([TABLE], 10)
-    with database.connect() as session:
-        session.send(encoded(session, readings(), mode))
-        server.kill()
-        try:
-            with pytest.raises(NotConnected) as caught:
-                session.send(encoded(session, readings(5), mode))
-        finally:
-            server.start()
-        assert session.classify(caught.value) is Failure.NOT_APPLIED
-        assert not session.alive
-        assert "Connection refused; check that the server runs" in database.explain(caught.value)
-    assert stored_rows(database) == 5
-
-
-@SERVER
-def test_a_server_that_does_not_answer_in_time(open_questdb, server):
-    database = open_questdb(timeout_s=0.5)
-    database.create([TABLE], 10)
-    ((_, process),) = server._running.values()
-    with database.connect() as session:
-        session.send(encoded(session, readings()))
-        process.send_signal(signal.SIGSTOP)
-        try:
-            with pytest.raises(NoAnswer) as caught:
-                session.send(encoded(session, readings(5)))
-        finally:
-            process.send_signal(signal.SIGCONT)
-        assert session.classify(caught.value) is Failure.UNKNOWN
-        assert not session.alive
-        assert "no answer within 0.5 s" in database.explain(caught.value)
 
 
 @SERVER

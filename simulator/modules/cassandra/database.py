@@ -24,6 +24,7 @@ from simulator.modules.base import (
 from simulator.modules.cassandra import tables as cql
 from simulator.modules.cassandra.query import Renderer
 from simulator.modules.sql import drop_names
+from simulator.modules.wire import CA, CA_FILE, INSECURE
 from simulator.query import Query, Statement
 from simulator.schema import PrimaryKey, Table
 
@@ -59,19 +60,9 @@ class CassandraOptions(Options):
     username: str | None = Field(None, description="user to log in as, if the cluster wants one")
     password: SecretStr | None = Field(None, description="the user's password")
     tls: bool = Field(default=False, description="encrypt; the servers' certificates are checked")
-    ca_file: str | None = Field(
-        None,
-        description="file with the certificate (PEM) of the authority that signed the servers', if "
-        "the system does not trust it anyway",
-    )
-    ca: SecretStr | None = Field(
-        None,
-        description="that certificate itself, which pods can take from a Secret: "
-        "ca_from: {secret: NAME, key: ca.crt}",
-    )
-    insecure: bool = Field(
-        default=False, description="with tls=true take any certificate, without checking it"
-    )
+    ca_file: str | None = CA_FILE
+    ca: SecretStr | None = CA
+    insecure: bool = INSECURE
     local_datacenter: str | None = Field(
         None, description="datacenter to write to and read from; default: that of the first host"
     )

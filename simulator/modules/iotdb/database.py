@@ -32,6 +32,7 @@ from simulator.modules.iotdb.errors import (
 )
 from simulator.modules.iotdb.query import quoted, stored_table
 from simulator.modules.sql import drop_names
+from simulator.modules.wire import CA, CA_FILE, INSECURE
 from simulator.query import Query, Statement
 from simulator.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
 
@@ -55,19 +56,9 @@ class IotDbOptions(Options):
         "benchmark", min_length=1, description="the database; it is made if it is not there"
     )
     tls: bool = Field(default=False, description="whether the server wants TLS")
-    ca_file: str | None = Field(
-        None,
-        description="file with the certificate (PEM) of the authority that signed the server's, if "
-        "the system does not trust it anyway",
-    )
-    ca: SecretStr | None = Field(
-        None,
-        description="that certificate itself, which pods can take from a Secret: "
-        "ca_from: {secret: NAME, key: ca.crt}",
-    )
-    insecure: bool = Field(
-        default=False, description="take any certificate: nobody checks who the server is"
-    )
+    ca_file: str | None = CA_FILE
+    ca: SecretStr | None = CA
+    insecure: bool = INSECURE
     timeout_s: float = Field(30, gt=0, description="how long to wait for an acknowledgement")
     query_timeout_s: float = Field(
         3600, gt=0, description="how long to wait for an answer to a query"

@@ -1,0 +1,70 @@
+"""A server reached by HTTP goes, or stands still, under a session: what that means for the rows."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from simulator.batch import Batch
+from simulator.dataset import Feed, lane_range
+from simulator.modules.base import BATCH, Database, Failure, Session
+from simulator.modules.http import HttpOptions, NoAnswer, NotConnected
+from tests.contract.harness import count, send
+from tests.contract.targets import STORING, Target
+
+ROWS = 5
+SWIFT = [  # the others take long to start again, and have tests of their own
+    pytest.param(target, id=name)
+    for name, target in STORING.items()
+    if name in ("clickhouse", "influxdb", "influxdb1", "questdb", "victoriametrics")
+]
+
+
+@pytest.fixture(params=SWIFT)
+def target(request: pytest.FixtureRequest) -> Target:
+    return request.param
+
+
+def batches(target: Target) -> Iterator[Batch]:
+    """Batches of the table of events, as many as it takes."""
+    for (batch,) in Feed(target.iot()).blocks(lane_range(0, 0, 10 * ROWS), ROWS):
+        yield batch
+
+
+def sent(session: Session, database: Database, batch: Batch) -> None:
+    send(session, batch, BATCH, ROWS)
+    database.settle([batch.table])
+
+
+def test_a_server_that_is_killed(target, database, server):
+    rows = batches(target)
+    first = next(rows)
+    database.create([first.table], ROWS)
+    with database.connect() as session:
+        sent(session, database, first)
+        server.kill()
+        try:
+            with pytest.raises(NotConnected) as caught:
+                send(session, next(rows), BATCH, ROWS)
+        finally:
+            server.start()
+        assert session.classify(caught.value) is Failure.NOT_APPLIED
+        assert not session.alive
+        assert "refused; check that the server runs" in database.explain(caught.value)
+    if database.capabilities.kept_after_kill:
+        with database.connect() as session:
+            assert count(database, session, first.table) == ROWS
+
+
+def test_a_server_that_does_not_answer_in_time(target, database, server):
+    rows = batches(target)
+    first = next(rows)
+    database.create([first.table], ROWS)
+    assert isinstance(database.options, HttpOptions)
+    hasty = type(database)(database.options.model_copy(update={"timeout_s": 0.5}))
+    with hasty.connect() as session:
+        sent(session, database, first)
+        with server.paused(server.name), pytest.raises(NoAnswer) as caught:
+            send(session, next(rows), BATCH, ROWS)
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        assert not session.alive
+        assert "no answer within 0.5 s" in hasty.explain(caught.value)
