@@ -3,12 +3,16 @@
 import argparse
 import asyncio
 import os
+import queue
 import resource
 import signal
 import socket
 import sys
+import threading
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -73,8 +77,24 @@ def _worker(arguments: argparse.Namespace, spec: RunSpec, database: Database) ->
     worker = Worker(spec, database, client, arguments.index)
     # As the first process of a container nothing but this ends it before its grace is over.
     told = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
-    signal.signal(signal.SIGTERM, lambda *_: worker.stop(told))
+    on_sigterm(partial(worker.stop, told))
     return 0 if worker.run() else 1
+
+
+def on_sigterm(act: Callable[[], None]) -> None:
+    """Let a thread of its own act on the first SIGTERM.
+
+    The handler itself runs between any two steps of the main thread, which may hold a lock there
+    that `act` would wait for, for ever.
+    """
+    received: queue.SimpleQueue[int] = queue.SimpleQueue()  # its put may be called by a handler
+    signal.signal(signal.SIGTERM, lambda number, _: received.put(number))
+
+    def wait() -> None:
+        received.get()
+        act()
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def play() -> int:
