@@ -82,6 +82,9 @@ class Contest:
         ]
         for process in processes:
             process.start()
+        while barrier.n_waiting < connections:  # else one that dies early is waited for for ever
+            assert not any(process.exitcode for process in processes), f"{self.target}: rival died"
+            time.sleep(0.01)
         barrier.wait()
         start = time.perf_counter()
         barrier.wait()
