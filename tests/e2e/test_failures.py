@@ -111,8 +111,8 @@ def not_started(
 ) -> Iterator[dict[str, Future[tuple[ClusterLine, Finished, float]]]]:
     """Runs of which none starts, side by side: each has to be told its own cause."""
 
-    def run(cause: Cause) -> tuple[ClusterLine, Finished, float]:
-        line = ClusterLine(tmp_path_factory.mktemp("line"), namespace=bench)
+    def run(cause: Cause, folder: Path) -> tuple[ClusterLine, Finished, float]:
+        line = ClusterLine(folder, namespace=bench)
         if cause.password:
             target = {
                 "module": "postgres",
@@ -124,8 +124,10 @@ def not_started(
         done = line.insert(POSTGRES, *QUICK, *cause.arguments)
         return line, done, time.monotonic() - began
 
+    folders = [tmp_path_factory.mktemp("line") for _ in CAUSES]  # not by threads: it is not made so
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        yield {name: threads.submit(run, cause) for name, cause in CAUSES.items()}
+        started = zip(CAUSES.items(), folders, strict=True)
+        yield {name: threads.submit(run, cause, folder) for (name, cause), folder in started}
     left = bench.leftovers()
     bench.remove_leftovers()
     assert not left
