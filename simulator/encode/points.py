@@ -42,8 +42,9 @@ class Point:
 class Points:
     """Encodes blocks as points.
 
-    Measured on one busy core (tests/perf/encode.py, four IoT columns, two points a row): 0.65
-    million rows/s as JSON for OpenTSDB, 1.6 million as lines for Graphite.
+    Measured on one core (tests/perf/encode.py, four IoT columns, two points a row), sends of 1,000:
+    20 million rows/s as JSON for OpenTSDB, 2 million where each block's memory comes fresh from the
+    system; 12 to 23 million as lines for Graphite. Sends of one: 1 million.
     """
 
     def __init__(self, points: Sequence[Point], payload: Frame) -> None:

@@ -9,6 +9,7 @@ from simulator.errors import SetupError
 
 CONNECT_S = 10.0
 
+# The options of a module that has TLS, which say what `tls_context` takes.
 CA_FILE: str | None = Field(
     None,
     description="file with the certificate (PEM) of the authority that signed the server's, if the "
@@ -22,7 +23,6 @@ CA: SecretStr | None = Field(
 INSECURE: bool = Field(
     default=False, description="take any certificate: nobody checks who the server is"
 )
-"""The options of every module that has TLS to say what `tls_context` takes."""
 
 
 def socket_options() -> list[tuple[int, int, int]]:
