@@ -7,24 +7,25 @@ says it.
 
 import base64
 import json
+import socket
 import ssl
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from http.client import HTTPException, responses
+from http.client import (
+    HTTPConnection,
+    HTTPException,
+    HTTPMessage,
+    HTTPResponse,
+    HTTPSConnection,
+    IncompleteRead,
+    responses,
+)
+from select import POLLIN, poll
 from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, field_validator
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    HTTPError,
-    LocationParseError,
-    NameResolutionError,
-    NewConnectionError,
-)
-from urllib3.response import HTTPResponse
-from urllib3.util import parse_url
 
 from simulator.modules.base import Failure, Options
 from simulator.modules.wire import CA, CA_FILE, CONNECT_S, INSECURE, socket_options, tls_context
@@ -32,7 +33,8 @@ from simulator.modules.wire import CA, CA_FILE, CONNECT_S, INSECURE, socket_opti
 _PIECE_BYTES = 1 << 16
 _SHOWN_BYTES = 1000
 _FIRST_FAILURE = 300
-_BROKEN = (OSError, HTTPError, HTTPException)
+_PATH = "/%:@!$&'()*+,;="
+_BROKEN = (OSError, HTTPException)
 """Whatever a connection that breaks, hangs or talks nonsense raises."""
 
 
@@ -52,12 +54,13 @@ class HttpOptions(Options):
     @classmethod
     def _url(cls, url: str) -> str:
         try:
-            parsed = parse_url(url)
-        except LocationParseError:
-            parsed = parse_url("")
-        if parsed.scheme not in ("http", "https") or not parsed.host:
+            parsed = urlsplit(url)
+            known = parsed.scheme in ("http", "https") and parsed.hostname and parsed.port != 0
+        except ValueError:
+            known = False
+        if not known:
             raise ValueError("expected http://host:port or https://host:port")
-        if parsed.auth or parsed.query or parsed.fragment:
+        if "@" in parsed.netloc or parsed.query or parsed.fragment:
             raise ValueError(
                 "expected no more than http://host:port/path; credentials are options of their own"
             )
@@ -68,7 +71,7 @@ class Reply(NamedTuple):
     """An answer, whole."""
 
     status: int
-    headers: Mapping[str, str]
+    headers: HTTPMessage
     body: bytes
 
     def json(self) -> Any:
@@ -140,16 +143,14 @@ class Http:
         self._where = options.url
         self._timeout_s = options.timeout_s
         self._headers = dict(headers or {})
-        url = parse_url(options.url)
-        self._path = url.path or ""
-        host = (url.host or "").strip("[]")
-        every: dict[str, Any] = {"timeout": CONNECT_S, "socket_options": socket_options()}
+        url = urlsplit(options.url)
+        self._path = quote(url.path, safe=_PATH)
         self._connection: HTTPConnection
         if url.scheme == "https":
             context = tls_context(options.ca_file, options.ca, insecure=options.insecure)
-            self._connection = HTTPSConnection(host, url.port, ssl_context=context, **every)
+            self._connection = HTTPSConnection(url.hostname or "", url.port, context=context)
         else:
-            self._connection = HTTPConnection(host, url.port, **every)
+            self._connection = HTTPConnection(url.hostname or "", url.port)
 
     def close(self) -> None:
         """Close the connection; never raises."""
@@ -204,26 +205,27 @@ class Http:
         self._connect()
         connection = self._connection
         connection.timeout = timeout_s
+        connection.sock.settimeout(timeout_s)
         all_headers = {**self._headers, **headers} if headers else self._headers
         try:
             # A server that refuses a long request may answer and close before it has read it.
             with suppress(BrokenPipeError):
-                connection.request(
-                    method, self._path + path, body, all_headers, preload_content=False
-                )
+                connection.request(method, self._path + path, body, all_headers)
             return connection.getresponse()
         except _BROKEN as error:
             raise self._lost(error) from error
 
     def _connect(self) -> None:
         connection = self._connection
-        if connection.is_connected:
+        if connection.sock and not _readable(connection.sock):
             return
-        self.close()  # the server may have closed it, idle as it was
+        self.close()  # the server has closed it, idle as it was
         connection.timeout = CONNECT_S
         try:
             connection.connect()
-        except _BROKEN as error:
+            for option in socket_options():
+                connection.sock.setsockopt(*option)
+        except (*_BROKEN, UnicodeError) as error:
             self.alive = False
             self.close()
             raise _not_connected(self._where, error) from error
@@ -233,21 +235,32 @@ class Http:
 
     def _read(self, response: HTTPResponse, limit: int | None) -> bytes:
         try:
-            return response.read(limit)
+            found = response.read(limit)
+            if limit and not found and response.length:
+                raise IncompleteRead(b"", response.length)  # of pieces it does not say so itself
         except _BROKEN as error:
             raise self._lost(error) from error
+        return found
 
     def _lost(self, error: Exception) -> NoAnswer:
         self.alive = False
         timeout_s = self._connection.timeout
         self.close()
-        if isinstance(error, TimeoutError) or "timed out" in str(error):
+        # With a number it is the system that gives up, because the server's node is gone.
+        if isinstance(error, TimeoutError) and error.errno is None:
             return NoAnswer(
                 f"{self._where}: no answer within {timeout_s:g} s; raise the target's timeout_s or "
                 "query_timeout_s, or look at the server's log"
             )
         told = f"{type(error).__name__}: {error}"
         return NoAnswer(f"{self._where}: the connection was lost before an answer came ({told})")
+
+
+def _readable(connection: socket.socket) -> bool:
+    """Whether something, or the end, has come of itself."""
+    waiting = poll()
+    waiting.register(connection, POLLIN)
+    return bool(waiting.poll(0))
 
 
 def _not_connected(where: str, error: Exception) -> NotConnected:
@@ -258,13 +271,12 @@ def _not_connected(where: str, error: Exception) -> NotConnected:
             return NotConnected(f"{where}: {error.verify_message}; {remedy}", permanent=True)
         case ssl.SSLError(reason="WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE"):
             return NotConnected(f"{where}: no TLS is spoken there; try http://", permanent=True)
-        case NameResolutionError():
+        case socket.gaierror() | UnicodeError():
             reason, remedy = "the host's name is not known", "check the host in url"
-        case NewConnectionError():
-            reason = getattr(error.__cause__, "strerror", None) or str(error)
-            remedy = _CHECK
-        case ConnectTimeoutError():
+        case TimeoutError():
             reason, remedy = f"no connection within {CONNECT_S:g} s", _CHECK
+        case OSError(strerror=str(reason)):
+            remedy = _CHECK
         case _:
             reason, remedy = f"{type(error).__name__}: {error}", _CHECK
     return NotConnected(f"{where}: {reason}; {remedy}")

@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from pydantic import Field
-from urllib3.util import parse_url
 
 from simulator.errors import SetupError
 from simulator.modules import sql
@@ -113,7 +113,7 @@ class Graphite(Database):
 
     def _carbon(self, *, pickle: bool) -> Carbon:
         options = self.options
-        host = options.carbon_host or (parse_url(options.url).host or "").strip("[]")
+        host = options.carbon_host or (urlsplit(options.url).hostname or "")
         port = options.pickle_port if pickle else options.line_port
         return Carbon(host, port, options.timeout_s)
 
