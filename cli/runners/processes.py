@@ -49,7 +49,7 @@ class Processes:
     def start(self, name: str, role: list[str], keep_fd: int | None = None) -> None:
         """Start a process whose standard input is a pipe from here: it ends when that closes."""
         files = [f"--spec={self._folder / 'spec.json'}", f"--secrets={self._folder / 'secrets'}"]
-        command = [sys.executable, "-m", "simulator", *role, *files, "--parent-pipe"]
+        command = [sys.executable, "-P", "-m", "simulator", *role, *files, "--parent-pipe"]
         is_collector = name == "collector"
         with (self._folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(

@@ -50,6 +50,15 @@ def test_the_result_file_holds_what_was_measured(cli: CommandLine) -> None:
     assert run["metrics"]["rows_per_s_reference"] > 0
 
 
+def test_another_version_in_the_folder_at_hand_is_not_run(cli: CommandLine) -> None:
+    other = cli.folder / "simulator"
+    other.mkdir()
+    (other / "__init__.py").write_text("raise SystemExit('not this one')\n")
+    done = cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
+
+    assert done.code == 0, done.err
+
+
 @pytest.mark.parametrize("primary_key", ["db", "client", "none"])
 @pytest.mark.parametrize("tables", ["single", "multiple"])
 @pytest.mark.parametrize("batch", ["0", "7"])
