@@ -1,11 +1,11 @@
 """The tool beside the rawest way into each database: both rates, their ratio, the client's share.
 
-    python tests/perf/beside.py [TARGET ...] [--repeats 3] [--rows N] [--connections N]
+    python tests/perf/beside.py [TARGET ...] [--repeats 4] [--rows N] [--connections N]
 
 Both write the same rows into the same tables of the same server with as many connections and as
-many rows a send. They take turns, and the ratio is the median of those of the pairs, so that it
-holds although the machine's speed drifts. The rival's rows are encoded before its clock starts;
-the tool encodes, measures and decides within its own.
+many rows a send. They take turns, each being the first as often as the other, and the ratio is the
+median of those of the pairs, so that it holds although the machine's speed drifts. The rival's rows
+are encoded before its clock starts; the tool encodes, measures and decides within its own.
 """
 
 import argparse
@@ -116,9 +116,14 @@ class Contest:
         """Return a row of the table: the medians of pairs, after one that warms both up."""
         pairs = []
         with tempfile.TemporaryDirectory() as folder:
-            for _ in range(repeats + 1):
-                rival = self.rival_rate(connections, rows)
-                pairs.append((rival, *self.tool_rate(Path(folder), connections, rows)))
+            for turn in range(repeats + 1):
+                if turn % 2:  # whoever is the second finds another server than the first
+                    tool = self.tool_rate(Path(folder), connections, rows)
+                    rival = self.rival_rate(connections, rows)
+                else:
+                    rival = self.rival_rate(connections, rows)
+                    tool = self.tool_rate(Path(folder), connections, rows)
+                pairs.append((rival, *tool))
         rivals, tools, shares = zip(*pairs[1:], strict=True)
         ratios = [tool / rival for tool, rival in zip(tools, rivals, strict=True)]
         return (
@@ -185,7 +190,7 @@ def main() -> None:
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(RIVALS)}")
     parser.add_argument("--rows", type=int, help="rows of each run, instead of the target's own")
     parser.add_argument("--connections", type=int, help="only with so many")
-    parser.add_argument("--repeats", type=int, default=3, help="pairs that count")
+    parser.add_argument("--repeats", type=int, default=4, help="pairs that count")
     given = parser.parse_args()
     if unknown := set(given.targets) - RIVALS.keys():
         parser.error(f"no such target: {', '.join(sorted(unknown))}; known: {', '.join(RIVALS)}")

@@ -310,7 +310,7 @@ RIVALS: dict[str, Rival] = {
         "prepared lines by http.client", post_lines, "influxdb", batch_rows=5000,
     ),
     "influxdb1": Rival(
-        "prepared lines by http.client", post_lines, "influxdb1", batch_rows=5000,
+        "prepared lines by http.client", post_lines, "influxdb1", rows=4_000_000, batch_rows=5000,
     ),
     "questdb": Rival(
         "prepared lines by http.client", post_lines, "questdb", rows=8_000_000, batch_rows=5000,
