@@ -22,17 +22,6 @@ _LONG_SEND_ROWS = 500
 _LONG_BLOCK_ROWS = 4 * BLOCK_ROWS
 
 
-def _block_rows(rows_per_send: int) -> int:
-    """Return how many rows to draw and encode at once, between two sends.
-
-    By then the database has had the processor, and the caches are cold: a block costs 0.4 ms more
-    than one right after another. Many rows share that, if their sends are long; short sends that
-    keep to a rate would have to wait for so many.
-    """
-    most = BLOCK_ROWS if rows_per_send < _LONG_SEND_ROWS else _LONG_BLOCK_ROWS
-    return max(most // rows_per_send, 1) * rows_per_send
-
-
 class Stopped(Exception):
     """The run is over; what was done so far is to be reported."""
 
@@ -243,3 +232,14 @@ class Sender:
             if self._stop.wait(pause_s):
                 raise Stopped
             pause_s = min(2 * pause_s, 1.0)
+
+
+def _block_rows(rows_per_send: int) -> int:
+    """Return how many rows to draw and encode at once, between two sends.
+
+    By then the database has had the processor, and the caches are cold: a block costs 0.4 ms more
+    than one right after another. Many rows share that, if their sends are long; short sends that
+    keep to a rate would have to wait for so many.
+    """
+    most = BLOCK_ROWS if rows_per_send < _LONG_SEND_ROWS else _LONG_BLOCK_ROWS
+    return max(most // rows_per_send, 1) * rows_per_send

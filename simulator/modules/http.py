@@ -27,6 +27,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 
+from simulator.errors import SetupError
 from simulator.modules.base import Failure, Options
 from simulator.modules.wire import CA, CA_FILE, CONNECT_S, INSECURE, socket_options, tls_context
 
@@ -137,12 +138,18 @@ class Http:
     """One connection, made when it is first needed and again when it was lost."""
 
     def __init__(self, options: HttpOptions, headers: Mapping[str, str] | None = None) -> None:
-        """Take headers that go with every request; SetupError if the CA's file cannot be read."""
+        """Take headers that go with every request; SetupError if they or the CA are not usable."""
         self.alive = True
         """False once a connection could not be made or was lost; another session may do better."""
         self._where = options.url
         self._timeout_s = options.timeout_s
         self._headers = dict(headers or {})
+        for name, value in self._headers.items():
+            if not (value.isascii() and value.isprintable()):
+                raise SetupError(
+                    f"{options.url}: header {name}: expected printable ASCII; look for the end of"
+                    " a line, or a letter of another script, in the credentials among the options"
+                )
         url = urlsplit(options.url)
         self._path = quote(url.path, safe=_PATH)
         self._connection: HTTPConnection

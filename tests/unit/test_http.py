@@ -329,6 +329,21 @@ def test_an_authority_that_cannot_be_read_is_named(given):
         Http(HttpOptions(url="https://h", **given))
 
 
+@pytest.mark.parametrize("token", ["hunter2\n", "hünter2", "hunter2\r\nX-Other: 1"])
+def test_a_credential_that_no_header_can_hold_is_refused_without_being_shown(token):
+    with pytest.raises(
+        SetupError, match="header Authorization: expected printable ASCII"
+    ) as caught:
+        Http(HttpOptions(url="http://h"), {"Authorization": f"Token {token}"})
+    assert "nter2" not in str(caught.value)
+
+
+def test_a_secret_is_blotted_out_however_the_end_of_its_line_is_shown():
+    secret = "hunter2\n"
+    options = HttpOptions(url="http://h", ca=secret)
+    assert options.blot(f"no certificate: {secret!r}") == "no certificate: '***\\n'"
+
+
 # --- options and texts ---------------------------------------------------------------------------
 
 

@@ -30,7 +30,7 @@ from simulator.modules.clickhouse.session import (
     ServerError,
 )
 from simulator.modules.clickhouse.sql import ClickhouseDialect
-from simulator.modules.http import Http, HttpError, HttpOptions
+from simulator.modules.http import Http, HttpError, HttpOptions, basic
 from simulator.query import Query, Statement
 from simulator.schema import PrimaryKey, Table
 
@@ -189,9 +189,8 @@ class Clickhouse(Database):
         """Return a way to the engine, which may connect only when it is first used."""
         options = self._server
         assert options
-        headers = {"X-ClickHouse-User": options.user}
-        if options.password is not None:
-            headers["X-ClickHouse-Key"] = options.password.get_secret_value()
+        password = options.password.get_secret_value() if options.password else ""
+        headers = {"Authorization": basic(options.user, password)}
         settings = {"database": options.database, **self.settings, **self.insert_settings()}
         return HttpChannel(Http(options, headers), settings, options.query_timeout_s)
 
