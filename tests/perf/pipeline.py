@@ -21,10 +21,11 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from cli.results import Result
+from simulator import __version__
 from simulator.dataset import Dataset
 from simulator.protocol import TOKEN_HEADER
 from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec, WorkerPlan
+from simulator.spec import Kind, RunSpec, WorkerPlan, write_secrets
 
 ROOT = Path(__file__).parents[2]
 LOOP_ROWS = 200_000
@@ -116,7 +117,7 @@ async def barrier_s(port: int) -> float:
     """Return how long the last arrival's barrier takes to let everybody go."""
     workers = range(BARRIER_WORKERS)
     await asyncio.gather(*(
-        post(port, "t", "/register", {"index": i, "uid": str(i), "version": "0.1.0"})
+        post(port, "t", "/register", {"index": i, "uid": str(i), "version": __version__})
         for i in workers
     ))  # fmt: skip
     waiting = [
@@ -142,10 +143,9 @@ def show_barrier(folder: Path) -> None:
         dataset=dataset, workers=(WorkerPlan(),) * BARRIER_WORKERS,
     )  # fmt: skip
     (folder / "spec").write_text(spec.model_dump_json())
-    (folder / "secrets").write_text("{}")
-    (folder / "token").write_text("t")
+    write_secrets(folder / "secrets", "t", {})
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
-        files = [f"--{name}={folder / name}" for name in ("spec", "secrets", "token")]
+        files = [f"--{name}={folder / name}" for name in ("spec", "secrets")]
         collector = subprocess.Popen(
             [sys.executable, "-m", "simulator", "collector", f"--fd={listener.fileno()}", *files],
             pass_fds=(listener.fileno(),), cwd=ROOT, stdout=subprocess.DEVNULL,
