@@ -57,6 +57,7 @@ class HttpOptions(Options):
         try:
             parsed = urlsplit(url)
             known = parsed.scheme in ("http", "https") and parsed.hostname and parsed.port != 0
+            known = known and url.isprintable() and " " not in url
         except ValueError:
             known = False
         if not known:

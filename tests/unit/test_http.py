@@ -357,6 +357,8 @@ def test_a_secret_is_blotted_out_however_the_end_of_its_line_is_shown():
         "http://h:port",
         "http://h:70000",
         "http://[::1",
+        "http://a b:1",
+        "http://h\n:1",
         "http://u:hunter2@h",
         "/x",
     ],

@@ -11,7 +11,7 @@ from simulator.meter import merged_histogram
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
 from simulator.schema import PrimaryKey
-from simulator.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Sender, Stopped
+from simulator.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Sender, Stopped, _block_rows
 from simulator.verdict import RowSlice
 from simulator.workloads.base import LANE_ROWS
 
@@ -362,3 +362,13 @@ def test_the_second_of_two_workers_sends_half_an_interval_later():
         return dues[0] - sender.meter.start_ns
 
     assert (first_due(0.0), first_due(0.5)) == (0, 5_000)
+
+
+@pytest.mark.parametrize(
+    ("rows_per_send", "rows"),
+    [(1, 8192), (100, 8100), (500, 32_500), (5000, 30_000), (40_000,) * 2],
+)
+def test_long_sends_share_the_cost_of_a_block_and_short_ones_do_not_wait_for_it(
+    rows_per_send, rows
+):
+    assert _block_rows(rows_per_send) == rows
