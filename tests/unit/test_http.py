@@ -184,6 +184,20 @@ def test_a_server_that_takes_too_long(serve, connect):
     assert not http.alive
 
 
+def test_a_connection_that_the_system_gives_up_is_not_told_as_a_late_answer(connect, monkeypatch):
+    """As when the server's node is gone; here nobody reads, which the system also waits for."""
+    soon = [(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 300)]
+    monkeypatch.setattr("simulator.modules.http.socket_options", lambda: soon)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        http = connect(f"http://127.0.0.1:{listening.getsockname()[1]}", timeout_s=20)
+        error = failed(http, NoAnswer, bytes(50_000_000))
+
+    assert "the connection was lost before an answer came" in str(error)
+    assert "timed out" in str(error)
+    assert "within 20 s" not in str(error)
+    assert classify(error) is Failure.UNKNOWN
+
+
 def test_a_query_may_take_longer_than_a_write(serve, connect):
     def slow(_):
         time.sleep(0.3)
