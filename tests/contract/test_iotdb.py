@@ -25,7 +25,7 @@ from simulator.modules.iotdb.clock import Clock
 from simulator.modules.iotdb.database import IotDb, IotDbOptions
 from simulator.modules.iotdb.errors import NoAnswer, NotConnected, ServerError, Status, classify
 from simulator.modules.iotdb.link import check
-from simulator.modules.iotdb.query import Different, Merged, planned, render
+from simulator.modules.iotdb.query import Merged, planned, render
 from simulator.query import (
     Aggregate,
     AggregateQuery,
@@ -131,16 +131,6 @@ def test_groups_that_come_twice_are_put_together():
     fold.add([("a", 2, 6.0, 1.0, 0.0, 0.0, 1.5), ("b", 0, None, None, None, None, None)])
     fold.add([("a", 1, 3.0, 0.0, 0.0, 0.0, None)])
     assert fold.rows() == [("a", (9 + 65536) / 3, 1.5), ("b", None, None)]
-
-
-def test_different_rows_are_counted_once_however_many_wait():
-    column = outputs(RowsQuery(TABLE))[2]
-    fold = Different([column])
-    for start in (0, 3, 5):
-        fold.add([(number,) for number in range(start, start + 5)])
-    assert fold.rows() == [(10,)]
-    fold.add([(9,), (10,)])
-    assert fold.rows() == [(11,)]
 
 
 @SERVER

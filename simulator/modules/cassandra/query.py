@@ -10,17 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from simulator.modules.cassandra.fold import (
-    COUNT,
-    Collected,
-    Different,
-    Fold,
-    Groups,
-    Newest,
-    Part,
-    parts_of,
-)
+from simulator.modules.cassandra.groups import COUNT, Groups, Part, parts_of
 from simulator.modules.cassandra.tables import Key, full_name, quoted, quoted_all, type_name
+from simulator.modules.fold import Collected, Different, Fold, Newest
 from simulator.query import (
     Aggregate,
     AggregateQuery,
@@ -144,7 +136,7 @@ class Renderer:
         by_name = {output.name: output for output in outputs(of)}
         wanted = tuple(by_name[name] for name in query.columns)
         apart = set(key.partition) <= set(query.columns)
-        return self._scan(query, quoted_all(query.columns), partial(Different, wanted, apart))
+        return self._scan(query, quoted_all(query.columns), partial(Different, wanted, apart=apart))
 
     def _counted(self, query: Query, counted: AggregateQuery) -> Scan:
         parts = parts_of(counted)

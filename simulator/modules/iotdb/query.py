@@ -6,15 +6,11 @@ itself; the client puts pieces and tables together (`Merged`, `Newest`, `Differe
 """
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from simulator.fingerprint import stored_hashes
+from simulator.modules.fold import Collected, Different, Fold, Newest, Row
 from simulator.modules.iotdb.clock import Clock
 from simulator.modules.sql import Dialect
 from simulator.query import (
@@ -23,15 +19,12 @@ from simulator.query import (
     DistinctQuery,
     Function,
     NewestQuery,
-    Output,
     Query,
     RowsQuery,
     Statement,
     outputs,
 )
 from simulator.schema import FLOATS, Column, Role, Table, Type
-
-Row = Sequence[Any]
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 _TIME = "time"
@@ -40,8 +33,6 @@ _PIECE = 1 << 16
 """Sums of so small numbers are exact in a double for 2**37 rows."""
 _PIECES = {Type.INT32: 2, Type.INT64: 4, Type.TIMESTAMP: 4}
 _DIALECT = Dialect()
-_MANY = 1_000_000
-"""Rows that may wait to be compared with the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +79,6 @@ def _text(value: str) -> str:
 # --- what becomes of the rows --------------------------------------------------------------------
 
 
-class Fold(ABC):
-    """Takes in the rows of one physical table after the other, and gives the answer's."""
-
-    @abstractmethod
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
-
-    @abstractmethod
-    def rows(self) -> Sequence[Row]:
-        """Return the answer."""
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The SQL for each physical table, and what its rows are made into."""
@@ -108,65 +87,6 @@ class Plan:
     read: Callable[[Row], Row]
     """Makes a row as the server gives it into one that can be compared."""
     fold: Callable[[], Fold]
-
-
-class Collected(Fold):
-    """The rows as they come."""
-
-    def __init__(self) -> None:
-        self._rows: list[Row] = []
-
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
-        self._rows += rows
-
-    def rows(self) -> Sequence[Row]:
-        """Return the rows."""
-        return self._rows
-
-
-class Newest(Fold):
-    """The newest of the rows (time, tag, columns...) of each tag."""
-
-    def __init__(self) -> None:
-        self._newest: dict[Any, Row] = {}
-
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
-        for row in rows:
-            known = self._newest.get(row[1])
-            if known is None or known[0] < row[0]:
-                self._newest[row[1]] = row
-
-    def rows(self) -> Sequence[Row]:
-        """Return the newest rows without their time."""
-        return [row[1:] for row in self._newest.values()]
-
-
-class Different(Fold):
-    """How many different rows came, told apart by 64 bits of each, as verification does."""
-
-    def __init__(self, columns: Sequence[Output]) -> None:
-        self._columns = columns
-        self._seen: NDArray[np.uint64] = np.empty(0, np.uint64)
-        self._new: list[NDArray[np.uint64]] = []
-        self._waiting = 0
-
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
-        self._new.append(stored_hashes(self._columns, rows))
-        self._waiting += len(rows)
-        if self._waiting > max(len(self._seen), _MANY):
-            self._sort()
-
-    def _sort(self) -> None:
-        self._seen = np.unique(np.concatenate([self._seen, *self._new]))
-        self._new, self._waiting = [], 0
-
-    def rows(self) -> Sequence[Row]:
-        """Return the number."""
-        self._sort()
-        return [(len(self._seen),)]
 
 
 class _Term(NamedTuple):
@@ -224,11 +144,11 @@ def planned(query: Query, clock: Clock) -> Plan:
         case RowsQuery(table=table):
             return _rows(table, table.columns, clock, Collected)
         case NewestQuery(table=table):
-            names = [table.time.name, query.tag, *query.columns]
+            names = [query.tag, table.time.name, *query.columns]
             columns = [table.column(name) for name in names]
             time = quoted(_TIME)
             taken = [f"last_by({quoted(stored_name(table, c))}, {time})" for c in columns]
-            taken[1] = quoted(query.tag)
+            taken[0] = quoted(query.tag)
             selected = ", ".join(taken)
             selects = _from(table, f"SELECT {selected}", f" GROUP BY {quoted(query.tag)}")
             return Plan(selects, _reader(table, columns, clock), Newest)

@@ -7,6 +7,7 @@ from typing import Any
 from simulator.batch import Batch
 from simulator.encode.tablet import Tablet, Tablets
 from simulator.modules.base import Failure, Payload, Session
+from simulator.modules.fold import Collected
 from simulator.modules.iotdb import errors, query
 from simulator.modules.iotdb.clock import TYPE_CODES, Clock, sent, type_of
 from simulator.modules.iotdb.link import Link
@@ -64,7 +65,7 @@ class IotDbSession(Session):
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, as they come."""
         plan = self._plan(statement)
-        if plan.fold is not query.Collected:
+        if plan.fold is not Collected:
             yield from super().stream(statement, rows)
             return
         waiting: list[Sequence[Any]] = []
@@ -82,7 +83,7 @@ class IotDbSession(Session):
         if isinstance(statement, query.Asked) and statement.query is not None:
             asked = statement.query
             return query.planned(asked, Clock(asked.table.time_unit, self.link.precision))
-        return query.Plan((statement.text,), tuple, query.Collected)
+        return query.Plan((statement.text,), tuple, Collected)
 
 
 class _Target:

@@ -1,101 +1,18 @@
-"""Answers of parts of the tokens put together, and answers worked out of rows."""
+"""The groups of an aggregate, put together from parts of the tokens or worked out of rows."""
 
 import math
-from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from simulator.fingerprint import stored_hashes
-from simulator.query import AggregateQuery, Function, Output
+from simulator.modules.fold import Fold, Row
+from simulator.query import AggregateQuery, Function
 from simulator.schema import TimeUnit
 
 COUNT = Function.COUNT
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the driver's datetimes are in UTC and do not say so
-
-Row = Sequence[Any]
-
-
-class Fold(ABC):
-    """Takes in rows, in any cut, and gives the answer's rows."""
-
-    @abstractmethod
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
-
-    def end_range(self) -> None:  # noqa: B027 - most have nothing to do then
-        """Note that all rows of a range of tokens have come, of every physical table."""
-
-    @abstractmethod
-    def rows(self) -> Sequence[Row]:
-        """Return the answer."""
-
-
-class Collected(Fold):
-    """The rows as they come."""
-
-    def __init__(self) -> None:
-        self._rows: list[Row] = []
-
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
-        self._rows += rows
-
-    def rows(self) -> Sequence[Row]:
-        """Return the rows."""
-        return self._rows
-
-
-class Newest(Fold):
-    """The newest of the rows (tag, time, columns...) of each tag."""
-
-    def __init__(self) -> None:
-        self._newest: dict[Any, Row] = {}
-
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
-        newest = self._newest
-        for row in rows:
-            known = newest.get(row[0])
-            if known is None or known[1] < row[1]:
-                newest[row[0]] = row
-
-    def rows(self) -> Sequence[Row]:
-        """Return the newest rows without their time."""
-        return [(row[0], *row[2:]) for row in self._newest.values()]
-
-
-class Different(Fold):
-    """How many different rows came, told apart by 64 bits of each, as verification does.
-
-    `apart`: rows of two ranges differ, so those of a range can be forgotten when it ends.
-    """
-
-    def __init__(self, columns: Sequence[Output], apart: bool) -> None:  # noqa: FBT001
-        self._columns = columns
-        self._apart = apart
-        self._counted = 0
-        self._seen: NDArray[np.uint64] = np.empty(0, np.uint64)
-
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
-        hashes = stored_hashes(self._columns, rows)
-        self._seen = np.unique(np.append(self._seen, hashes))
-
-    def end_range(self) -> None:
-        """Forget what cannot come again."""
-        if self._apart:
-            self._counted += len(self._seen)
-            self._seen = self._seen[:0]
-
-    def rows(self) -> Sequence[Row]:
-        """Return the number."""
-        return [(self._counted + len(self._seen),)]
 
 
 class Part(NamedTuple):

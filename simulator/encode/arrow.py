@@ -1,0 +1,52 @@
+"""Batches as Arrow tables, which engines in the same process read where they lie.
+
+pyarrow is imported only when something is encoded: a run on any other database has none of it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.encode.levels import Rendered
+from simulator.schema import Column, TimeUnit, Type
+
+
+class Arrow:
+    """Turns blocks into Arrow tables; the memory of numbers is shared, not copied.
+
+    Coded text becomes a dictionary, which is made once for as long as the levels are the same.
+    """
+
+    def __init__(self, columns: Sequence[Column], unit: TimeUnit) -> None:
+        """Take the columns of a table, and what its instants count."""
+        self._columns = [(column, Rendered(_texts)) for column in columns]
+        self._unit = unit
+
+    def encode(self, block: Batch, rows_per_send: int) -> list[Any]:
+        """Return the block as tables of `rows_per_send` rows each (the last may have fewer)."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        arrays = [self._array(c, texts, block.data[c.name]) for c, texts in self._columns]
+        table = pa.table(arrays, names=[column.name for column, _ in self._columns])
+        starts = range(0, len(block), rows_per_send)
+        return [table.slice(start, rows_per_send) for start in starts]
+
+    def _array(self, column: Column, texts: Rendered[Any], data: ColumnData) -> Any:
+        import pyarrow as pa  # noqa: PLC0415
+
+        null = None if data.valid is None or data.valid.all() else ~data.valid
+        if column.type is Type.TEXT and isinstance(data, Coded):
+            codes = pa.array(data.codes.astype(np.int32), mask=null)
+            return pa.DictionaryArray.from_arrays(codes, texts(data.levels))
+        if column.type is Type.TEXT:
+            return pa.array(data.values(), pa.binary(), mask=null).cast(pa.string())
+        instants = pa.timestamp(self._unit.value) if column.type is Type.TIMESTAMP else None
+        return pa.array(data.values(), instants, mask=null)
+
+
+def _texts(levels: Array) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.array(levels, pa.binary()).cast(pa.string())
