@@ -2,10 +2,12 @@
 
 A test says which server it needs by `@pytest.mark.server("NAME", ...)`, of several names each in
 turn, or by its parameter `target`. It gets the server (`server`), the name of an empty database on
-it (`server_database`) and the module's options that reach that (`server_options`).
+it (`server_database`) and the module's options that reach that (`server_options`); or what starts
+one with settings of the test's own (`own_server`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -78,14 +80,23 @@ class Pool:
             if name in self._failed:  # trying again would take as long, for every test
                 raise self._failed[name]
             try:
-                self._server = SERVERS[name]().__enter__()
-            except NotInstalled as error:
-                (pytest.fail if self._required else pytest.skip)(str(error))
+                self._server = self._made(name).__enter__()
             except Exception as error:
                 self._failed[name] = error
                 raise
         self._server.start()  # what a test has stopped or killed and left so
         return self._server
+
+    def own(self, name: str, **settings: str) -> Server:
+        """Return a server with other settings, to be started; the one that runs is stopped."""
+        self.close()
+        return self._made(name, **settings)
+
+    def _made(self, name: str, **settings: str) -> Server:
+        try:
+            return SERVERS[name](**settings)
+        except NotInstalled as error:
+            (pytest.fail if self._required else pytest.skip)(str(error))
 
     def close(self) -> None:
         """Stop the server."""
@@ -114,6 +125,12 @@ def server_name(request: pytest.FixtureRequest) -> str:
 def server(server_pool: Pool, server_name: str) -> Server:
     """A server of the tests' own."""
     return server_pool.get(server_name)
+
+
+@pytest.fixture
+def own_server(server_pool: Pool, server_name: str) -> Callable[..., Server]:
+    """Makes a server with settings of the test's own, which the test starts and stops."""
+    return partial(server_pool.own, server_name)
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ from simulator.verify import verify
 from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import Wideset, ask, count, refusal, send
 from tests.contract.wide import READINGS, STATES
-from tests.servers import SERVERS, free_port
+from tests.servers import free_port
 
 pytestmark = pytest.mark.server("cassandra")
 
@@ -647,8 +647,9 @@ def test_the_sentence_of_durability(nodes, acknowledging, replicas, durable, wor
     assert words in told
 
 
-def test_a_log_that_is_synced_before_the_acknowledgement_keeps_all():
-    with SERVERS["cassandra"](commitlog_sync="batch", commitlog_sync_period="") as server:
+@pytest.mark.server("cassandra")
+def test_a_log_that_is_synced_before_the_acknowledgement_keeps_all(own_server):
+    with own_server(commitlog_sync="batch", commitlog_sync_period="") as server:
         database = Cassandra(CassandraOptions(**server.options("synced")))
         wide = Wideset()
         database.create(wide.tables, 10)

@@ -18,7 +18,7 @@ from simulator.query import Aggregate, AggregateQuery, Function, RowsQuery, Stat
 from simulator.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import Wideset, count, refusal
-from tests.servers import SERVERS, free_port
+from tests.servers import free_port
 
 TABLE = EVENTS.stored(PrimaryKey.DB, 1)
 BOTH = pytest.mark.server("influxdb", "influxdb1")
@@ -244,8 +244,8 @@ def test_a_table_that_is_gone_is_fatal(open_influxdb):
 
 
 @ONLY_2
-def test_a_full_cache_means_not_applied(server_name):
-    with SERVERS[server_name](storage_cache_max_memory_size="1000") as small:
+def test_a_full_cache_means_not_applied(own_server):
+    with own_server(storage_cache_max_memory_size="1000") as small:
         database = Influxdb(InfluxOptions(**small.options("small")))
         database.create([TABLE], 1000)
         with database.connect() as session:

@@ -101,7 +101,7 @@ def test_the_published_queries_in_sql():
         "temperature-stats": f'SELECT max("temperature"), {mean}, min("temperature") FROM "events"',
         "temperature-stats-per-device": f'SELECT "device_id", max("temperature"), {mean}, '
         'min("temperature") FROM "events" GROUP BY 1',
-        "newest-per-device": 'SELECT last_by("time", "time"), "device_id", '
+        "newest-per-device": 'SELECT "device_id", last_by("time", "time"), '
         'last_by("temperature", "time") FROM "events" GROUP BY "device_id"',
     }
 

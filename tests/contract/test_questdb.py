@@ -20,7 +20,7 @@ from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import ask, count, refusal
 from tests.contract.targets import TARGETS
-from tests.servers import SERVERS, free_port
+from tests.servers import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = pytest.mark.server("questdb")
@@ -391,8 +391,9 @@ def test_a_query_that_the_server_refuses_is_told_in_its_words(database):
 # --- the log -------------------------------------------------------------------------------------
 
 
-def test_settling_waits_for_the_log_and_says_where_it_is_stuck(monkeypatch):
-    with SERVERS["questdb"](cairo_commit_mode="sync", dev_mode_enabled="true") as server:
+@SERVER
+def test_settling_waits_for_the_log_and_says_where_it_is_stuck(monkeypatch, own_server):
+    with own_server(cairo_commit_mode="sync", dev_mode_enabled="true") as server:
         database = QuestDb(QuestDbOptions(**server.options("")))
         told = database.describe()
         assert told.durable
@@ -408,7 +409,7 @@ def test_settling_waits_for_the_log_and_says_where_it_is_stuck(monkeypatch):
         server.execute("ALTER TABLE events RESUME WAL")
         assert stored_rows(database) == 5
 
-    with SERVERS["questdb"](cairo_wal_apply_enabled="false") as server:
+    with own_server(cairo_wal_apply_enabled="false") as server:
         database = QuestDb(QuestDbOptions(**server.options("")))
         database.create([TABLE], 10)
         with database.connect() as session:
