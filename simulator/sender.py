@@ -2,10 +2,11 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from simulator.batch import Rows
+from simulator.batch import Batch, Rows
 from simulator.dataset import BLOCK_ROWS, Feed, RowRange
 from simulator.errors import BenchError, RunError
 from simulator.meter import Meter
@@ -19,7 +20,7 @@ RECONNECT_S = 5.0
 _BACKOFF_S = 0.05
 _TIMER_SLACK_NS = 200_000
 _LONG_SEND_ROWS = 500
-_LONG_BLOCK_ROWS = 4 * BLOCK_ROWS
+_AHEAD_VALUES = 1 << 19
 
 
 class Stopped(Exception):
@@ -51,7 +52,8 @@ class Sender:
     def prefill(self, ranges: Iterable[RowRange], rows_per_send: int) -> int:
         """Write rows in batches, untimed; return how many were acknowledged."""
         with self._all_ended():
-            for rows, payload in self._payloads(ranges, BATCH, rows_per_send):
+            ahead = self._ahead_values(rows_per_send)
+            for rows, payload in self._payloads(ranges, BATCH, rows_per_send, ahead):
                 self._deliver(payload, rows, time.perf_counter_ns())
         return self.meter.rows
 
@@ -74,7 +76,8 @@ class Sender:
         """
         start, scheduled = self.meter.start_ns, turn * rows_per_send
         with self._all_ended():
-            for rows, payload in self._payloads(ranges, mode, rows_per_send):
+            ahead = self._ahead_values(rows_per_send, rate_rows_per_s)
+            for rows, payload in self._payloads(ranges, mode, rows_per_send, ahead):
                 due = time.perf_counter_ns()
                 if rate_rows_per_s:
                     due = start + int(scheduled / rate_rows_per_s * 1e9)
@@ -93,28 +96,45 @@ class Sender:
                 now = time.perf_counter_ns()
             self.idle_ns += now - before
 
+    def _ahead_values(self, rows_per_send: int, rate_rows_per_s: float = 0.0) -> int:
+        """Return how many values to draw and encode at once, between two sends.
+
+        By then the database has had the processor, and the caches are cold, which costs 0.4 ms:
+        many rows are to share that. But short sends, and those of a schedule, would have to wait
+        for so many; and with several on their way, some could be answered with none to follow.
+        """
+        waits = rate_rows_per_s or self._session.in_flight > 1 or rows_per_send < _LONG_SEND_ROWS
+        return 0 if waits else _AHEAD_VALUES
+
     def _payloads(
-        self, ranges: Iterable[RowRange], mode: str, rows_per_send: int
+        self, ranges: Iterable[RowRange], mode: str, rows_per_send: int, ahead_values: int
     ) -> Iterator[tuple[Rows, Payload]]:
-        """Yield payloads with the numbers of their rows; physical tables take turns."""
-        block_rows = _block_rows(rows_per_send)
+        """Yield payloads with the numbers of their rows, made in stretches of so many values."""
+        block_rows = max(round(BLOCK_ROWS / rows_per_send), 1) * rows_per_send
         for item in ranges:
             blocks = self._feed.blocks(item, block_rows)
-            while True:
-                t0 = time.perf_counter_ns()
-                block = next(blocks, None)
-                t1 = time.perf_counter_ns()
-                self.generate_ns += t1 - t0
-                if block is None:
-                    break
-                encoded = [self._session.encode(batch, mode, rows_per_send) for batch in block]
-                self.encode_ns += time.perf_counter_ns() - t1
-                for turn in range(max(map(len, encoded))):
-                    first = turn * rows_per_send
-                    for batch, payloads in zip(block, encoded, strict=True):
-                        if turn < len(payloads):
-                            payload = payloads[turn]
-                            yield batch.rows[first : first + payload.rows], payload
+            while made := self._made(blocks, mode, rows_per_send, ahead_values):
+                while made:  # not to be held any longer than they are needed
+                    yield made.popleft()
+
+    def _made(
+        self, blocks: Iterator[list[Batch]], mode: str, rows_per_send: int, ahead_values: int
+    ) -> deque[tuple[Rows, Payload]]:
+        """Draw and encode one block, and more until they have so many values; none at the end."""
+        made: deque[tuple[Rows, Payload]] = deque()
+        values = 0
+        while not made or values < ahead_values:
+            t0 = time.perf_counter_ns()
+            block = next(blocks, None)
+            t1 = time.perf_counter_ns()
+            self.generate_ns += t1 - t0
+            if block is None:
+                break
+            encoded = [self._session.encode(batch, mode, rows_per_send) for batch in block]
+            self.encode_ns += time.perf_counter_ns() - t1
+            made += _in_turn(block, encoded, rows_per_send)
+            values += sum(len(batch) * len(batch.data) for batch in block)
+        return made
 
     def _deliver(self, payload: Payload, rows: Rows, due_ns: int) -> None:
         """Send, alone or beside what is on its way already."""
@@ -234,12 +254,13 @@ class Sender:
             pause_s = min(2 * pause_s, 1.0)
 
 
-def _block_rows(rows_per_send: int) -> int:
-    """Return how many rows to draw and encode at once, between two sends.
-
-    By then the database has had the processor, and the caches are cold: a block costs 0.4 ms more
-    than one right after another. Many rows share that, if their sends are long; short sends that
-    keep to a rate would have to wait for so many.
-    """
-    most = BLOCK_ROWS if rows_per_send < _LONG_SEND_ROWS else _LONG_BLOCK_ROWS
-    return max(most // rows_per_send, 1) * rows_per_send
+def _in_turn(
+    block: Sequence[Batch], encoded: Sequence[Sequence[Payload]], rows_per_send: int
+) -> Iterator[tuple[Rows, Payload]]:
+    """Yield the payloads of a block with the numbers of their rows; physical tables take turns."""
+    for turn in range(max(map(len, encoded))):
+        first = turn * rows_per_send
+        for batch, payloads in zip(block, encoded, strict=True):
+            if turn < len(payloads):
+                payload = payloads[turn]
+                yield batch.rows[first : first + payload.rows], payload

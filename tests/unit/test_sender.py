@@ -11,7 +11,7 @@ from simulator.meter import merged_histogram
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
 from simulator.schema import PrimaryKey
-from simulator.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Sender, Stopped, _block_rows
+from simulator.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Sender, Stopped
 from simulator.verdict import RowSlice
 from simulator.workloads.base import LANE_ROWS
 
@@ -365,10 +365,32 @@ def test_the_second_of_two_workers_sends_half_an_interval_later():
 
 
 @pytest.mark.parametrize(
-    ("rows_per_send", "rows"),
-    [(1, 8192), (100, 8100), (500, 32_500), (5000, 30_000), (40_000,) * 2],
+    ("rows_per_send", "rate", "in_flight", "rows"),
+    [
+        (1, 0, 1, 8192),
+        (100, 0, 1, 8200),
+        (500, 0, 1, 136_000),  # the first multiple of 8,000 rows with 2**19 values, 4 each
+        (5000, 0, 1, 140_000),
+        (5000, 1e9, 1, 10_000),
+        (5000, 0, 2, 10_000),
+        (200_000, 0, 1, 200_000),
+    ],
 )
-def test_long_sends_share_the_cost_of_a_block_and_short_ones_do_not_wait_for_it(
-    rows_per_send, rows
+def test_long_sends_share_the_cost_of_a_stretch_and_others_do_not_wait_for_it(
+    monkeypatch, rows_per_send, rate, in_flight, rows
 ):
-    assert _block_rows(rows_per_send) == rows
+    sender = sending.Sender(Database(), feed(), threading.Event())
+    encode, encoded, before_first = sender._session.encode, [], []
+
+    def counted(block, mode, rows_per_send):
+        encoded.append(len(block))
+        return encode(block, mode, rows_per_send)
+
+    monkeypatch.setattr(sender._session, "encode", counted)
+    monkeypatch.setattr(sender._session, "in_flight", in_flight)
+    monkeypatch.setattr(sender, "_deliver", lambda *_: before_first.append(sum(encoded)))
+    sender.start()
+    sender.insert([lane_range(0, 0, 400_000)], BATCH, rows_per_send, rate)
+
+    assert before_first[0] == rows
+    assert sum(encoded) == 400_000
