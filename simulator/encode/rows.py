@@ -5,7 +5,7 @@ every row. Laying them side by side is one strided copy each (about 0.5 ns an it
 that is the same in every row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -99,6 +99,21 @@ def cut(
     `keep` has a cell for each byte and is false where it is padding. The block is squeezed once
     (0.8 ns a byte), then cut, so that small payloads cost a slice each and no NumPy call.
     """
+    content, bounds = _squeezed(rows, keep, rows_per_send)
+    before, after, dropped = frame.before, frame.after, len(frame.between)
+    return [b"".join((before, content[start : end - dropped], after)) for start, end in bounds]
+
+
+def windows(rows: Array, keep: NDArray[np.bool_] | None, rows_per_send: int) -> list[memoryview]:
+    """Return the rows as payloads without a frame, which are not copied: parts of one buffer."""
+    content, bounds = _squeezed(rows, keep, rows_per_send)
+    return [content[start:end] for start, end in bounds]
+
+
+def _squeezed(
+    rows: Array, keep: NDArray[np.bool_] | None, rows_per_send: int
+) -> tuple[memoryview, Iterable[tuple[int, int]]]:
+    """Return what is written of all rows, and where each send of it starts and ends."""
     starts = range(0, len(rows), rows_per_send)
     if keep is None:
         width = rows.dtype.itemsize
@@ -108,8 +123,4 @@ def cut(
         content = octets(rows)[keep].data
         sizes = [np.count_nonzero(keep[start : start + rows_per_send]) for start in starts]
         ends = np.cumsum(sizes).tolist()
-    before, after, dropped = frame.before, frame.after, len(frame.between)
-    return [
-        b"".join((before, content[start : end - dropped], after))
-        for start, end in zip([0, *ends], ends, strict=False)
-    ]
+    return content, zip([0, *ends], ends, strict=False)

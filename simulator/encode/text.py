@@ -14,7 +14,7 @@ from simulator.batch import Array, Batch, Coded, ColumnData
 from simulator.encode.digits import integers
 from simulator.encode.instants import Iso, iso
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, cut, literal, octets, side_by_side, unpadded
+from simulator.encode.rows import Frame, cut, literal, octets, side_by_side, unpadded, windows
 from simulator.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
 
 
@@ -128,11 +128,21 @@ class Text:
         """Return the block as payloads of `rows_per_send` rows each (the last may have fewer)."""
         if not len(block):
             return []
+        rows = self._rows(block)
+        return cut(rows, unpadded(rows), rows_per_send, self._payload)
+
+    def windows(self, block: Batch, rows_per_send: int) -> list[memoryview]:
+        """Return the same, without the payload's frame, as parts of one buffer."""
+        if not len(block):
+            return []
+        rows = self._rows(block)
+        return windows(rows, unpadded(rows), rows_per_send)
+
+    def _rows(self, block: Batch) -> Array:
         arrays: list[Array] = []
         for slot, levels in self._row:
             arrays += self._slot(slot, levels, block.data[slot.column.name])
-        rows = side_by_side(arrays, len(block))
-        return cut(rows, unpadded(rows), rows_per_send, self._payload)
+        return side_by_side(arrays, len(block))
 
     def _slot(self, slot: Slot, levels: Rendered[Array], data: ColumnData) -> list[Array]:
         null = None if data.valid is None or data.valid.all() else ~data.valid

@@ -22,7 +22,7 @@ from http.client import (
     responses,
 )
 from select import POLLIN, poll
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, field_validator
@@ -30,6 +30,9 @@ from pydantic import Field, SecretStr, field_validator
 from simulator.errors import SetupError
 from simulator.modules.base import Failure, Options
 from simulator.modules.wire import CA, CA_FILE, CONNECT_S, INSECURE, socket_options, tls_context
+
+Body: TypeAlias = bytes | memoryview
+"""What a request may carry."""
 
 _PIECE_BYTES = 1 << 16
 _SHOWN_BYTES = 1000
@@ -169,7 +172,7 @@ class Http:
         self,
         method: str,
         path: str,
-        body: bytes | None = None,
+        body: Body | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> Reply:
@@ -184,7 +187,7 @@ class Http:
         self,
         method: str,
         path: str,
-        body: bytes | None = None,
+        body: Body | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> Iterator[bytes]:
@@ -205,7 +208,7 @@ class Http:
         self,
         method: str,
         path: str,
-        body: bytes | None,
+        body: Body | None,
         headers: Mapping[str, str] | None,
         timeout_s: float,
     ) -> HTTPResponse:
@@ -329,7 +332,7 @@ def basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def gzipped(body: bytes) -> bytes:
+def gzipped(body: Body) -> bytes:
     """Return a body for `Content-Encoding: gzip`; the fastest level, as it is the client's time."""
     compressor = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
     return compressor.compress(body) + compressor.flush()

@@ -225,7 +225,7 @@ def test_a_line_that_is_none_is_fatal(open_influxdb):
     with database.connect() as session:
         payload = encoded(session, readings())
         path, body = payload.data
-        broken = type(payload)(payload.rows, payload.mode, (path, body + b"events,oops\n"))
+        broken = type(payload)(payload.rows, payload.mode, (path, bytes(body) + b"events,oops\n"))
         with pytest.raises(Refused, match="unable to parse 'events,oops'") as caught:
             session.send(broken)
         assert session.classify(caught.value) is Failure.FATAL

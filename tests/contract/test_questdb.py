@@ -430,7 +430,7 @@ def test_a_line_that_is_refused_takes_its_whole_request_with_it(database, rows):
         payload = encoded(session, readings(rows=rows))
         path, body = payload.data
         bad = b'events,device_id=d1 temperature="warm" 1700000000000\n'
-        broken = type(payload)(payload.rows, payload.mode, (path, body + bad))
+        broken = type(payload)(payload.rows, payload.mode, (path, bytes(body) + bad))
         with pytest.raises(Refused, match=f"error in line {rows + 1}: .*STRING") as caught:
             session.send(broken)
         assert session.classify(caught.value) is Failure.FATAL

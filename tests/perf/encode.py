@@ -152,7 +152,7 @@ def show(
     pieces = encode(drawn[0])
     block_s, faults = measure(encode, drawn)
     cold_s = rested_s(encode, drawn)
-    size_bytes = sum(map(len, pieces)) if isinstance(pieces[0], bytes) else 0
+    size_bytes = sum(map(len, pieces)) if isinstance(pieces[0], bytes | memoryview) else 0
     mb_per_s = f"{size_bytes / block_s / 1e6:.0f}" if size_bytes else "-"
     print(
         f"  {name:<14}{rows_per_send:>10}{BLOCK_ROWS / block_s / 1e6:>10.2f}{mb_per_s:>8}"

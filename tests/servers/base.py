@@ -176,6 +176,7 @@ class Server(ABC):
         """Let one of its processes stand still for a while."""
         _, process = self._running[name]
         process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)  # until the last of its threads stands
         try:
             yield
         finally:

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 from simulator.batch import Batch
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.modules.base import Failure, Payload, Session
-from simulator.modules.http import Http, NoAnswer, Refused, classify, gzipped, lines
+from simulator.modules.http import Body, Http, NoAnswer, Refused, classify, gzipped, lines
 from simulator.modules.influxdb import flux, influxql
 from simulator.modules.influxdb.answers import (
     Chunk,
@@ -68,7 +68,7 @@ class InfluxSession(Session):
             encoder = LineProtocol(block.table, block.name)
             self._encoders[block.name] = self._path(block.table), encoder
         path, encoder = self._encoders[block.name]
-        bodies: Iterable[bytes] = encoder.encode(block, rows_per_send)
+        bodies: Iterable[Body] = encoder.encode(block, rows_per_send)
         if self._reach.gzip:
             bodies = map(gzipped, bodies)
         starts = range(0, len(block), rows_per_send)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from simulator.batch import Batch
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.modules.base import Failure, Payload, Session
-from simulator.modules.http import Http, NoAnswer, classify, gzipped
+from simulator.modules.http import Body, Http, NoAnswer, classify, gzipped
 from simulator.modules.questdb.dialect import LINES, stored
 from simulator.query import Statement
 
@@ -44,7 +44,7 @@ class QuestSession(Session):
             path = f"/write?precision={block.table.time_unit}"
             self._encoders[block.name] = path, encoder
         path, encoder = self._encoders[block.name]
-        bodies: Iterable[bytes] = encoder.encode(block, rows_per_send)
+        bodies: Iterable[Body] = encoder.encode(block, rows_per_send)
         if self._gzip:
             bodies = map(gzipped, bodies)
         starts = range(0, len(block), rows_per_send)

@@ -14,7 +14,7 @@ from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.series import SeriesLines
 from simulator.errors import UnstorableError
 from simulator.modules.base import Failure, Payload
-from simulator.modules.http import Http, classify, lines
+from simulator.modules.http import Body, Http, classify, lines
 from simulator.modules.metrics.points import (
     Checked,
     Found,
@@ -266,7 +266,7 @@ class Bodies:
 
     def encode(
         self, block: Batch, rows_per_send: int, times: NDArray[np.int64]
-    ) -> tuple[str, list[bytes]]:
+    ) -> tuple[str, Sequence[Body]]:
         """Return the path of the requests, and their bodies."""
         if self._in_lines(block, rows_per_send, times):
             return self._write, self._lines.encode(block, rows_per_send)
