@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-import signal
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -115,16 +114,6 @@ class IoTDb(Server):
         with contextlib.closing(TableSession(config)) as session:
             for statement in statements:
                 session.execute_non_query_statement(statement)
-
-    @contextlib.contextmanager
-    def paused(self, name: str) -> Iterator[None]:
-        """Let one of its processes stand still for a while."""
-        _, process = self._running[name]
-        process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            process.send_signal(signal.SIGCONT)
 
     def drop_database(self, name: str) -> None:
         self.execute(f"DROP DATABASE IF EXISTS {name}")
