@@ -21,6 +21,7 @@ _BACKOFF_S = 0.05
 _TIMER_SLACK_NS = 200_000
 _LONG_SEND_ROWS = 500
 _AHEAD_VALUES = 1 << 19
+_AHEAD_OBJECTS = 1 << 16
 
 
 class Stopped(Exception):
@@ -104,7 +105,9 @@ class Sender:
         for so many; and with several on their way, some could be answered with none to follow.
         """
         waits = rate_rows_per_s or self._session.in_flight > 1 or rows_per_send < _LONG_SEND_ROWS
-        return 0 if waits else _AHEAD_VALUES
+        if waits:
+            return 0
+        return _AHEAD_OBJECTS if self._session.makes_objects else _AHEAD_VALUES
 
     def _payloads(
         self, ranges: Iterable[RowRange], mode: str, rows_per_send: int, ahead_values: int

@@ -182,6 +182,11 @@ class Session(ABC):
         """How many payloads may be on their way at once; more than 1 needs `begin`."""
         return 1
 
+    @property
+    def makes_objects(self) -> bool:
+        """Whether payloads are Python objects, of which the many of a long stretch are slow."""
+        return False
+
     def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
         """Send one payload without waiting.
 

@@ -108,6 +108,11 @@ class NullSession(Session):
         """Whether the connection can still be used."""
         return True
 
+    @property
+    def makes_objects(self) -> bool:
+        """Whether it encodes as a module would that takes Python rows."""
+        return self._encoding is Encoding.OBJECTS
+
     def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block encoded as the options say, cut into payloads."""
         encoder = self._encoders.get(block.name)

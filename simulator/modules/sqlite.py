@@ -251,6 +251,11 @@ class SqliteSession(Session):
         """Whether the connection can still be used."""
         return True
 
+    @property
+    def makes_objects(self) -> bool:
+        """Python rows."""
+        return True
+
     def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as Python rows beside the statement that takes one."""
         if block.name not in self._encoders:

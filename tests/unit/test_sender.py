@@ -59,6 +59,7 @@ class Database(Null):
 
 class _Session:
     in_flight = 1
+    makes_objects = False
 
     def __init__(self, database):
         self.database = database
@@ -394,3 +395,8 @@ def test_long_sends_share_the_cost_of_a_stretch_and_others_do_not_wait_for_it(
 
     assert before_first[0] == rows
     assert sum(encoded) == 400_000
+
+
+def test_python_objects_are_not_made_far_ahead():
+    sender = sending.Sender(Null(NullOptions(encode="objects")), feed(), threading.Event())
+    assert sender._ahead_values(1000) < sending._AHEAD_VALUES
