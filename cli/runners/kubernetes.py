@@ -24,6 +24,7 @@ from cli.cluster.removal import remove
 from cli.cluster.watcher import Happened, Line, LogEnded, PodChanged, PodGone, Trouble, Watcher
 from cli.interrupts import Interrupts
 from cli.runners.stream import TAIL_LINES, EventStream
+from simulator.errors import Interrupted
 from simulator.protocol import SILENCE_S, Event, Outcome, PhaseEvent
 from simulator.spec import RunSpec
 
@@ -67,8 +68,16 @@ class KubernetesRunner:
         self._watcher.close()
         if self._keep:
             self._tell_how_to_look()
-        else:
+            return
+        try:
             remove(self._cluster, self._helm, self._release.sweep)
+        except Interrupted:
+            click.echo(f"not everything was removed; do it by: {self._cleanup()}", err=True)
+            raise
+
+    def _cleanup(self) -> str:
+        namespace, sweep = self._cluster.namespace, self._release.sweep
+        return f"python run.py cleanup -n {namespace} --run {sweep}"
 
     def _tell_how_to_look(self) -> None:
         kubectl = " ".join(["kubectl", *self._cluster.flags, "-n", self._cluster.namespace])
@@ -77,8 +86,7 @@ class KubernetesRunner:
             f"kept: release {self._release.name} in namespace {self._cluster.namespace}\n"
             f"  look:   {kubectl} get all,cm,secret -l {selector}\n"
             f"          {kubectl} logs -l {selector} --prefix --tail=-1\n"
-            f"  remove: python run.py cleanup -n {self._cluster.namespace}"
-            f" --run {self._release.sweep}",
+            f"  remove: {self._cleanup()}",
             err=True,
         )
 
