@@ -74,6 +74,12 @@ class Batch:
     """The rows' numbers in the dataset."""
     data: Mapping[str, ColumnData]
 
+    @property
+    def size_bytes(self) -> int:
+        """What the values take, each as wide as its column's widest."""
+        columns = (d.levels if isinstance(d, Coded) else d.array for d in self.data.values())
+        return len(self) * sum(column.dtype.itemsize for column in columns)
+
     def __len__(self) -> int:
         return len(self.rows)
 

@@ -20,8 +20,9 @@ RECONNECT_S = 5.0
 _BACKOFF_S = 0.05
 _TIMER_SLACK_NS = 200_000
 _LONG_SEND_ROWS = 500
-_AHEAD_VALUES = 1 << 19
-_AHEAD_OBJECTS = 1 << 16
+_AHEAD_BYTES = 1 << 22
+"""Of values; that is 131,072 IoT events."""
+_AHEAD_OBJECTS_BYTES = 1 << 19
 
 
 class Stopped(Exception):
@@ -53,7 +54,7 @@ class Sender:
     def prefill(self, ranges: Iterable[RowRange], rows_per_send: int) -> int:
         """Write rows in batches, untimed; return how many were acknowledged."""
         with self._all_ended():
-            ahead = self._ahead_values(rows_per_send)
+            ahead = self._ahead_bytes(rows_per_send)
             for rows, payload in self._payloads(ranges, BATCH, rows_per_send, ahead):
                 self._deliver(payload, rows, time.perf_counter_ns())
         return self.meter.rows
@@ -77,7 +78,7 @@ class Sender:
         """
         start, scheduled = self.meter.start_ns, turn * rows_per_send
         with self._all_ended():
-            ahead = self._ahead_values(rows_per_send, rate_rows_per_s)
+            ahead = self._ahead_bytes(rows_per_send, rate_rows_per_s)
             for rows, payload in self._payloads(ranges, mode, rows_per_send, ahead):
                 due = time.perf_counter_ns()
                 if rate_rows_per_s:
@@ -97,8 +98,8 @@ class Sender:
                 now = time.perf_counter_ns()
             self.idle_ns += now - before
 
-    def _ahead_values(self, rows_per_send: int, rate_rows_per_s: float = 0.0) -> int:
-        """Return how many values to draw and encode at once, between two sends.
+    def _ahead_bytes(self, rows_per_send: int, rate_rows_per_s: float = 0.0) -> int:
+        """Return how many bytes of values to draw and encode at once, between two sends.
 
         By then the database has had the processor, and the caches are cold, which costs 0.4 ms:
         many rows are to share that. But short sends, and those of a schedule, would have to wait
@@ -107,26 +108,26 @@ class Sender:
         waits = rate_rows_per_s or self._session.in_flight > 1 or rows_per_send < _LONG_SEND_ROWS
         if waits:
             return 0
-        return _AHEAD_OBJECTS if self._session.makes_objects else _AHEAD_VALUES
+        return _AHEAD_OBJECTS_BYTES if self._session.makes_objects else _AHEAD_BYTES
 
     def _payloads(
-        self, ranges: Iterable[RowRange], mode: str, rows_per_send: int, ahead_values: int
+        self, ranges: Iterable[RowRange], mode: str, rows_per_send: int, ahead_bytes: int
     ) -> Iterator[tuple[Rows, Payload]]:
-        """Yield payloads with the numbers of their rows, made in stretches of so many values."""
+        """Yield payloads with the numbers of their rows, made in stretches of so many bytes."""
         block_rows = max(round(BLOCK_ROWS / rows_per_send), 1) * rows_per_send
         for item in ranges:
             blocks = self._feed.blocks(item, block_rows)
-            while made := self._made(blocks, mode, rows_per_send, ahead_values):
+            while made := self._made(blocks, mode, rows_per_send, ahead_bytes):
                 while made:  # not to be held any longer than they are needed
                     yield made.popleft()
 
     def _made(
-        self, blocks: Iterator[list[Batch]], mode: str, rows_per_send: int, ahead_values: int
+        self, blocks: Iterator[list[Batch]], mode: str, rows_per_send: int, ahead_bytes: int
     ) -> deque[tuple[Rows, Payload]]:
-        """Draw and encode one block, and more until they have so many values; none at the end."""
+        """Draw and encode one block, and more until they have so many bytes; none at the end."""
         made: deque[tuple[Rows, Payload]] = deque()
-        values = 0
-        while not made or values < ahead_values:
+        drawn_bytes = 0
+        while not made or drawn_bytes < ahead_bytes:
             t0 = time.perf_counter_ns()
             block = next(blocks, None)
             t1 = time.perf_counter_ns()
@@ -136,7 +137,7 @@ class Sender:
             encoded = [self._session.encode(batch, mode, rows_per_send) for batch in block]
             self.encode_ns += time.perf_counter_ns() - t1
             made += _in_turn(block, encoded, rows_per_send)
-            values += sum(len(batch) * len(batch.data) for batch in block)
+            drawn_bytes += sum(batch.size_bytes for batch in block)
         return made
 
     def _deliver(self, payload: Payload, rows: Rows, due_ns: int) -> None:

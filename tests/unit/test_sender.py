@@ -2,9 +2,11 @@
 
 import threading
 
+import numpy as np
 import pytest
 
 from simulator import sender as sending
+from simulator.batch import Batch, Values
 from simulator.dataset import Dataset, Feed, lane_range
 from simulator.errors import RunError, SetupError
 from simulator.meter import merged_histogram
@@ -14,6 +16,7 @@ from simulator.schema import PrimaryKey
 from simulator.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Sender, Stopped
 from simulator.verdict import RowSlice
 from simulator.workloads.base import LANE_ROWS
+from simulator.workloads.iot import EVENTS
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")
 
@@ -370,7 +373,7 @@ def test_the_second_of_two_workers_sends_half_an_interval_later():
     [
         (1, 0, 1, 8192),
         (100, 0, 1, 8200),
-        (500, 0, 1, 136_000),  # the first multiple of 8,000 rows with 2**19 values, 4 each
+        (500, 0, 1, 136_000),  # the first multiple of 8,000 rows with 2**22 bytes, 32 each
         (5000, 0, 1, 140_000),
         (5000, 1e9, 1, 10_000),
         (5000, 0, 2, 10_000),
@@ -397,6 +400,16 @@ def test_long_sends_share_the_cost_of_a_stretch_and_others_do_not_wait_for_it(
     assert sum(encoded) == 400_000
 
 
+def test_wide_rows_are_not_made_far_ahead():
+    wide = Values(np.zeros(8000, "S10000"))
+    block = [Batch(EVENTS, 0, np.arange(8000), {"note": wide})]
+    sender = sending.Sender(Null(NullOptions()), feed(), threading.Event())
+    blocks = iter([block, block])
+
+    assert len(sender._made(blocks, BATCH, 1000, sending._AHEAD_BYTES)) == 8
+    assert next(blocks) is block
+
+
 def test_python_objects_are_not_made_far_ahead():
     sender = sending.Sender(Null(NullOptions(encode="objects")), feed(), threading.Event())
-    assert sender._ahead_values(1000) < sending._AHEAD_VALUES
+    assert sender._ahead_bytes(1000) < sending._AHEAD_BYTES
