@@ -1,6 +1,6 @@
 """The tool beside the rawest way into each database: both rates, their ratio, the client's share.
 
-    python tests/perf/beside.py [TARGET ...] [--repeats 4] [--rows N] [--connections N]
+    python tests/perf/beside.py [TARGET ...] [--repeats 4] [--rows N] [--batch N] [--connections N]
 
 Both write the same rows into the same tables of the same server with as many connections and as
 many rows a send. They take turns, each being the first as often as the other, and the ratio is the
@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from statistics import median
@@ -189,6 +189,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(RIVALS)}")
     parser.add_argument("--rows", type=int, help="rows of each run, instead of the target's own")
+    parser.add_argument("--batch", type=int, help="rows a send, instead of the target's own")
     parser.add_argument("--connections", type=int, help="only with so many")
     parser.add_argument("--repeats", type=int, default=4, help="pairs that count")
     given = parser.parse_args()
@@ -199,7 +200,9 @@ def main() -> None:
         server = RIVALS[target].server
         if server is not None:
             SERVERS[server].install()
-        with contest(target) as found:
+        with contest(target) as own:
+            batch_rows = given.batch or own.rival.batch_rows
+            found = replace(own, rival=replace(own.rival, batch_rows=batch_rows))
             several = found.rival.connections
             for connections in [given.connections] if given.connections else several:
                 row = found.compare(connections, given.rows or found.rival.rows, given.repeats)
