@@ -24,6 +24,9 @@ class Type(StrEnum):
 INTEGERS = frozenset({Type.INT16, Type.INT32, Type.INT64})
 FLOATS = frozenset({Type.FLOAT32, Type.FLOAT64})
 
+FLOAT64_EXACT = 2**53
+"""Doubles hold every integer up to this."""
+
 _DTYPES: dict[Type, np.dtype[np.generic]] = {
     Type.INT16: np.dtype(np.int16),
     Type.INT32: np.dtype(np.int32),

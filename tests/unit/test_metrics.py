@@ -9,19 +9,9 @@ import pytest
 from simulator.batch import Batch, Coded, Values
 from simulator.errors import UnstorableError
 from simulator.modules.base import Unsupported
-from simulator.modules.metrics.points import (
-    Checked,
-    Limits,
-    Part,
-    Series,
-    aggregated,
-    assembled,
-    doubtful,
-    merged,
-    parts,
-    rows_of,
-    windows,
-)
+from simulator.modules.metrics.limits import Checked, Limits
+from simulator.modules.metrics.partials import Part, aggregated, assembled, doubtful, merged, parts
+from simulator.modules.metrics.points import Series, rows_of, windows
 from simulator.modules.metrics.session import newest_parts
 from simulator.query import Aggregate, AggregateQuery, Function, NewestQuery
 from simulator.schema import Column, Role, Table, TimeUnit, Type

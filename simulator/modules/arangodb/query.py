@@ -28,12 +28,11 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import FLOATS, ID, Column, Table, TimeUnit, Type
+from simulator.schema import FLOAT64_EXACT, FLOATS, ID, Column, Table, TimeUnit, Type
 
 BETWEEN = "\n;\n"
 """What divides the queries of a statement."""
 
-_EXACT = 2**53
 _PIECE = 2**18
 """34 billion of them add up to less than 2**53; three hold an integer that a double holds."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -213,7 +212,7 @@ def _finished(element: dict[str, Any]) -> Any:
         case {"hex": digits}:
             return None if digits is None else bytes.fromhex(digits).decode()
         case {"bucket": start}:
-            if abs(start) >= _EXACT:
+            if abs(start) >= FLOAT64_EXACT:
                 raise RunError("overflow: AQL calculates in doubles; an instant is beyond 2**53")
             return start
         case {"n": 0}:
@@ -222,7 +221,7 @@ def _finished(element: dict[str, Any]) -> Any:
             if total is None:
                 raise RunError("overflow: the sum is more than a double can hold")
         case {"pieces": pieces, "n": number, "least": least, "greatest": greatest}:
-            if max(-least, greatest) >= _EXACT:
+            if max(-least, greatest) >= FLOAT64_EXACT:
                 raise RunError(
                     "overflow: AQL calculates in doubles, and integers beyond 2**53 "
                     f"({least} to {greatest}) cannot be added up exactly"

@@ -31,7 +31,7 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import FLOATS, ID, Column, Role, Table, TimeUnit, Type
+from simulator.schema import FLOAT64_EXACT, FLOATS, ID, Column, Role, Table, TimeUnit, Type
 
 Body: TypeAlias = dict[str, Any]
 Known: TypeAlias = dict[str, Any]
@@ -42,7 +42,6 @@ Ask: TypeAlias = Callable[[str], list[Known]]
 PAGE = 10_000
 """Groups, or rows, of one reply: as many rows as both servers give at most."""
 
-_EXACT = 2**53
 _PARTS = 4096
 _NULL = (None,)
 _SEARCH = "request_cache=false&allow_partial_search_results=false"
@@ -321,14 +320,14 @@ def fields_of(hits: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> l
 
 def correct(query: AggregateQuery, groups: list[Known], ask: Ask) -> None:
     """Replace what doubles could not hold by exact values, asked for once more."""
-    if query.bucket is not None and any(abs(int(g["bucket"])) >= _EXACT for g in groups):
+    if query.bucket is not None and any(abs(int(g["bucket"])) >= FLOAT64_EXACT for g in groups):
         raise RunError("histograms count in doubles, which do not hold instants beyond 2**53")
     integers = [a for a in query.aggregates if a.column and _is_integer(query.table, a)]
     extremes = [
         a
         for a in integers
         if a.function in (Function.MIN, Function.MAX)
-        and any(abs(int(g[_called(a.label)] or 0)) >= _EXACT for g in groups)
+        and any(abs(int(g[_called(a.label)] or 0)) >= FLOAT64_EXACT for g in groups)
     ]
     if extremes:
         aggregations = _aggregations(query.table, extremes, exact=True)
@@ -360,8 +359,8 @@ def _sum_is_exact(group: Known, column: str) -> bool:
     if not count:
         return True
     if low >= 0 or high <= 0:
-        return bool(abs(total) < _EXACT)
-    return bool(count * max(-low, high) < _EXACT)
+        return bool(abs(total) < FLOAT64_EXACT)
+    return bool(count * max(-low, high) < FLOAT64_EXACT)
 
 
 def _correct_sums(query: AggregateQuery, column: Column, groups: list[Known], ask: Ask) -> None:
@@ -370,7 +369,7 @@ def _correct_sums(query: AggregateQuery, column: Column, groups: list[Known], as
     low = min(group[f"min_{name}"] for group in groups if group[f"count_{name}"])
     high = max(group[f"max_{name}"] for group in groups if group[f"count_{name}"])
     parts: list[Known] | None = None
-    if max(-low, high) < _EXACT:
+    if max(-low, high) < FLOAT64_EXACT:
         width = max(int(high - low) // _PARTS, 1)
         finer = {"part": {"histogram": {"field": column.name, "interval": width}}}
         stats = {name: {"stats": {"field": column.name}}}

@@ -20,7 +20,9 @@ from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import Failure, Payload
 from simulator.modules.graphite import query as queries
 from simulator.modules.http import Http
-from simulator.modules.metrics.points import Checked, Found, Limits, Part, Series, fields
+from simulator.modules.metrics.limits import Checked, Limits
+from simulator.modules.metrics.partials import Found, Part
+from simulator.modules.metrics.points import Series, fields
 from simulator.modules.metrics.session import MetricSession
 from simulator.modules.wire import CONNECT_S, socket_options
 from simulator.query import AggregateQuery, Query, Statement

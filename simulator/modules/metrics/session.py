@@ -5,20 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
 from simulator.modules.base import Session, Unsupported
-from simulator.modules.metrics.points import (
+from simulator.modules.metrics.partials import (
     Found,
     Key,
     Part,
-    Series,
     aggregated,
     assembled,
     doubtful,
-    fields,
     merged,
     parts,
-    rows_of,
-    windows,
 )
+from simulator.modules.metrics.points import Series, fields, rows_of, windows
 from simulator.query import (
     Aggregate,
     AggregateQuery,

@@ -31,7 +31,7 @@ from simulator.modules.base import Failure, Payload, Session
 from simulator.modules.mongodb.documents import Documents, Format
 from simulator.modules.mongodb.pipelines import names_of
 from simulator.query import Output, Statement
-from simulator.schema import Type
+from simulator.schema import FLOAT64_EXACT, Type
 
 COMMAND_BYTES = DOCUMENT_BYTES
 """What the driver lets into one command."""
@@ -257,7 +257,7 @@ def _reader(columns: Sequence[Output]) -> Callable[[Mapping[str, Any]], tuple[An
         values = tuple(map(document.get, names))
         for place in whole:
             value = values[place]
-            if isinstance(value, float) and abs(value) >= 2**53:
+            if isinstance(value, float) and abs(value) >= FLOAT64_EXACT:
                 raise OverflowError(
                     f"{columns[place].name}: the sum overflows 64 bits; the server went over to a "
                     f"double, {value}"

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from simulator.modules.base import Unsupported
-from simulator.modules.metrics.points import Found, Key, Part, Series, fields, merged, tag_value
+from simulator.modules.metrics.partials import Found, Key, Part, merged
+from simulator.modules.metrics.points import Series, fields, tag_value
 from simulator.modules.metrics.session import plan
 from simulator.query import AggregateQuery, Query, Statement, outputs
 from simulator.schema import Column, Table, TimeUnit

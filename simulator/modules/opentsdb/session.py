@@ -12,7 +12,9 @@ from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
 from simulator.modules.base import Failure, Payload
 from simulator.modules.http import Http, Refused, classify
-from simulator.modules.metrics.points import Checked, Found, Limits, Part, Series, fields
+from simulator.modules.metrics.limits import Checked, Limits
+from simulator.modules.metrics.partials import Found, Part
+from simulator.modules.metrics.points import Series, fields
 from simulator.modules.metrics.session import MetricSession
 from simulator.modules.opentsdb import query as queries
 from simulator.query import AggregateQuery, Query, Statement

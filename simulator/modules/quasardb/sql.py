@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator.errors import RunError, UnstorableError
 from simulator.modules.base import Unsupported
-from simulator.modules.metrics.points import Found, Key, Part, assembled, merged, parts
+from simulator.modules.metrics.partials import Found, Key, Part, assembled, merged, parts
 from simulator.modules.metrics.session import newest_parts
 from simulator.query import (
     AggregateQuery,

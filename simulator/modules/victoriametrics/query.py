@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from simulator.modules.base import Unsupported
-from simulator.modules.metrics.points import Found, Key, Part, Series, merged, tag_value
+from simulator.modules.metrics.partials import Found, Key, Part, merged
+from simulator.modules.metrics.points import Series, tag_value
 from simulator.modules.metrics.session import plan
 from simulator.query import AggregateQuery, Query, Statement, outputs
 from simulator.schema import Column, Table

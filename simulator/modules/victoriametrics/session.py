@@ -15,16 +15,9 @@ from simulator.encode.series import SeriesLines
 from simulator.errors import UnstorableError
 from simulator.modules.base import Failure, Payload
 from simulator.modules.http import Body, Http, classify, lines
-from simulator.modules.metrics.points import (
-    Checked,
-    Found,
-    Key,
-    Limits,
-    Part,
-    Series,
-    fields,
-    parts,
-)
+from simulator.modules.metrics.limits import Checked, Limits
+from simulator.modules.metrics.partials import Found, Key, Part, parts
+from simulator.modules.metrics.points import Series, fields
 from simulator.modules.metrics.session import MetricSession
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.server import Page
