@@ -161,8 +161,12 @@ def test_a_column_whose_name_no_field_can_have_is_refused(splunk):
 
 
 def test_tables_whose_names_no_index_can_have_are_told_apart(splunk):
-    names = ["a b", "a_b", "A_b", "_a", "ß"]
-    splunk.create([Table(name, COLUMNS, POINTS.key) for name in names], 10)
+    tables = [Table(name, COLUMNS, POINTS.key) for name in ("a b", "a_b", "A_b", "_a", "ß")]
+    splunk.create(tables, 10)
+    with splunk.connect() as session:
+        for rows, table in enumerate(tables, 1):
+            send(session, points(range(rows), table), BATCH, 100)
+        assert [count(splunk, session, table) for table in tables] == [1, 2, 3, 4, 5]
 
 
 # --- acknowledgement -----------------------------------------------------------------------------
