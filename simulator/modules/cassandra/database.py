@@ -142,7 +142,7 @@ class Cassandra(Database):
         acknowledged="as many replicas as `consistency` says have the row in their commit log and "
         "in memory; their commitlog_sync says whether it was also synced to disk",
         oldest={"Cassandra": (4, 0)},  # tables that show the settings
-        verified_against="Cassandra 5.0.9",
+        verified_against="Cassandra 5.0.9; not yet run against YugabyteDB",
         limits=(
             "a row whose key is there already replaces it, without a word",
             "a primary key takes no NULL, 65,535 bytes at most, and a partition key no empty text",
