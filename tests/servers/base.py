@@ -303,8 +303,12 @@ def _family(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
 
 
 def _has_ended(process: psutil.Process) -> bool:
+    """Whether nothing is left of it; its new parent may take a while to see that.
+
+    Its first thread may have ended before the others, which hold its sockets.
+    """
     try:
-        return process.status() == psutil.STATUS_ZOMBIE  # its new parent may take a while
+        return process.status() == psutil.STATUS_ZOMBIE and process.num_threads() == 1
     except psutil.NoSuchProcess:
         return True
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from tests.servers import QUICK, SERVERS, NotInstalled, free_port, named, packages
-from tests.servers.base import Program, Server, answers, listens, open_port
+from tests.servers.base import Program, Server, _has_ended, answers, listens, open_port
 from tests.servers.packages import BuildFailed
 
 PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
@@ -122,6 +122,21 @@ def test_one_process_may_crash_and_start_alone(web):
 
     web.start()
     assert first in {p.pid for p in processes(web)}
+
+
+def test_a_process_whose_first_thread_has_ended_is_still_there():
+    rest = "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(60,)).start()"
+    program = f"{rest}; ctypes.CDLL(None).pthread_exit(None)"
+    with subprocess.Popen([sys.executable, "-c", program]) as process:
+        seen = psutil.Process(process.pid)
+        try:
+            while seen.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(0.01)
+            assert not _has_ended(seen)
+        finally:
+            process.kill()
+            while not _has_ended(seen):
+                time.sleep(0.01)
 
 
 def test_a_restart_keeps_the_ports(web):
