@@ -3,8 +3,8 @@
 from hdrh.histogram import HdrHistogram
 from pydantic import BaseModel, ConfigDict
 
-from simulator.meter import merged_histogram
-from simulator.protocol import Outcome, WorkerReport
+from simulator.load.meter import merged_histogram
+from simulator.protocol.messages import Outcome, WorkerReport
 
 
 class Latency(BaseModel):

@@ -8,14 +8,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from cli.config import Target
-from simulator.dataset import Dataset, Feed, lane_range, share
+from simulator.data.dataset import Dataset, DatasetReader, lane_range, share
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads import workload_class
+from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnverifiableError, nearest
 from simulator.modules.base import Database, Unsupported
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec, WorkerPlan
-from simulator.verdict import Level
-from simulator.workloads import workload_class
-from simulator.workloads.base import Params
+from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
+from simulator.protocol.verdict import VerifyMode
 
 PARTS = {"single": 1, "multiple": 4}
 DEFAULT_RUNS = 3
@@ -50,7 +50,7 @@ class InsertOptions:
     devices: int
     tick_ms: int
     rate: float
-    verify: Level | None
+    verify: VerifyMode | None
 
 
 def option_problems(options: InsertOptions) -> list[str]:
@@ -141,23 +141,23 @@ def continued(found: Dataset, wanted: Dataset) -> Dataset:
     raise ConfigError(problems)
 
 
-def verification(options: InsertOptions, database: Database) -> Level:
+def verification(options: InsertOptions, database: Database) -> VerifyMode:
     """Return the level to verify at; UnverifiableError if asked of what stores nothing."""
     if database.capabilities.stores:
-        return options.verify or Level.COUNTS
-    if options.verify in (None, Level.NONE):
-        return Level.NONE
+        return options.verify or VerifyMode.COUNTS
+    if options.verify in (None, VerifyMode.NONE):
+        return VerifyMode.NONE
     raise UnverifiableError(
         f"--verify {options.verify}: {database.name} stores nothing; use --verify none"
     )
 
 
 def insert_runs(
-    sweep_id: str, target: Target, options: InsertOptions, stored: Dataset, level: Level
+    sweep_id: str, target: Target, options: InsertOptions, stored: Dataset, level: VerifyMode
 ) -> Iterator[PlannedRun]:
     """Yield the runs of a sweep in order; each knows what the ones before it leave behind."""
     empty = stored.model_copy(update={"ranges": ()})
-    finite_rows = Feed(empty).rows
+    finite_rows = DatasetReader(empty).rows
     before = stored
     repeats = options.steps or options.runs or DEFAULT_RUNS
     for workers in options.workers:
@@ -250,7 +250,7 @@ def query_run(  # noqa: PLR0913
         for name, value, least in limits
         if not value >= least
     ]
-    known = Feed(dataset).queries()
+    known = DatasetReader(dataset).queries()
     problems += [
         f"--queries: {name!r} is no query of workload {dataset.workload} ({nearest(name, known)})"
         for name in names

@@ -13,8 +13,8 @@ import click
 
 from cli.commands.insert import insert
 from cli.commands.query import query
+from simulator.data.schema import PrimaryKey
 from simulator.modules import MODULES, database_class
-from simulator.schema import PrimaryKey
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

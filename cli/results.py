@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cli.machine import Machine
+from cli.host.machine import Machine
 from cli.metrics import InsertMetrics
-from simulator.dataset import Dataset
-from simulator.errors import ConfigError, Interrupted
-from simulator.protocol import Outcome
-from simulator.spec import Kind
-from simulator.verdict import Status
+from simulator.data.dataset import Dataset
+from simulator.errors import ConfigError, Interrupted, MismatchError, UnverifiableError
+from simulator.protocol.messages import Outcome
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Status
 
 FORMAT_VERSION: Literal[1] = 1
 
@@ -86,8 +86,10 @@ class Result(BaseModel):
             return self.runs[-1].outcome.exit_code or 1 if self.runs else 1
         verdicts = [run.outcome.verdict for run in self.runs]
         if any(v and v.status is Status.MISMATCH for v in verdicts):
-            return 3
-        return 4 if any(v is None or v.status is Status.UNKNOWN for v in verdicts) else 0
+            return MismatchError.exit_code
+        if any(v is None or v.status is Status.UNKNOWN for v in verdicts):
+            return UnverifiableError.exit_code
+        return 0
 
 
 def new_id(now: datetime) -> str:

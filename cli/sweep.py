@@ -4,24 +4,24 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from cli import results
-from cli.interrupts import Interrupts
+from cli.host.interrupts import Interrupts
 from cli.metrics import insert_metrics
 from cli.plan import PlannedRun
+from cli.report.warnings import warnings_of
 from cli.results import Manifest, Result, RunRecord
 from cli.runners.base import Runner
-from cli.warnings import warnings_of
 from simulator.errors import BenchError, Interrupted
-from simulator.protocol import Event, Outcome
-from simulator.spec import Kind
+from simulator.protocol.messages import Event, Outcome
+from simulator.protocol.spec import Kind
 
 Watch = Callable[[PlannedRun, Event], None]
-Blot = Callable[[str], str]
+Redact = Callable[[str], str]
 
 
 def run_sweep(  # noqa: PLR0913
     runs: Iterable[PlannedRun],
     runner: Runner,
-    blot: Blot,
+    redact: Redact,
     *,
     result: Result,
     path: Path,
@@ -30,16 +30,16 @@ def run_sweep(  # noqa: PLR0913
 ) -> None:
     """Run the plan until it is done or a run fails, filling in and writing `result`.
 
-    `blot` takes the credentials out of messages, should a driver have repeated one.
+    `redact` takes the credentials out of messages, should a driver have repeated one.
     """
     try:
         for planned in runs:
             if interrupts.requested:
                 result.status, result.cause = "interrupted", "stopped by the user between two runs"
                 return
-            outcome = _run(planned, runner, blot, watch)
+            outcome = _run(planned, runner, redact, watch)
             result.ran_on = runner.facts()
-            logs = {name: blot(log) for name, log in runner.logs().items()}
+            logs = {name: redact(log) for name, log in runner.logs().items()}
             _record(result, planned, outcome, logs)
             if outcome.status != "done":
                 result.status, result.cause = outcome.status, outcome.cause
@@ -54,29 +54,29 @@ def run_sweep(  # noqa: PLR0913
         results.write(path, result)
 
 
-def _run(planned: PlannedRun, runner: Runner, blot: Blot, watch: Watch) -> Outcome:
+def _run(planned: PlannedRun, runner: Runner, redact: Redact, watch: Watch) -> Outcome:
     outcome = Outcome(status="failed", cause="the run ended without an outcome", exit_code=1)
     try:
         for event in runner.run(planned.spec):
             if isinstance(event, Outcome):
-                outcome = _blotted(event, blot)
+                outcome = _blotted(event, redact)
             else:
                 watch(planned, event)
     except Interrupted:
         raise
     except BenchError as error:  # the runner could not even start the run
-        cause = blot(str(error))
+        cause = redact(str(error))
         outcome = Outcome(status="failed", cause=cause, exit_code=error.exit_code, touched=False)
     watch(planned, outcome)
     return outcome
 
 
-def _blotted(outcome: Outcome, blot: Blot) -> Outcome:
+def _blotted(outcome: Outcome, redact: Redact) -> Outcome:
     workers = [
-        worker.model_copy(update={"error": worker.error and blot(worker.error)})
+        worker.model_copy(update={"error": worker.error and redact(worker.error)})
         for worker in outcome.workers
     ]
-    return outcome.model_copy(update={"cause": blot(outcome.cause), "workers": tuple(workers)})
+    return outcome.model_copy(update={"cause": redact(outcome.cause), "workers": tuple(workers)})
 
 
 def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: dict[str, str]) -> None:

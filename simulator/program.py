@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from simulator.errors import BenchError
+from simulator.modules import open_database
 from simulator.modules.base import Database
-from simulator.spec import RunSpec, read_secrets, read_spec
+from simulator.protocol.spec import RunSpec, read_secrets, read_spec
 
 
 def _arguments() -> argparse.Namespace:
@@ -41,7 +42,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _collector(arguments: argparse.Namespace, spec: RunSpec, database: Database) -> NoReturn:
-    from simulator.collector import Collector  # noqa: PLC0415 - workers need none of it
+    from simulator.control.collector import Collector
 
     _allow_many_connections()
     token, _ = read_secrets(arguments.secrets)
@@ -68,7 +69,8 @@ def _allow_many_connections() -> None:
 
 
 def _worker(arguments: argparse.Namespace, spec: RunSpec, database: Database) -> int:
-    from simulator.worker import CollectorClient, Worker, watch_parent  # noqa: PLC0415
+    from simulator.load.client import CollectorClient
+    from simulator.load.worker import Worker, watch_parent
 
     if arguments.parent_pipe:
         watch_parent()
@@ -104,7 +106,7 @@ def play() -> int:
     try:
         _, secrets = read_secrets(arguments.secrets)
         spec = read_spec(arguments.spec)
-        database = spec.open_database(secrets)
+        database = open_database(spec.module, spec.options, secrets)
         if arguments.role == "collector":
             _collector(arguments, spec, database)
         return _worker(arguments, spec, database)
@@ -112,5 +114,5 @@ def play() -> int:
         told, code = str(error), error.exit_code
     except Exception:  # noqa: BLE001 - it goes to the process's log, without credentials
         told, code = traceback.format_exc(), 1
-    print(database.options.blot(told) if database else told, file=sys.stderr)  # noqa: T201
+    print(database.options.redact(told) if database else told, file=sys.stderr)  # noqa: T201
     return code

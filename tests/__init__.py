@@ -1,0 +1,6 @@
+"""The tests: unit, contract, integration, chart, e2e; perf prints figures."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+"""The checkout."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.cluster.options import ClusterOptions
-from cli.scratch import scratch_folder
+from cli.host.scratch import scratch_folder
 from simulator.errors import ConfigError, SetupError
 
 CHART = Path(__file__).resolve().parents[2] / "deployment"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.config import Target
-from cli.owner import Owner
-from simulator.spec import RunSpec
+from cli.host.owner import Owner
+from simulator.protocol.spec import RunSpec
 
 SWEEP = "iot-bench/sweep"
 RUN = "iot-bench/run"

@@ -6,10 +6,10 @@ from cli import plan, results
 from cli.cluster.options import ClusterOptions
 from cli.commands.common import Choice, Command, target_options
 from cli.config import Target
-from cli.interrupts import caught_interrupts
+from cli.host.interrupts import caught_interrupts
 from cli.runners.choice import runner_for
 from simulator.errors import ConfigError, SetupError
-from simulator.protocol import CheckEvent, Outcome
+from simulator.protocol.messages import CheckEvent, Outcome
 
 
 @click.command(cls=Command)
@@ -75,4 +75,4 @@ def _check_database(target: Target, options: ClusterOptions) -> None:
             if isinstance(event, CheckEvent):
                 _line(event.name, event.told)
             if isinstance(event, Outcome) and event.status != "done":
-                raise SetupError(f"{target.name}: {target.options.blot(event.cause)}")
+                raise SetupError(f"{target.name}: {target.options.redact(event.cause)}")

@@ -7,7 +7,7 @@ import click
 from cli import config as configuration
 from cli.cluster.options import ClusterOptions
 from cli.commands.common import Command, option
-from cli.scratch import abandoned_folders, remove_folder
+from cli.host.scratch import abandoned_folders, remove_folder
 from simulator.errors import ConfigError, SetupError
 
 
@@ -67,7 +67,10 @@ def _clean_cluster(
     from cli.cluster.api import Cluster  # noqa: PLC0415 - only here
     from cli.cluster.helm import Helm  # noqa: PLC0415
     from cli.cluster.release import is_abandoned  # noqa: PLC0415
-    from cli.cluster.removal import found_sweeps, remove  # noqa: PLC0415
+    from cli.cluster.removal import (  # noqa: PLC0415
+        found_sweeps,
+        remove,
+    )
 
     cluster, helm = Cluster(options, namespace), Helm(options, namespace)
     helm.version()

@@ -12,20 +12,21 @@ import click
 from click.core import ParameterSource
 
 from cli import config as configuration
-from cli import results, tables
+from cli import results
 from cli.cluster.options import ClusterOptions
 from cli.config import RUNNERS, Target
-from cli.interrupts import caught_interrupts
-from cli.machine import this_machine
+from cli.host.interrupts import caught_interrupts
+from cli.host.machine import this_machine
 from cli.plan import PlannedRun
-from cli.progress import Follower
+from cli.report import tables
+from cli.report.progress import Follower
 from cli.results import Result
 from cli.runners.choice import manifests, runner_for
 from cli.sweep import run_sweep
 from simulator import __version__
-from simulator.dataset import Dataset
+from simulator.data.dataset import Dataset
 from simulator.errors import ConfigError
-from simulator.spec import Kind
+from simulator.protocol.spec import Kind
 
 _PROBLEMS = "problems"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -288,7 +289,7 @@ def conclude(  # noqa: PLR0913
             run_sweep(
                 planned,
                 runner,
-                target.options.blot,
+                target.options.redact,
                 result=sweep.result,
                 path=sweep.path,
                 watch=follower.show,

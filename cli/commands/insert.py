@@ -19,15 +19,15 @@ from cli.commands.common import (
     option,
     start,
 )
-from cli.data.prepare import prepared
-from cli.data.request import Request, conflicts, described
+from cli.files.prepare import prepared
+from cli.files.request import Request, conflicts, described
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads import GENERATORS
+from simulator.data.workloads.base import Params
+from simulator.data.workloads.file import File
 from simulator.errors import ConfigError
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind
-from simulator.verdict import Level
-from simulator.workloads import GENERATORS
-from simulator.workloads.base import Params
-from simulator.workloads.file import File
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import VerifyMode
 
 _EXAMPLES = """\b
 Examples:
@@ -146,7 +146,7 @@ Examples:
 )
 @option(
     "--verify",
-    type=click.Choice([level.value for level in Level]),
+    type=click.Choice([level.value for level in VerifyMode]),
     default=None,
     help="none; counts: rows, sums, minima, maxima, distinct keys; full: every row as well."
     "  [default: counts]",
@@ -207,7 +207,7 @@ def insert(  # noqa: PLR0913
         devices=devices,
         tick_ms=tick_ms,
         rate=rate,
-        verify=Level(verify) if verify else None,
+        verify=VerifyMode(verify) if verify else None,
     )
     problems += plan.option_problems(options)
     if found and database:

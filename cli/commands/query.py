@@ -5,18 +5,11 @@ from pathlib import Path
 import click
 
 from cli import plan, results
-from cli.commands.common import (
-    Choice,
-    Command,
-    common_options,
-    conclude,
-    option,
-    start,
-)
-from cli.data.prepare import reopened
-from simulator.dataset import Dataset
+from cli.commands.common import Choice, Command, common_options, conclude, option, start
+from cli.files.prepare import reopened
+from simulator.data.dataset import Dataset
 from simulator.errors import ConfigError
-from simulator.spec import Kind
+from simulator.protocol.spec import Kind
 
 _EXAMPLES = """\b
 Examples:

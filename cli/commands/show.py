@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from cli import results, tables
+from cli import results
+from cli.report import tables
 
 
 @click.command()

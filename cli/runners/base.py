@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from simulator.protocol import Event
-from simulator.spec import RunSpec
+from simulator.protocol.messages import Event
+from simulator.protocol.spec import RunSpec
 
 
 class Runner(AbstractContextManager["Runner"], Protocol):

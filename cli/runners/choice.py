@@ -2,11 +2,11 @@
 
 from cli.cluster.options import ClusterOptions
 from cli.config import Target
-from cli.interrupts import Interrupts
+from cli.host.interrupts import Interrupts
 from cli.runners.base import Runner
 from cli.runners.local import LocalRunner
 from simulator.errors import ConfigError
-from simulator.spec import RunSpec
+from simulator.protocol.spec import RunSpec
 
 
 def runner_for(

@@ -22,11 +22,11 @@ from cli.cluster.options import ClusterOptions
 from cli.cluster.release import Release, is_run_of
 from cli.cluster.removal import remove
 from cli.cluster.watcher import Happened, Line, LogEnded, PodChanged, PodGone, Trouble, Watcher
-from cli.interrupts import Interrupts
+from cli.host.interrupts import Interrupts
 from cli.runners.stream import TAIL_LINES, EventStream
 from simulator.errors import Interrupted
-from simulator.protocol import SILENCE_S, Event, Outcome, PhaseEvent
-from simulator.spec import RunSpec
+from simulator.protocol.messages import SILENCE_S, Event, Outcome, PhaseEvent
+from simulator.protocol.spec import RunSpec
 
 _POLL_S = 0.1
 _ITS_OWN_WORDS_S = 3.0

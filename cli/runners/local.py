@@ -9,11 +9,11 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import Self
 
-from cli.interrupts import Interrupts
+from cli.host.interrupts import Interrupts
+from cli.host.scratch import scratch_folder
 from cli.runners.processes import Processes
-from cli.scratch import scratch_folder
-from simulator.protocol import Event, Outcome, PhaseEvent
-from simulator.spec import RunSpec, write_private, write_secrets
+from simulator.protocol.messages import Event, Outcome, PhaseEvent
+from simulator.protocol.spec import RunSpec, write_private, write_secrets
 
 _TIDY_S = 8.0
 _END_S = 3.0

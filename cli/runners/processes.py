@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from cli.runners.stream import TAIL_LINES, EventStream
-from simulator.protocol import Event
+from simulator.protocol.messages import Event
 
 _POLL_S = 0.05
 # A worker frees and takes the same few MB for every block. By default glibc gives such memory back

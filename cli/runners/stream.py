@@ -5,7 +5,7 @@ A runner may read a line twice, since a broken stream is read again from an earl
 
 from collections import deque
 
-from simulator.protocol import Event, Outcome, ReportEvent, WorkerReport, parse_event
+from simulator.protocol.messages import Event, Outcome, ReportEvent, WorkerReport, parse_event
 
 TAIL_LINES = 20
 

@@ -1,1 +1,1 @@
-"""Encoders: a batch's columns -> what one database takes. Pure functions, CPU only."""
+"""Encoders: a block's columns -> what one database takes. Pure functions, CPU only."""

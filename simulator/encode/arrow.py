@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.levels import Rendered
-from simulator.schema import Column, TimeUnit, Type
 
 
 class Arrow:
@@ -24,7 +24,7 @@ class Arrow:
         self._columns = [(column, Rendered(_texts)) for column in columns]
         self._unit = unit
 
-    def encode(self, block: Batch, rows_per_send: int) -> list[Any]:
+    def encode(self, block: Block, rows_per_send: int) -> list[Any]:
         """Return the block as tables of `rows_per_send` rows each (the last may have fewer)."""
         import pyarrow as pa  # noqa: PLC0415
 

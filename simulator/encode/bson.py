@@ -13,11 +13,12 @@ from typing import TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array, Batch, Coded
+from simulator.data.block import Array, Block, Coded
+from simulator.data.octets import literal, octets, side_by_side
+from simulator.data.schema import FLOATS, Column, TimeUnit, Type
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, Share, cut, kept, literal, octets, side_by_side
+from simulator.encode.rows import Frame, Share, cut, kept
 from simulator.errors import UnstorableError
-from simulator.schema import FLOATS, Column, TimeUnit, Type
 
 DOCUMENT_BYTES = 16 * 2**20
 """The longest document that MongoDB takes."""
@@ -75,7 +76,7 @@ class Bson:
         self._time_unit = time_unit
         self._levels: dict[Field, Rendered[Share]] = {}
 
-    def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
+    def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
         """Return the block as `rows_per_send` documents each time. The last may have fewer."""
         if not len(block):
             return []
@@ -83,7 +84,7 @@ class Bson:
         rows = side_by_side([array for share in shares for array in share.arrays], len(block))
         return cut(rows, kept(rows, shares), rows_per_send, Frame(b"", b"", b""))
 
-    def _document(self, elements: Sequence[Element], block: Batch) -> list[Share]:
+    def _document(self, elements: Sequence[Element], block: Block) -> list[Share]:
         shares = [share for element in elements for share in self._element(element, block)]
         fixed = sum(share.width for share in shares if share.used is None)
         sizes = np.array(_LENGTH.itemsize + fixed + 1)
@@ -98,7 +99,7 @@ class Bson:
         length = np.atleast_1d(sizes).astype(_LENGTH)
         return [Share([length], None), *shares, Share([_END], None)]
 
-    def _element(self, element: Element, block: Batch) -> list[Share]:
+    def _element(self, element: Element, block: Block) -> list[Share]:
         match element:
             case Field():
                 return [self._field(element, block)]
@@ -111,7 +112,7 @@ class Bson:
                 return [head, *self._document(elements, block)]
         assert_never(element)
 
-    def _field(self, field: Field, block: Batch) -> Share:
+    def _field(self, field: Field, block: Block) -> Share:
         data = block.data[field.column.name]
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):

@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.octets import literal, octets, side_by_side
+from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.prefixed import Prefixed
-from simulator.encode.rows import kept, literal, octets, side_by_side
+from simulator.encode.rows import kept
 from simulator.errors import UnstorableError
-from simulator.schema import Column, TimeUnit, Type
 
 MOST_ROWS = 0xFFFF
 """A message counts its statements in 16 bits."""
@@ -71,7 +72,7 @@ class CqlRows:
         instants = partial(milliseconds, prepared.time_unit)
         self._values = Prefixed(prepared.columns, instants, null=_UNSET)
 
-    def encode(self, block: Batch, rows_per_send: int) -> list[list[Request]]:
+    def encode(self, block: Block, rows_per_send: int) -> list[list[Request]]:
         """Return for each send of `rows_per_send` rows its requests."""
         if not len(block):
             return []
@@ -107,7 +108,7 @@ class CqlRows:
         return max(self._prepared.most_bytes * len(rows) // written, 1)
 
     def _cut(
-        self, block: Batch, rows_per_send: int, most_rows: int
+        self, block: Block, rows_per_send: int, most_rows: int
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
         """Return the order of the rows, if it is another, and where each request begins in it."""
         begins = np.arange(len(block)) % rows_per_send % most_rows == 0
@@ -122,7 +123,7 @@ class CqlRows:
         return order, np.flatnonzero(begins)
 
     def _routing_keys(
-        self, block: Batch, rows: NDArray[np.int64], rows_per_send: int
+        self, block: Block, rows: NDArray[np.int64], rows_per_send: int
     ) -> Sequence[bytes | None]:
         """Return the partition keys of these rows in the form that tokens are made of."""
         names = self._prepared.partition
@@ -183,7 +184,7 @@ def _content(
     return octets(rows)[keep].data, ends.take(edges).tolist()
 
 
-def _refuse_unstorable(prepared: Prepared, block: Batch) -> None:
+def _refuse_unstorable(prepared: Prepared, block: Block) -> None:
     """Raise UnstorableError for what CQL cannot hold."""
     seconds = prepared.time_unit is TimeUnit.SECOND
     for column in prepared.columns:

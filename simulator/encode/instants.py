@@ -6,10 +6,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array
-from simulator.encode.digits import digits, table
-from simulator.encode.rows import literal, side_by_side
-from simulator.schema import TimeUnit
+from simulator.data.block import Array
+from simulator.data.digits import digits, table
+from simulator.data.octets import literal, side_by_side
+from simulator.data.schema import TimeUnit
 
 _DAY_S = 86_400
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896

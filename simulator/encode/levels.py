@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from simulator.batch import Array
+from simulator.data.block import Array
 
 T = TypeVar("T")
 

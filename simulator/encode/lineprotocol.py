@@ -11,12 +11,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from simulator.batch import Array, Batch, ColumnData, Values
+from simulator.data.block import Array, Block, ColumnData, Values
+from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type
 from simulator.encode.levels import Rendered
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, Style, Text
 from simulator.errors import UnstorableError
-from simulator.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type
 
 EXISTS = "exists"
 """A field that is true in every row, of tables in which any field may be NULL: a line needs one."""
@@ -81,7 +81,7 @@ class LineProtocol:
         self._text = Text(_slots(table, name, dialect), Frame(b"", b"", b""), table.time_unit)
         self._checks = [(column.name, dialect.check(table, column)) for column in table.columns]
 
-    def encode(self, block: Batch, rows_per_send: int) -> list[memoryview]:
+    def encode(self, block: Block, rows_per_send: int) -> list[memoryview]:
         """Return the block as payloads of `rows_per_send` rows each (the last may have fewer).
 
         They are parts of one buffer, so that a client next to a busy server copies nothing.

@@ -12,10 +12,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.octets import side_by_side
+from simulator.data.schema import Column, Type
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, Share, cut, kept, side_by_side
-from simulator.schema import Column, Type
+from simulator.encode.rows import Frame, Share, cut, kept
 
 _PLAIN = Frame(b"", b"", b"")
 _LOW = "LowCardinality("
@@ -41,7 +42,7 @@ class Native:
         self._count = leb128(len(columns))
         self._columns = [_NativeColumn(c, t) for c, t in zip(columns, types, strict=True)]
 
-    def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
+    def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
         """Return the block as blocks of `rows_per_send` rows each (the last may have fewer)."""
         if not len(block):
             return []
@@ -137,7 +138,7 @@ class RowBinary:
     def __init__(self, columns: Sequence[Column]) -> None:
         self._columns = [(column, Rendered(_shares_of(column))) for column in columns]
 
-    def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
+    def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
         """Return the block as payloads of `rows_per_send` rows each (the last may have fewer)."""
         if not len(block):
             return []

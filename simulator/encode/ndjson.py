@@ -8,9 +8,9 @@ in the request's path, so rows differ in their values only and are gathered like
 import json
 from collections.abc import Sequence
 
+from simulator.data.schema import Column, TimeUnit
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, Style, Text
-from simulator.schema import Column, TimeUnit
 
 _SPECIAL = bytes(range(0x20)) + b'"\\'
 

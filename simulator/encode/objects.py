@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.instants import microseconds
 from simulator.encode.levels import Rendered
-from simulator.schema import Column, TimeUnit, Type
 
 
 class Instant(StrEnum):
@@ -41,7 +41,7 @@ class Objects:
             (column, Rendered(partial(self._objects, column.type))) for column in columns
         ]
 
-    def encode(self, block: Batch, rows_per_send: int) -> list[list[tuple[Any, ...]]]:
+    def encode(self, block: Block, rows_per_send: int) -> list[list[tuple[Any, ...]]]:
         """Return the block as lists of `rows_per_send` rows each (the last may have fewer)."""
         columns = [
             self._column(column.type, levels, block.data[column.name])

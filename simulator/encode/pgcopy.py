@@ -8,11 +8,12 @@ length of -1 and no value. A row without NULL and with texts of equal length has
 from collections.abc import Sequence
 from functools import partial
 
-from simulator.batch import Array, Batch
+from simulator.data.block import Array, Block
+from simulator.data.octets import literal, side_by_side
+from simulator.data.schema import Column, TimeUnit
 from simulator.encode.instants import microseconds
 from simulator.encode.prefixed import Prefixed
-from simulator.encode.rows import Frame, cut, kept, literal, side_by_side
-from simulator.schema import Column, TimeUnit
+from simulator.encode.rows import Frame, cut, kept
 
 _STREAM = Frame(
     before=b"PGCOPY\n\xff\r\n\0" + bytes(4) + bytes(4),  # no flags, no header extension
@@ -38,7 +39,7 @@ class PgCopy:
         self._count = literal(len(columns).to_bytes(2, "big"))
         self._values = Prefixed(columns, partial(_instants, time_unit))
 
-    def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
+    def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
         """Return the block as complete streams of `rows_per_send` rows. The last may have fewer."""
         if not len(block):
             return []

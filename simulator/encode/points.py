@@ -10,13 +10,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from simulator.batch import Array, Batch, Coded
-from simulator.encode.digits import integers
+from simulator.data.block import Array, Block, Coded
+from simulator.data.digits import integers
+from simulator.data.octets import literal, octets, side_by_side, unpadded
+from simulator.data.schema import FLOATS, Column, Type
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, cut, literal, octets, side_by_side, unpadded
+from simulator.encode.rows import Frame, cut
 from simulator.encode.text import floats
 from simulator.errors import UnstorableError
-from simulator.schema import FLOATS, Column, Type
 
 Written: TypeAlias = tuple[Array, Array | None]
 """Values as bytes, one item each, and which bytes count: a matrix of 0 and 1, or None for all."""
@@ -54,7 +55,7 @@ class Points:
 
     def encode(
         self,
-        block: Batch,
+        block: Block,
         rows_per_send: int,
         *,
         instead: Mapping[str, Array],
@@ -95,7 +96,7 @@ class Points:
     def _point(
         self,
         point: Point,
-        block: Batch,
+        block: Block,
         instead: Mapping[str, Array],
         known: dict[Piece, Written],
     ) -> Written:
@@ -117,7 +118,7 @@ class Points:
             keep[~valid] = 0
         return rows, keep
 
-    def _piece(self, piece: Piece, block: Batch, instead: Mapping[str, Array]) -> Written:
+    def _piece(self, piece: Piece, block: Block, instead: Mapping[str, Array]) -> Written:
         if piece.column in instead:
             return piece.write(instead[piece.column])
         data = block.data[piece.column]

@@ -10,10 +10,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.octets import octets, side_by_side
+from simulator.data.schema import Column, Type
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Share, octets, side_by_side
-from simulator.schema import Column, Type
+from simulator.encode.rows import Share
 
 _LENGTH = np.dtype(">i4")
 
@@ -29,7 +30,7 @@ class Prefixed:
         self._null = np.frombuffer(null.to_bytes(_LENGTH.itemsize, "big", signed=True), np.uint8)
         self._columns = [(column, Rendered(partial(self._packed, column))) for column in columns]
 
-    def fields(self, block: Batch) -> list[Share]:
+    def fields(self, block: Block) -> list[Share]:
         """Return the block's columns."""
         return [
             self._column(column, levels, block.data[column.name])

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.octets import octets
+from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.encode.points import Written, as_text
-from simulator.encode.rows import octets
-from simulator.schema import Column, Role, Table, Type
 
 _LINE_ROWS = 100_000
 """A line is no longer: readers have limits (VictoriaMetrics: 10 MiB, some 25 bytes a point)."""
@@ -56,7 +56,7 @@ class SeriesLines:
         self._write = {column.name: as_text(column.type, b",") for column, _ in self._fields}
         self._levels = {name: Rendered(write) for name, write in self._write.items()}
 
-    def encode(self, block: Batch, rows_per_send: int, times: NDArray[np.int64]) -> list[bytes]:
+    def encode(self, block: Block, rows_per_send: int, times: NDArray[np.int64]) -> list[bytes]:
         """Return the block as payloads of `rows_per_send` rows each (the last may have fewer).
 
         `times` stand for the table's own.
@@ -95,7 +95,7 @@ class SeriesLines:
         values = data.array if data.valid is None else np.where(data.valid, data.array, blank)
         return self._write[column.name](values)
 
-    def _series(self, block: Batch) -> tuple[NDArray[np.int64] | None, list[bytes]]:
+    def _series(self, block: Block) -> tuple[NDArray[np.int64] | None, list[bytes]]:
         """Return the series of each row (None: all are of one), and what labels each has."""
         codes: NDArray[np.int64] | None = None
         labels = [b""]

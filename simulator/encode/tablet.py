@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array, Batch, Coded, ColumnData, Values
+from simulator.data.block import Array, Block, Coded, ColumnData, Values
+from simulator.data.octets import octets, side_by_side
+from simulator.data.schema import Column, Role, Type
 from simulator.encode.levels import Rendered
 from simulator.encode.prefixed import text_share
-from simulator.encode.rows import Frame, Share, cut, kept, octets, side_by_side
-from simulator.schema import Column, Role, Type
+from simulator.encode.rows import Frame, Share, cut, kept
 
 _PLAIN = Frame(b"", b"", b"")
 _WIRE: dict[Type, np.dtype[Any]] = {
@@ -56,7 +57,7 @@ class Tablets:
         self._tags = [column.name for column in columns if column.role is Role.TAG]
         self._times = times
 
-    def encode(self, block: Batch, rows_per_send: int) -> list[Tablet]:
+    def encode(self, block: Block, rows_per_send: int) -> list[Tablet]:
         """Return the block as tablets of `rows_per_send` rows each (the last may have fewer)."""
         if not len(block):
             return []

@@ -10,12 +10,13 @@ from functools import partial
 
 import numpy as np
 
-from simulator.batch import Array, Batch, Coded, ColumnData
-from simulator.encode.digits import integers
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.digits import integers
+from simulator.data.octets import literal, octets, side_by_side, unpadded
+from simulator.data.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
 from simulator.encode.instants import Iso, iso
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, cut, literal, octets, side_by_side, unpadded, windows
-from simulator.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
+from simulator.encode.rows import Frame, cut, windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +125,21 @@ class Text:
         """Return the encoder of these columns in a format."""
         return cls(slots(columns, text_format), text_format.payload, time_unit)
 
-    def encode(self, block: Batch, rows_per_send: int) -> list[bytes]:
+    def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
         """Return the block as payloads of `rows_per_send` rows each (the last may have fewer)."""
         if not len(block):
             return []
         rows = self._rows(block)
         return cut(rows, unpadded(rows), rows_per_send, self._payload)
 
-    def windows(self, block: Batch, rows_per_send: int) -> list[memoryview]:
+    def windows(self, block: Block, rows_per_send: int) -> list[memoryview]:
         """Return the same, without the payload's frame, as parts of one buffer."""
         if not len(block):
             return []
         rows = self._rows(block)
         return windows(rows, unpadded(rows), rows_per_send)
 
-    def _rows(self, block: Batch) -> Array:
+    def _rows(self, block: Block) -> Array:
         arrays: list[Array] = []
         for slot, levels in self._row:
             arrays += self._slot(slot, levels, block.data[slot.column.name])

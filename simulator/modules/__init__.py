@@ -4,6 +4,8 @@ A dotted path "package.file:Class" in config.yaml names a user's own module.
 """
 
 import importlib
+from collections.abc import Mapping
+from typing import Any
 
 from simulator.errors import ConfigError, nearest
 from simulator.modules.base import Database
@@ -12,22 +14,22 @@ MODULES = {
     "null": "simulator.modules.null:Null",
     "sqlite": "simulator.modules.sqlite:Sqlite",
     "duckdb": "simulator.modules.duckdb:DuckDb",
-    "clickhouse_embedded": "simulator.modules.clickhouse.embedded:ClickhouseEmbedded",
+    "clickhouse_embedded": "simulator.modules.clickhouse_embedded:ClickhouseEmbedded",
     "postgres": "simulator.modules.postgres.database:Postgres",
-    "timescaledb": "simulator.modules.postgres.timescaledb:Timescaledb",
-    "cockroachdb": "simulator.modules.postgres.cockroachdb:Cockroachdb",
-    "yugabyte_sql": "simulator.modules.postgres.yugabyte:YugabyteSql",
-    "cratedb": "simulator.modules.cratedb.http:Cratedb",
-    "cratedb_pg": "simulator.modules.cratedb.postgres:CratedbPg",
+    "timescaledb": "simulator.modules.timescaledb:Timescaledb",
+    "cockroachdb": "simulator.modules.cockroachdb:Cockroachdb",
+    "yugabyte_sql": "simulator.modules.yugabyte_sql:YugabyteSql",
+    "cratedb": "simulator.modules.cratedb.database:Cratedb",
+    "cratedb_pg": "simulator.modules.cratedb_pg:CratedbPg",
     "mysql": "simulator.modules.mysql.database:MySql",
     "cassandra": "simulator.modules.cassandra.database:Cassandra",
     "mongodb": "simulator.modules.mongodb.database:Mongodb",
     "arangodb": "simulator.modules.arangodb.database:Arangodb",
     "elasticsearch": "simulator.modules.elasticsearch.database:Elasticsearch",
     "clickhouse": "simulator.modules.clickhouse.database:Clickhouse",
-    "influxdb": "simulator.modules.influxdb.v2:Influxdb",
-    "influxdb1": "simulator.modules.influxdb.v1:Influxdb1",
-    "influxdb3": "simulator.modules.influxdb.v3:Influxdb3",
+    "influxdb": "simulator.modules.influxdb.database:Influxdb",
+    "influxdb1": "simulator.modules.influxdb1:Influxdb1",
+    "influxdb3": "simulator.modules.influxdb3:Influxdb3",
     "questdb": "simulator.modules.questdb.database:QuestDb",
     "quasardb": "simulator.modules.quasardb.database:QuasarDb",
     "iotdb": "simulator.modules.iotdb.database:IotDb",
@@ -55,3 +57,9 @@ def database_class(module: str) -> type[Database]:
         msg = f"module {module!r}: {name} is not a simulator.modules.base.Database"
         raise ConfigError(msg)
     return found
+
+
+def open_database(module: str, options: Mapping[str, Any], secrets: Mapping[str, str]) -> Database:
+    """Return a target's database; `secrets` are the options that are credentials. No I/O."""
+    cls = database_class(module)
+    return cls(cls.options_model(**options, **secrets))

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, SecretStr, create_model
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Query, Statement, outputs
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import SetupError
-from simulator.query import Query, Statement
-from simulator.schema import PrimaryKey, Table
 
 SINGLE = "single"
 """Insert mode: one row a send, each acknowledged on its own."""
@@ -25,7 +25,7 @@ BATCH = "batch"
 """Insert mode: the database's best way to take many rows in one send."""
 
 
-_SHORTEST_SECRET = 4  # blotting out less would blot out half of a message
+_SHORTEST_SECRET = 4  # blotting out less would redact out half of a message
 NOT_VERIFIED = "not yet run against the real server"
 
 
@@ -133,8 +133,8 @@ class Options(BaseModel):
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {n: v.get_secret_value() for n, v in values.items() if isinstance(v, SecretStr)}
 
-    def blot(self, text: str) -> str:
-        """Return a text with every credential in it blotted out."""
+    def redact(self, text: str) -> str:
+        """Return a text with every credential in it redacted out."""
         for secret in self.secrets().values():
             shown = secret.strip()  # a driver may show the end of its line in another way
             if len(shown) >= _SHORTEST_SECRET:
@@ -166,7 +166,7 @@ class Session(ABC):
         """Whether the connection can still be used; if not, the worker opens another."""
 
     @abstractmethod
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block cut into payloads of `rows_per_send` rows (the last may be smaller).
 
         CPU only, no I/O: its time is the client's share. A block is drawn much larger than a small
@@ -300,6 +300,12 @@ class Database(ABC):
     @abstractmethod
     def render(self, query: Query) -> Statement:
         """Return the query in this database's words; Unsupported if it has none."""
+
+    def statement(self, query: Query, tuned: str = "") -> Statement:
+        """Return the query as it is asked: by the target's own text (`tuned`), or rendered."""
+        if tuned:
+            return Statement(tuned, outputs(query), tuned=True)
+        return self.render(query)
 
     def explain(self, error: Exception) -> str:
         """Return a driver's error in the server's own words, with a remedy where one is known."""

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, assert_never
 import numpy as np
 from pydantic import Field
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Query, Statement
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.encode.arrow import Arrow
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules import sql
 from simulator.modules.base import (
     BATCH,
     SINGLE,
@@ -29,8 +30,7 @@ from simulator.modules.base import (
     Session,
     with_remedy,
 )
-from simulator.query import Query, Statement
-from simulator.schema import Column, PrimaryKey, Table, TimeUnit, Type
+from simulator.modules.shared import sql
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
@@ -316,7 +316,7 @@ class DuckDbSession(Session):
 
     def __init__(self, connection: "Connection") -> None:
         self._connection = connection
-        self._encoders: dict[tuple[str, str], Callable[[Batch, int], list[Any]]] = {}
+        self._encoders: dict[tuple[str, str], Callable[[Block, int], list[Any]]] = {}
         self._inserts: dict[tuple[str, str], str] = {}
         self._broken = False
 
@@ -330,7 +330,7 @@ class DuckDbSession(Session):
         """Whether the connection can still be used; after a fatal error none of the process can."""
         return not self._broken
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as Arrow tables, or as Python rows, beside the statement."""
         key = block.name, mode
         if key not in self._encoders:
@@ -401,7 +401,7 @@ _MOST = {TimeUnit.NANOSECOND: 9_223_286_400 * 10**9}
 _MOST_US = 9_223_372_022_400 * 10**6
 
 
-def _expect_instants(block: Batch) -> None:
+def _expect_instants(block: Block) -> None:
     """Refuse instants that DuckDB has no number for, or takes for infinity."""
     unit = block.table.time_unit
     most = _MOST.get(unit, _MOST_US // (10**6 // min(unit.per_second, 10**6)))

@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
 from simulator.encode.pgcopy import PgCopy
@@ -27,8 +29,6 @@ from simulator.modules.base import (
     Session,
     Unsupported,
 )
-from simulator.query import Query, Statement
-from simulator.schema import PrimaryKey, Table
 
 
 class Encoding(StrEnum):
@@ -98,7 +98,7 @@ class NullSession(Session):
 
     def __init__(self, encoding: Encoding) -> None:
         self._encoding = encoding
-        self._encoders: dict[str, Callable[[Batch, int], Sequence[Any]]] = {}
+        self._encoders: dict[str, Callable[[Block, int], Sequence[Any]]] = {}
 
     def close(self) -> None:
         """Do nothing."""
@@ -113,7 +113,7 @@ class NullSession(Session):
         """Whether it encodes as a module would that takes Python rows."""
         return self._encoding is Encoding.OBJECTS
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block encoded as the options say, cut into payloads."""
         encoder = self._encoders.get(block.name)
         if encoder is None:
@@ -136,7 +136,7 @@ class NullSession(Session):
         raise Unsupported("null keeps no rows that could be asked for")
 
 
-def _encoder(encoding: Encoding, table: Table) -> Callable[[Batch, int], Sequence[Any]]:
+def _encoder(encoding: Encoding, table: Table) -> Callable[[Block, int], Sequence[Any]]:
     match encoding:
         case Encoding.NONE:
             return _nothing
@@ -151,5 +151,5 @@ def _encoder(encoding: Encoding, table: Table) -> Callable[[Batch, int], Sequenc
             return Text.of(table.columns, table.time_unit, formats[encoding]).encode
 
 
-def _nothing(block: Batch, rows_per_send: int) -> Sequence[None]:
+def _nothing(block: Block, rows_per_send: int) -> Sequence[None]:
     return [None] * -(-len(block) // rows_per_send)

@@ -12,10 +12,11 @@ from typing import Any, ClassVar, Literal, assert_never
 
 from pydantic import Field
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Table, Type
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError
-from simulator.modules import sql
 from simulator.modules.base import (
     BATCH,
     SINGLE,
@@ -28,8 +29,7 @@ from simulator.modules.base import (
     Session,
     with_remedy,
 )
-from simulator.query import Query, Statement
-from simulator.schema import PrimaryKey, Table, Type
+from simulator.modules.shared import sql
 
 _SYNCHRONOUS = ("off", "normal", "full", "extra")
 
@@ -256,7 +256,7 @@ class SqliteSession(Session):
         """Python rows."""
         return True
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as Python rows beside the statement that takes one."""
         if block.name not in self._encoders:
             columns = block.table.columns

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from simulator.data.query import AggregateQuery, Query, Statement, outputs
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.modules.base import Capabilities
 from simulator.modules.clickhouse.database import Clickhouse
+from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import CSV
-from simulator.modules.clickhouse.sql import ClickhouseDialect
-from simulator.query import AggregateQuery, Query, Statement, outputs
-from simulator.schema import Column, PrimaryKey, Table, TimeUnit, Type
 
 KEYS = (PrimaryKey.NONE, PrimaryKey.CLIENT, PrimaryKey.UUID)
 OF_A_COLUMN = re.compile(r'\b(sum|avg|min|max)\(("(?:[^"\\]|\\.|"")*"|\w+)\)')

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator import workloads
+from simulator.data import workloads
 from simulator.modules.base import Database
-from tests.contract.standins import sorts_by_bytes
 from tests.contract.targets import STORING, Target
 from tests.contract.wide import Wide
-from tests.synthetic_arango import SyntheticArango
-from tests.synthetic_crate import SETUP, SyntheticCrate
-from tests.synthetic_splunk import SyntheticSplunk
-from tests.web import Web
+from tests.standins.arango import SyntheticArango
+from tests.standins.crate import SETUP, SyntheticCrate
+from tests.standins.relatives import sorts_by_bytes
+from tests.standins.splunk import SyntheticSplunk
+from tests.standins.web import Web
 
 
 @pytest.fixture(autouse=True)

@@ -6,11 +6,9 @@ from functools import cached_property
 
 import pytest
 
-from simulator.batch import Batch
-from simulator.dataset import Dataset, Feed, RowRange
-from simulator.errors import SetupError
-from simulator.modules.base import BATCH, Database, Session
-from simulator.query import (
+from simulator.data.block import Block
+from simulator.data.dataset import Dataset, DatasetReader, RowRange
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Answer,
@@ -19,7 +17,9 @@ from simulator.query import (
     Statement,
     answer,
 )
-from simulator.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.errors import SetupError
+from simulator.modules.base import BATCH, Database, Session
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
 
@@ -51,8 +51,8 @@ class Wideset:
             parts=parts,
             ranges=(RowRange(start=0, stop=ROWS),),
         )
-        self.feed = Feed(self.dataset)
-        self.tables = self.feed.tables
+        self.reader = DatasetReader(self.dataset)
+        self.tables = self.reader.tables
 
     @property
     def queries(self) -> Mapping[str, Query]:
@@ -60,9 +60,9 @@ class Wideset:
         return Wide(params, 1, self.dataset.start_ms).queries(self.tables)
 
     @cached_property
-    def batches(self) -> Sequence[Batch]:
+    def batches(self) -> Sequence[Block]:
         (rows,) = self.dataset.ranges
-        return [batch for block in self.feed.blocks(rows) for batch in block]
+        return [batch for block in self.reader.blocks(rows) for batch in block]
 
     def answer(self, query: Query) -> Answer:
         mine = [batch for batch in self.batches if batch.table.name == query.table.name]
@@ -77,7 +77,7 @@ class Wideset:
         database.settle(self.tables)
 
 
-def send(session: Session, batch: Batch, mode: str, rows_per_send: int) -> None:
+def send(session: Session, batch: Block, mode: str, rows_per_send: int) -> None:
     payloads = session.encode(batch, mode, rows_per_send)
     assert sum(payload.rows for payload in payloads) == len(batch)
     for payload in payloads:

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from simulator.batch import Batch
-from simulator.query import (
+from simulator.data.block import Block
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Answer,
@@ -19,7 +19,7 @@ from simulator.query import (
 )
 
 
-def rows_of(batches: Iterable[Batch]) -> list[dict[str, Any]]:
+def rows_of(batches: Iterable[Block]) -> list[dict[str, Any]]:
     """The rows as Python has them: int, float, str, bool or None."""
     rows = []
     for batch in batches:

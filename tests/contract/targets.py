@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from simulator.dataset import Dataset
+from simulator.data.dataset import Dataset
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.iot import Iot
 from simulator.modules import database_class
 from simulator.modules.base import Database
-from simulator.schema import PrimaryKey
-from simulator.workloads.iot import Iot
-from tests import synthetic_crate
 from tests.contract.harness import Wideset
-from tests.contract.standins import YB_SERVERS, sorts_by_bytes
 from tests.contract.wide import Awkward
-from tests.synthetic_splunk import SEARCH_TOKEN, TOKEN
+from tests.standins import crate as synthetic_crate
+from tests.standins.relatives import YB_SERVERS, sorts_by_bytes
+from tests.standins.splunk import SEARCH_TOKEN, TOKEN
 
 
 class Duplicate(StrEnum):
@@ -143,14 +143,14 @@ TARGETS = {
     "timescaledb": Target("timescaledb", server="timescaledb", sums_beyond_64_bits=True),
     "timescaledb15": Target("timescaledb", server="timescaledb15", sums_beyond_64_bits=True),
     "cockroachdb": Target(
-        "tests.contract.standins:CockroachdbOnPostgres",
+        "tests.standins.relatives:CockroachdbOnPostgres",
         _on_postgres(),
         server="postgres",
         sums_beyond_64_bits=True,
         stand_in=True,
     ),
     "yugabyte_sql": Target(
-        "tests.contract.standins:YugabyteSqlOnPostgres",
+        "tests.standins.relatives:YugabyteSqlOnPostgres",
         _on_postgres(YB_SERVERS),
         server="postgres",
         sums_beyond_64_bits=True,
@@ -166,7 +166,7 @@ TARGETS = {
         stand_in=True,
     ),
     "cratedb_pg": Target(
-        "tests.contract.standins:CratedbPgOnPostgres",
+        "tests.standins.relatives:CratedbPgOnPostgres",
         _on_postgres(synthetic_crate.SETUP),
         server="postgres",
         sums_beyond_64_bits=True,

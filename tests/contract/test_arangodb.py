@@ -1,16 +1,13 @@
 """What is ArangoDB's own, by the vendor's documentation: in front of a synthetic endpoint
-(tests/synthetic_arango.py)."""
+(tests/standins/arango.py)."""
 
 import json
 
 import numpy as np
 import pytest
 
-from simulator.batch import Batch, Values
-from simulator.errors import RunError, SetupError, UnstorableError
-from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
-from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
-from simulator.query import (
+from simulator.data.block import Block, Values
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -19,12 +16,15 @@ from simulator.query import (
     RowsQuery,
     Statement,
 )
-from simulator.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
-from tests import synthetic_aql
+from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.errors import RunError, SetupError, UnstorableError
+from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
+from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
 from tests.contract.harness import ask, count, send
 from tests.servers import free_port
-from tests.synthetic_arango import SyntheticArango
-from tests.web import Reset, Response, Web
+from tests.standins import aql as synthetic_aql
+from tests.standins.arango import SyntheticArango
+from tests.standins.web import Reset, Response, Web
 
 POINTS = Table(
     name="points",
@@ -53,7 +53,7 @@ def points(numbers=(1, 2, 3), table=POINTS, keys=None, **columns):
         "odd name": Values(rows / 4, rows > 0),
         **columns,
     }
-    return Batch(table, 0, rows, {c.name: data[c.name] for c in table.columns})
+    return Block(table, 0, rows, {c.name: data[c.name] for c in table.columns})
 
 
 @pytest.fixture

@@ -20,13 +20,8 @@ from cassandra.connection import ConnectionBusy, ConnectionException, Connection
 from cassandra.metadata import cql_keywords
 from cassandra.protocol import SyntaxException
 
-from simulator.batch import Batch, Coded, Values
-from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.cassandra import tables as cql
-from simulator.modules.cassandra.database import Cassandra, CassandraOptions
-from simulator.modules.cassandra.server import durability
-from simulator.query import (
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -35,10 +30,15 @@ from simulator.query import (
     RowsQuery,
     Statement,
 )
-from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.verdict import Level, Status
-from simulator.verify import verify
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.errors import SetupError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.cassandra import tables as cql
+from simulator.modules.cassandra.database import Cassandra, CassandraOptions
+from simulator.modules.cassandra.server import durability
+from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.comparison import verify
 from tests.contract.harness import Wideset, ask, count, refusal, send
 from tests.contract.wide import READINGS, STATES
 from tests.servers import free_port
@@ -164,7 +164,7 @@ def test_without_tags_each_instant_is_a_partition(open_cassandra):
     rows = np.arange(30)
     data = {"at": Values(rows * 10), "value": Values(rows)}
     with database.connect() as session:
-        send(session, Batch(table, 0, rows, data), BATCH, 10)
+        send(session, Block(table, 0, rows, data), BATCH, 10)
         assert count(database, session, table) == 30
         sums = AggregateQuery(table, (Aggregate(Function.SUM, "value"),), bucket=100)
         assert ask(session, database.render(sums)).rows == ((0, 45), (100, 145), (200, 245))
@@ -188,7 +188,7 @@ def test_instants_of_whole_milliseconds_are_cql_timestamps(server, server_option
         "seen": Values(at + 1, np.arange(5) % 2 > 0),
     }
     with database.connect() as session:
-        send(session, Batch(table, 0, np.arange(5), data), BATCH, 5)
+        send(session, Block(table, 0, np.arange(5), data), BATCH, 5)
         seen_at = [int(a) + 1 if n % 2 else None for n, a in enumerate(at)]
         expected = zip(at.tolist(), "aaabb", (np.arange(5) / 4).tolist(), seen_at, strict=True)
         assert set(ask(session, database.render(RowsQuery(table))).rows) == set(expected)
@@ -465,7 +465,7 @@ def test_a_batch_that_is_too_large_is_fatal_with_the_remedy(open_cassandra):
     database.create(wide.tables, 10)
     with database.connect() as session:
         (payload,) = session.encode(wide.batches[0], BATCH, 300)
-        with pytest.raises(InvalidRequest, match="Batch too large") as caught:
+        with pytest.raises(InvalidRequest, match="Block too large") as caught:
             session.send(payload)
         assert session.classify(caught.value) is Failure.FATAL
         told = database.explain(caught.value)
@@ -658,7 +658,7 @@ def test_a_log_that_is_synced_before_the_acknowledgement_keeps_all(own_server):
                 send(session, batch, BATCH, 10)
         server.kill()
         server.start()
-        assert verify(database, wide.dataset, (), Level.FULL).status is Status.VERIFIED
+        assert verify(database, wide.dataset, (), VerifyMode.FULL).status is Status.VERIFIED
         told = database.describe()
         assert told.durable
         assert "commitlog_sync=batch" in told.durability

@@ -6,13 +6,13 @@ import time
 import pytest
 from cassandra import Unavailable
 
-from simulator.dataset import Dataset, Feed, lane_range
+from simulator.data.dataset import Dataset, DatasetReader, lane_range
+from simulator.data.schema import PrimaryKey
+from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, Failure
 from simulator.modules.cassandra.database import Cassandra, CassandraOptions
-from simulator.schema import PrimaryKey
-from simulator.sender import Sender
-from simulator.verdict import Level, Status
-from simulator.verify import verify
+from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.comparison import verify
 from tests.contract.harness import Wideset, send
 
 pytestmark = pytest.mark.server("cassandra_cluster")
@@ -31,9 +31,9 @@ def open_cassandra(server_options):
 
 def killed_in_mid_run(server, database):
     """Write rows while a node is killed; return the sender, and the error that ended it."""
-    tables = Feed(DATASET).tables
+    tables = DatasetReader(DATASET).tables
     database.create(tables, 100)
-    sender = Sender(database, Feed(DATASET), threading.Event())
+    sender = Sender(database, DatasetReader(DATASET), threading.Event())
     errors = []
 
     def write():
@@ -67,8 +67,8 @@ def test_a_quorum_goes_on_without_one_of_three(server, open_cassandra, max_sync_
     for back in (False, True):
         if back:
             server.start()
-            database.settle(Feed(DATASET).tables)
-        verdict = verify(database, dataset, sender.uncertain, Level.FULL)
+            database.settle(DatasetReader(DATASET).tables)
+        verdict = verify(database, dataset, sender.uncertain, VerifyMode.FULL)
         assert verdict.status is Status.VERIFIED, verdict.reason
 
 
@@ -107,7 +107,7 @@ def test_rows_of_one_replica_are_found_by_reading_all(open_cassandra):
     with database.connect() as session:
         for batch in wide.batches:
             send(session, batch, BATCH, 10)
-    assert verify(database, wide.dataset, (), Level.FULL).status is Status.VERIFIED
+    assert verify(database, wide.dataset, (), VerifyMode.FULL).status is Status.VERIFIED
 
 
 def test_the_cluster_is_described(open_cassandra):

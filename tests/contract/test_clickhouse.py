@@ -7,14 +7,16 @@ import socket
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
+from simulator.data.query import Aggregate, AggregateQuery, Function, Output, Statement
+from simulator.data.schema import PrimaryKey, TimeUnit, Type
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
-from simulator.modules.clickhouse.embedded import ClickhouseEmbedded, EmbeddedOptions
+from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
     CSV,
     ROWBINARY,
@@ -23,10 +25,7 @@ from simulator.modules.clickhouse.session import (
     ServerError,
     _rows,
 )
-from simulator.modules.clickhouse.sql import ClickhouseDialect
-from simulator.query import Aggregate, AggregateQuery, Function, Output, Statement
-from simulator.schema import PrimaryKey, TimeUnit, Type
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
 from tests.contract.clickhouse18 import Clickhouse18
 from tests.contract.harness import Wideset, count, send
 from tests.contract.wide import READINGS
@@ -34,7 +33,6 @@ from tests.servers import free_port
 from tests.servers.clickhouse import READER
 
 SERVER = pytest.mark.server("clickhouse")
-ROOT = Path(__file__).resolve().parents[2]
 OF_EVENTS = "WHERE database = currentDatabase() AND table = 'events'"
 
 

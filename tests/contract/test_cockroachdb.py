@@ -7,20 +7,20 @@ from contextlib import contextmanager
 import psycopg2
 import pytest
 
-from simulator.dataset import Dataset, Feed, RowRange
+from simulator.data.dataset import Dataset, DatasetReader, RowRange
+from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.schema import Column, PrimaryKey, Role, Type
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
+from simulator.load.sender import Sender
+from simulator.modules import cockroachdb as module
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.postgres import cockroachdb as module
-from simulator.modules.postgres.cockroachdb import Cockroachdb, CockroachdbSession
+from simulator.modules.cockroachdb import Cockroachdb, CockroachdbSession
 from simulator.modules.postgres.database import PostgresOptions
 from simulator.modules.postgres.session import TRANSACTION, VALUES
-from simulator.query import Aggregate, AggregateQuery, Function
-from simulator.schema import Column, PrimaryKey, Role, Type
-from simulator.sender import Sender
-from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import Wideset, ask, count
-from tests.contract.standins import CockroachdbOnPostgres
 from tests.contract.wide import READINGS, SEEN_US
+from tests.standins.relatives import CockroachdbOnPostgres
 
 pytestmark = pytest.mark.server("postgres")
 
@@ -171,10 +171,10 @@ def test_an_aborted_transaction_is_sent_again_and_stored_once(cockroachdb, abort
         workload="iot", workload_version=1, params={}, seed=1, start_ms=0,
         primary_key=PrimaryKey.CLIENT, parts=1, ranges=(rows,),
     )  # fmt: skip
-    feed = Feed(dataset)
-    cockroachdb.create(feed.tables, 10)
+    reader = DatasetReader(dataset)
+    cockroachdb.create(reader.tables, 10)
     aborts("events", 2)
-    sender = Sender(cockroachdb, feed, threading.Event())
+    sender = Sender(cockroachdb, reader, threading.Event())
     sender.start()
     sender.insert([rows], mode, 1 if mode == SINGLE else 10, 0)
     sender.close()
@@ -182,7 +182,7 @@ def test_an_aborted_transaction_is_sent_again_and_stored_once(cockroachdb, abort
     assert sender.retried == 2
     assert sender.uncertain_rows == 0
     with cockroachdb.connect() as session:
-        assert count(cockroachdb, session, feed.tables[0]) == 50
+        assert count(cockroachdb, session, reader.tables[0]) == 50
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from itertools import chain
 
 import pytest
 
+from simulator.data.query import Aggregate, AggregateQuery, DistinctQuery, Function, RowsQuery
+from simulator.data.schema import PrimaryKey
 from simulator.errors import BenchError, UnstorableError
 from simulator.modules.base import BATCH, NOT_VERIFIED, SINGLE, Database, Unsupported
-from simulator.query import Aggregate, AggregateQuery, DistinctQuery, Function, RowsQuery
-from simulator.schema import PrimaryKey
-from simulator.verdict import Level, RowSlice, Status
-from simulator.verify import verify
+from simulator.protocol.verdict import RowSlice, Status, VerifyMode
+from simulator.verify.comparison import verify
 from tests.contract.harness import Wideset, ask, count, send
 from tests.contract.targets import STORING, TARGETS, Duplicate
 from tests.contract.wide import Awkward
@@ -90,7 +90,7 @@ def test_a_sum_that_64_bits_cannot_hold_is_exact_or_an_error(target, database):
 def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, database, parts):
     wide = target.wide(PrimaryKey.CLIENT, parts)
     wide.fill(database)
-    assert verify(database, wide.dataset, (), Level.FULL).status is Status.VERIFIED
+    assert verify(database, wide.dataset, (), VerifyMode.FULL).status is Status.VERIFIED
 
     database.drop(wide.tables)
     database.create(wide.tables, 100)
@@ -100,12 +100,12 @@ def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, d
             send(session, batch, BATCH, 100)
     database.settle(wide.tables)
     lost = int(first.rows[-1])
-    verdict = verify(database, wide.dataset, (), Level.FULL)
+    verdict = verify(database, wide.dataset, (), VerifyMode.FULL)
     assert verdict.status is Status.MISMATCH
     assert any(f"missing 1 ({lost})" in check.found for check in verdict.checks)
 
     uncertain = [RowSlice(start=lost, stop=lost + 1, step=1)]
-    assert verify(database, wide.dataset, uncertain, Level.FULL).status is not Status.MISMATCH
+    assert verify(database, wide.dataset, uncertain, VerifyMode.FULL).status is not Status.MISMATCH
 
 
 def test_rows_are_streamed_in_portions(target, database):
@@ -185,7 +185,7 @@ def test_several_sessions_write_at_once(target, database):
 
     assert not errors
     database.settle(wide.tables)
-    assert verify(database, wide.dataset, (), Level.COUNTS).status is Status.VERIFIED
+    assert verify(database, wide.dataset, (), VerifyMode.COUNTS).status is Status.VERIFIED
 
 
 def test_a_row_that_is_there_already(target, database):

@@ -1,5 +1,5 @@
 """What is CrateDB's own, by the vendor's documentation: in front of a synthetic endpoint
-(tests/synthetic_crate.py), and on PostgreSQL as far as its protocol reaches."""
+(tests/standins/crate.py), and on PostgreSQL as far as its protocol reaches."""
 
 import json
 import threading
@@ -10,21 +10,21 @@ import psycopg2
 import pytest
 from pydantic import ValidationError
 
-from simulator.batch import Batch, Values
-from simulator.dataset import Dataset, Feed, RowRange
+from simulator.data.block import Block, Values
+from simulator.data.dataset import Dataset, DatasetReader, RowRange
+from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
+from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.cratedb.http import Cratedb, CratedbOptions
-from simulator.modules.cratedb.postgres import CratedbPg, CratedbPgOptions, RowsRefused
-from simulator.query import Aggregate, AggregateQuery, Function, RowsQuery
-from simulator.schema import Column, PrimaryKey, Role, Table, Type
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.modules.cratedb.database import Cratedb, CratedbOptions
+from simulator.modules.cratedb_pg import CratedbPg, CratedbPgOptions, RowsRefused
 from tests.contract.harness import Wideset, count, send
-from tests.contract.standins import CratedbPgOnPostgres
 from tests.contract.wide import READINGS
 from tests.servers import free_port
-from tests.synthetic_crate import SETUP, SyntheticCrate
-from tests.web import Reset, Response, Web
+from tests.standins.crate import SETUP, SyntheticCrate
+from tests.standins.relatives import CratedbPgOnPostgres
+from tests.standins.web import Reset, Response, Web
 
 pytestmark = pytest.mark.server("postgres")
 
@@ -52,9 +52,9 @@ def events(rows=TEN, key=PrimaryKey.NONE, **params):
         workload="iot", workload_version=1, params=params, seed=1, start_ms=1_000_000,
         primary_key=key, parts=1, ranges=(rows,),
     )  # fmt: skip
-    feed = Feed(dataset)
-    ((block,),) = feed.blocks(rows, rows.stop - rows.start)
-    return feed.tables, block
+    reader = DatasetReader(dataset)
+    ((block,),) = reader.blocks(rows, rows.stop - rows.start)
+    return reader.tables, block
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def cpu_rows():
         "region": Values(np.array([b"eu", b""]), np.array([True, False])),
         "usage_user": Values(np.array([58, 2], np.int32)),
     }
-    return Batch(CPU, 0, np.arange(2), data)
+    return Block(CPU, 0, np.arange(2), data)
 
 
 def test_rows_with_an_object_are_json_by_http(synthetic_crate):
@@ -188,7 +188,7 @@ def test_values_that_it_cannot_hold_are_refused_before_they_are_sent(cratedb, by
             ("temperature", temperature, "temperature: expected finite numbers, found nan"),
             ("device_id", device, "device_id: an indexed text has at most 32766 bytes"),
         ):
-            wrong = Batch(block.table, 0, block.rows, {**block.data, name: column})
+            wrong = Block(block.table, 0, block.rows, {**block.data, name: column})
             with pytest.raises(UnstorableError, match=told):
                 session.encode(wrong, BATCH, 10)
 
@@ -367,7 +367,7 @@ def test_concurrent_requests_store_every_row(synthetic_crate):
 def test_rows_of_one_instant_may_be_more_than_a_portion(cratedb):
     tables, block = events(RowRange(start=0, stop=100))
     instants = np.repeat([-7, 5, 6, 9], [3, 60, 2, 35])
-    same = Batch(block.table, 0, block.rows, {**block.data, "timestamp": Values(instants)})
+    same = Block(block.table, 0, block.rows, {**block.data, "timestamp": Values(instants)})
     cratedb.create(tables, 100)
     with cratedb.connect() as session:
         send(session, same, BATCH, 100)

@@ -8,16 +8,15 @@ import duckdb
 import numpy as np
 import pytest
 
-from simulator.batch import Batch, Coded, Values
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.duckdb import DuckDb, DuckDbDialect, DuckDbOptions
-from simulator.query import Aggregate, AggregateQuery, Function, RowsQuery
-from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.workloads.iot import EVENTS, Iot
+from tests import ROOT
 from tests.contract.harness import Wideset, ask, count
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -98,7 +97,7 @@ def test_instants_come_back_in_the_tables_unit_and_the_last_ones_are_refused(duc
     duck.create([table], 10)
     with duck.connect() as session:
         for payload in session.encode(
-            Batch(table, 0, np.arange(6), {"at": Values(instants)}),
+            Block(table, 0, np.arange(6), {"at": Values(instants)}),
             mode,
             1 if mode == SINGLE else 6,
         ):
@@ -111,7 +110,7 @@ def test_instants_come_back_in_the_tables_unit_and_the_last_ones_are_refused(duc
         assert ask(session, duck.render(range_of_time)).rows == ((2, 0),)
 
         for beyond in (most + 1, -most - 1):
-            batch = Batch(table, 0, np.arange(1), {"at": Values(np.array([beyond]))})
+            batch = Block(table, 0, np.arange(1), {"at": Values(np.array([beyond]))})
             with pytest.raises(UnstorableError, match=f"column at: {beyond} {unit}"):
                 session.encode(batch, mode, 1)
 
@@ -120,7 +119,7 @@ def test_coded_texts_become_one_dictionary_for_all_blocks(duck):
     levels = np.array([b"a", b"b", b"never"])
     table = Table("t", (Column("tag", Type.TEXT, Role.TAG, nullable=True),), ())
     valid = np.array([True, False, True])
-    batch = Batch(table, 0, np.arange(3), {"tag": Coded(np.array([1, 0, 0]), levels, valid)})
+    batch = Block(table, 0, np.arange(3), {"tag": Coded(np.array([1, 0, 0]), levels, valid)})
     with duck.connect() as session:
         (one,) = session.encode(batch, BATCH, 3)
         (two,) = session.encode(batch, BATCH, 3)

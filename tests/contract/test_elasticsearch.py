@@ -8,13 +8,8 @@ import numpy as np
 import psutil
 import pytest
 
-from simulator.batch import Batch, Coded, Values
-from simulator.errors import RunError, SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
-from simulator.modules.elasticsearch import query as elasticsearch_query
-from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
-from simulator.modules.http import Refused, Reply
-from simulator.query import (
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -24,16 +19,21 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.verdict import Level, Status
-from simulator.verify import verify
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.errors import RunError, SetupError, UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.elasticsearch import query as elasticsearch_query
+from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
+from simulator.modules.shared.http import Refused, Reply
+from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.comparison import verify
 from tests.contract.harness import Wideset, ask, count, send
 from tests.contract.reference import answer_of, rows_of
 from tests.contract.wide import READINGS
 from tests.servers import free_port
 from tests.servers.search import GUEST
-from tests.web import Request, Response, Web
+from tests.standins.web import Request, Response, Web
 
 BOTH = pytest.mark.server("elasticsearch", "opensearch", "opensearch3")
 ONE = pytest.mark.server("elasticsearch")
@@ -59,7 +59,7 @@ def call(database, method, path, body=None):
 def stored(database, table, data):
     """Put rows, given as arrays or columns, into a new index; return them as a batch."""
     columns = {n: d if isinstance(d, Values | Coded) else Values(d) for n, d in data.items()}
-    batch = Batch(table, 0, np.arange(len(next(iter(columns.values())))), columns)
+    batch = Block(table, 0, np.arange(len(next(iter(columns.values())))), columns)
     database.drop([table])
     database.create([table], 100)
     with database.connect() as session:
@@ -128,7 +128,7 @@ def test_the_template_aggregation_keeps_no_document_and_loses_nothing(open_searc
     for template in ("default", "aggregation"):
         database, wide = open_search(template=template, shards=1), Wideset(PrimaryKey.DB)
         wide.fill(database)
-        assert verify(database, wide.dataset, (), Level.FULL).status is Status.VERIFIED
+        assert verify(database, wide.dataset, (), VerifyMode.FULL).status is Status.VERIFIED
         hits = call(database, "GET", "/readings/_search?size=1")["hits"]["hits"]
         assert ("_source" in hits[0]) == (template == "default")
         sizes[template] = database.size_bytes(wide.tables)
@@ -143,7 +143,7 @@ def test_the_template_aggregation_keeps_no_document_and_loses_nothing(open_searc
 def test_compressed_requests_store_the_same(open_search):
     database, wide = open_search(gzip=True), Wideset(PrimaryKey.CLIENT, 4)
     wide.fill(database)
-    assert verify(database, wide.dataset, (), Level.FULL).status is Status.VERIFIED
+    assert verify(database, wide.dataset, (), VerifyMode.FULL).status is Status.VERIFIED
 
 
 @BOTH
@@ -438,12 +438,12 @@ def test_what_no_document_can_hold_is_refused_before_it_is_sent(column, value, w
     numbers = Values(np.arange(len(value)))
     session = database._open()
     for data in (Values(value), Coded(np.arange(len(value)), value)):
-        batch = Batch(table, 0, np.arange(len(value)), {column.name: data, "n": numbers})
+        batch = Block(table, 0, np.arange(len(value)), {column.name: data, "n": numbers})
         with pytest.raises(UnstorableError, match=words):
             session.encode(batch, BATCH, 10)
     nothing = np.zeros(len(value), bool)
     for data in (Values(value, nothing), Coded(np.arange(len(value)), value, nothing)):
-        batch = Batch(table, 0, np.arange(len(value)), {column.name: data, "n": numbers})
+        batch = Block(table, 0, np.arange(len(value)), {column.name: data, "n": numbers})
         if column is not ID:
             assert session.encode(batch, BATCH, 10)
 

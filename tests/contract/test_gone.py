@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.batch import Batch
-from simulator.dataset import Feed, lane_range
+from simulator.data.block import Block
+from simulator.data.dataset import DatasetReader, lane_range
 from simulator.modules.base import BATCH, Database, Failure, Session
-from simulator.modules.http import HttpOptions, NoAnswer, NotConnected
+from simulator.modules.shared.http import HttpOptions, NoAnswer, NotConnected
 from tests.contract.harness import count, send
 from tests.contract.targets import STORING, Target
 
@@ -24,13 +24,13 @@ def target(request: pytest.FixtureRequest) -> Target:
     return request.param
 
 
-def batches(target: Target) -> Iterator[Batch]:
+def batches(target: Target) -> Iterator[Block]:
     """Batches of the table of events, as many as it takes."""
-    for (batch,) in Feed(target.iot()).blocks(lane_range(0, 0, 10 * ROWS), ROWS):
+    for (batch,) in DatasetReader(target.iot()).blocks(lane_range(0, 0, 10 * ROWS), ROWS):
         yield batch
 
 
-def sent(session: Session, database: Database, batch: Batch) -> None:
+def sent(session: Session, database: Database, batch: Block) -> None:
     send(session, batch, BATCH, ROWS)
     database.settle([batch.table])
 

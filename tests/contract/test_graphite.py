@@ -7,17 +7,17 @@ import time
 import numpy as np
 import pytest
 
-from simulator.batch import Batch, Coded, Values
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import Statement, outputs
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
 from simulator.modules.graphite.session import PICKLE, Carbon, CarbonError, NotConnected
-from simulator.query import Statement, outputs
-from simulator.schema import PrimaryKey
-from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import count
 from tests.servers import free_port
-from tests.web import Response, Web
+from tests.standins.web import Response, Web
 
 TABLE = EVENTS.stored(PrimaryKey.DB, 1)
 QUERIES = Iot(Iot.params_model(), 1, 0).queries([TABLE])
@@ -44,7 +44,7 @@ def readings(rows=5, first=0, device=b"d1", ago_s=HOUR_S, odd_ms=0):
         "sequence_number": Values(number),
         "temperature": Values((number / 2).astype(np.float32)),
     }
-    return Batch(TABLE, 0, number, data)
+    return Block(TABLE, 0, number, data)
 
 
 def encoded(session, batch, mode=BATCH):
@@ -104,7 +104,7 @@ def test_pickles_and_lines_say_the_same(graphite, open_graphite):
     graphite.create([TABLE], 10)
     batch = readings(3000)
     for mode, device in ((BATCH, b"lines"), (PICKLE, b"pickles")):
-        named = Batch(TABLE, 0, batch.rows, {
+        named = Block(TABLE, 0, batch.rows, {
             **batch.data, "device_id": Coded(np.zeros(3000, np.int64), np.array([device]))
         })  # fmt: skip
         with graphite.connect() as session:

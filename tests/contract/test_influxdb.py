@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from influxdb_client import InfluxDBClient
 
-from simulator.batch import Batch, Coded, Values
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery, Statement, outputs
+from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules import database_class
 from simulator.modules.base import BATCH, Failure
-from simulator.modules.http import Refused
+from simulator.modules.influxdb.database import Influxdb, InfluxOptions, _metrics
 from simulator.modules.influxdb.influxql import ServerSaid
-from simulator.modules.influxdb.v1 import Influx1Options, Influxdb1
-from simulator.modules.influxdb.v2 import Influxdb, InfluxOptions, _metrics
-from simulator.query import Aggregate, AggregateQuery, Function, RowsQuery, Statement, outputs
-from simulator.schema import Column, PrimaryKey, Role, Table, Type
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.modules.influxdb1 import Influx1Options, Influxdb1
+from simulator.modules.shared.http import Refused
 from tests.contract.harness import Wideset, count, refusal
 from tests.servers import free_port
 
@@ -42,7 +42,7 @@ def readings(first=0, rows=5, temperature=0.5, table=TABLE):
         "sequence_number": Values(number),
         "temperature": Values(np.full(rows, temperature, np.float32)),
     }
-    return Batch(table, 0, number, data)
+    return Block(table, 0, number, data)
 
 
 def encoded(session, batch, mode=BATCH):
@@ -205,7 +205,7 @@ def test_a_part_of_a_batch_that_is_refused_fails_the_whole_send(open_influxdb):
     )
     batch = readings(5, table=text)
     words = Coded(np.zeros(5, np.int64), np.array([b"warm"]))
-    batch = Batch(text, 0, batch.rows, {**batch.data, "temperature": words})
+    batch = Block(text, 0, batch.rows, {**batch.data, "temperature": words})
     with database.connect() as session:
         session.send(encoded(session, readings()))
     with database.connect() as session:

@@ -10,12 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
-from simulator.batch import Batch, Coded, Values
-from simulator.errors import SetupError
-from simulator.modules.base import BATCH, Failure
-from simulator.modules.http import Refused
-from simulator.modules.influxdb.v3 import Influx3Options, Influxdb3
-from simulator.query import (
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -24,9 +20,13 @@ from simulator.query import (
     RowsQuery,
     answer,
 )
-from simulator.schema import Column, PrimaryKey, Role, Table, Type
-from simulator.workloads.iot import EVENTS
-from tests.web import Response, Web
+from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.data.workloads.iot import EVENTS
+from simulator.errors import SetupError
+from simulator.modules.base import BATCH, Failure
+from simulator.modules.influxdb3 import Influx3Options, Influxdb3
+from simulator.modules.shared.http import Refused
+from tests.standins.web import Response, Web
 
 TABLE = EVENTS.stored(PrimaryKey.DB, 1)
 
@@ -90,7 +90,7 @@ def block():
         "sequence_number": Values(np.array([1, 2])),
         "temperature": Values(np.array([0.5, 1.5], np.float32)),
     }
-    return Batch(TABLE, 0, np.arange(2), data)
+    return Block(TABLE, 0, np.arange(2), data)
 
 
 def test_databases_and_tables_come_and_go(server, open_influxdb3):

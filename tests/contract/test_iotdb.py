@@ -16,17 +16,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from iotdb.thrift.common.ttypes import TSStatus
 
-from simulator.batch import Batch, Coded, Values
-from simulator.dataset import Dataset, lane_range
-from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.iotdb import database as module
-from simulator.modules.iotdb.clock import Clock
-from simulator.modules.iotdb.database import IotDb, IotDbOptions
-from simulator.modules.iotdb.errors import NoAnswer, NotConnected, ServerError, Status, classify
-from simulator.modules.iotdb.link import check
-from simulator.modules.iotdb.query import Merged, planned, render
-from simulator.query import (
+from simulator.data.block import Block, Coded, Values
+from simulator.data.dataset import Dataset, lane_range
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -35,11 +27,19 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.verdict import Level
-from simulator.verdict import Status as Verdict
-from simulator.verify import verify
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.iotdb import database as module
+from simulator.modules.iotdb.clock import Clock
+from simulator.modules.iotdb.database import IotDb, IotDbOptions
+from simulator.modules.iotdb.errors import NoAnswer, NotConnected, ServerError, Status, classify
+from simulator.modules.iotdb.link import check
+from simulator.modules.iotdb.query import Merged, planned, render
+from simulator.protocol.verdict import Status as Verdict
+from simulator.protocol.verdict import VerifyMode
+from simulator.verify.comparison import verify
 from tests.contract.harness import ask, count
 from tests.contract.test_kill import ROWS_PER_SEND, Writer
 from tests.servers import free_port
@@ -75,7 +75,7 @@ def readings(first=0, rows=5, devices=1, table=TABLE, temperature=0.5):
         "sequence_number": Values(number),
         "temperature": Values(np.full(rows, temperature, np.float32)),
     }
-    return Batch(table, 0, number, data)
+    return Block(table, 0, number, data)
 
 
 def encoded(session, batch, mode=BATCH):
@@ -239,7 +239,7 @@ def test_times_finer_than_the_servers_are_refused_with_a_remedy(iotdb):
         session.send(encoded(session, rows))  # whole milliseconds
         odd = Values(rows.data["timestamp"].values() + 1)
         with pytest.raises(UnstorableError, match=r"timestamp.*=ms.*--tick-ms.*=us"):
-            session.encode(Batch(table, 0, rows.rows, {**rows.data, "timestamp": odd}), BATCH, 5)
+            session.encode(Block(table, 0, rows.rows, {**rows.data, "timestamp": odd}), BATCH, 5)
         found = ask(session, iotdb.render(RowsQuery(table))).rows
     assert [row[0] for row in found] == rows.data["timestamp"].values().tolist()
 
@@ -254,7 +254,7 @@ def test_times_that_the_servers_64_bits_cannot_count_are_refused(iotdb):
         iotdb.connect() as session,
         pytest.raises(UnstorableError, match="beyond the 64 bits"),
     ):
-        session.encode(Batch(table, 0, rows.rows, {**rows.data, "timestamp": far}), BATCH, 5)
+        session.encode(Block(table, 0, rows.rows, {**rows.data, "timestamp": far}), BATCH, 5)
 
 
 # --- errors --------------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ def test_a_tablet_of_other_types_is_refused_for_good(iotdb):
     table = replace(TABLE, columns=columns)
     rows = readings()
     words = Values(np.array([b"word"] * 5))
-    batch = Batch(table, 0, rows.rows, {**rows.data, "sequence_number": words})
+    batch = Block(table, 0, rows.rows, {**rows.data, "sequence_number": words})
     with iotdb.connect() as session:
         payload = encoded(session, batch)
         with pytest.raises(ServerError, match=r"(?i)sequence_number") as caught:
@@ -448,7 +448,7 @@ def test_a_log_that_is_synced_keeps_all_that_was_acknowledged(server):
         database.settle([TABLE])
         stop = max([writer.acknowledged.stop, *(item.stop for item in writer.uncertain)])
         ranges = [lane_range(0, 0, stop)]
-        verdict = verify(database, dataset.with_ranges(ranges), writer.uncertain, Level.FULL)
+        verdict = verify(database, dataset.with_ranges(ranges), writer.uncertain, VerifyMode.FULL)
     assert verdict.status is Verdict.VERIFIED, verdict.reason
 
 

@@ -9,17 +9,16 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
-from simulator.dataset import Dataset, Feed, RowRange, lane_range
+from simulator.data.dataset import Dataset, DatasetReader, RowRange, lane_range
 from simulator.modules.base import BATCH, Failure, Session
-from simulator.verdict import Level, RowSlice, Status
-from simulator.verify import verify
+from simulator.protocol.verdict import RowSlice, Status, VerifyMode
+from simulator.verify.comparison import verify
+from tests import ROOT
 from tests.contract.targets import STORING
 
-ROOT = Path(__file__).resolve().parents[2]
 WRITERS = 3
 ROWS_PER_SEND = 100
 SENDS_BEFORE = 30
@@ -34,14 +33,14 @@ BY_SERVERS = [
 EMBEDDED = [pytest.param(t, id=n) for n, t in STORING.items() if t.database.capabilities.embedded]
 DIES = """
 import json, os, signal, sys
-from simulator.dataset import Dataset, Feed, lane_range
+from simulator.data.dataset import Dataset, DatasetReader, lane_range
 from simulator.modules import database_class
 from simulator.modules.base import BATCH
 
 module, options, dataset = json.loads(sys.argv[1])
 cls = database_class(module)
 session = cls(cls.options_model(**options)).connect()
-for (batch,) in Feed(Dataset.model_validate(dataset)).blocks(lane_range(0, 0, 1000)):
+for (batch,) in DatasetReader(Dataset.model_validate(dataset)).blocks(lane_range(0, 0, 1000)):
     for payload in session.encode(batch, BATCH, 100):
         session.send(payload)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -58,7 +57,7 @@ class Writer(threading.Thread):
         self.uncertain: list[RowSlice] = []
         self.error: Exception | None = None
         rows = lane_range(lane, 0, 10**6)
-        self._batches = (batch for block in Feed(dataset).blocks(rows) for batch in block)
+        self._batches = (batch for block in DatasetReader(dataset).blocks(rows) for batch in block)
 
     def run(self) -> None:
         for batch in self._batches:
@@ -77,7 +76,7 @@ class Writer(threading.Thread):
 @pytest.mark.parametrize("target", BY_SERVERS)
 def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
     dataset = target.iot()
-    tables = Feed(dataset).tables
+    tables = DatasetReader(dataset).tables
     database.create(tables, ROWS_PER_SEND)
     writers = [Writer(database.connect(), dataset, lane) for lane in range(WRITERS)]
     for writer in writers:
@@ -96,7 +95,7 @@ def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
     uncertain = [item for writer in writers for item in writer.uncertain]
     ranges = [writer.acknowledged for writer in writers]
     ranges += [RowRange(start=item.start, stop=item.stop) for item in uncertain]
-    verdict = verify(database, dataset.with_ranges(ranges), uncertain, Level.FULL)
+    verdict = verify(database, dataset.with_ranges(ranges), uncertain, VerifyMode.FULL)
 
     kept = database.capabilities.kept_after_kill
     assert kept is not None, "it is tried, right here"
@@ -109,7 +108,7 @@ def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
 @pytest.mark.parametrize("target", EMBEDDED)
 def test_what_was_acknowledged_is_there_after_the_process_is_killed(target, database):
     dataset = target.iot()
-    tables = Feed(dataset).tables
+    tables = DatasetReader(dataset).tables
     database.create(tables, ROWS_PER_SEND)
     options = database.options.model_dump(mode="json")
     given = json.dumps([target.module, options, dataset.model_dump(mode="json")])
@@ -117,6 +116,6 @@ def test_what_was_acknowledged_is_there_after_the_process_is_killed(target, data
     done = subprocess.run([sys.executable, "-c", DIES, given], check=False, cwd=ROOT)
 
     assert done.returncode == -signal.SIGKILL
-    verdict = verify(database, dataset.with_ranges([lane_range(0, 0, 1000)]), [], Level.FULL)
+    verdict = verify(database, dataset.with_ranges([lane_range(0, 0, 1000)]), [], VerifyMode.FULL)
     assert verdict.status is Status.VERIFIED, verdict.reason
     assert database.capabilities.kept_after_kill is True

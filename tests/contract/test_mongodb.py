@@ -27,15 +27,8 @@ from pymongo.errors import (
     WaitQueueTimeoutError,
 )
 
-from simulator.batch import Batch, Coded, Values
-from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.mongodb import session as mongodb_session
-from simulator.modules.mongodb.concern import durability
-from simulator.modules.mongodb.database import Mongodb, MongodbOptions, _nodes
-from simulator.modules.mongodb.documents import Format
-from simulator.modules.mongodb.session import pieces
-from simulator.query import (
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Function,
@@ -44,8 +37,15 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.errors import SetupError
+from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.mongodb import session as mongodb_session
+from simulator.modules.mongodb.concern import durability
+from simulator.modules.mongodb.database import Mongodb, MongodbOptions, _nodes
+from simulator.modules.mongodb.documents import Format
+from simulator.modules.mongodb.session import pieces
 from tests.contract.harness import Wideset, ask, count, refusal
 from tests.servers import free_port
 
@@ -84,7 +84,7 @@ def samples(unit=TimeUnit.MILLISECOND):
         ),
         "seen": Values(np.array(seen)),
     }
-    return Batch(table, 0, np.arange(len(ROWS)), data)
+    return Block(table, 0, np.arange(len(ROWS)), data)
 
 
 @pytest.fixture
@@ -265,7 +265,7 @@ def test_names_that_are_alike_do_not_hide_each_other(mongodb):
     columns = (*SAMPLES.columns[:1], Column("count", Type.TEXT, Role.TAG), *SAMPLES.columns[2:])
     batch = samples()
     data = {("count" if name == "site" else name): d for name, d in batch.data.items()}
-    batch = Batch(Table("samples", columns, ("count", "time")), 0, batch.rows, data)
+    batch = Block(Table("samples", columns, ("count", "time")), 0, batch.rows, data)
     mongodb.create([batch.table], 3)
     query = AggregateQuery(batch.table, (Aggregate(Function.COUNT),), by=("count",))
     with mongodb.connect() as session:

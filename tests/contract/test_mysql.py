@@ -6,15 +6,15 @@ import time
 import pymysql
 import pytest
 
+from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.mysql import server as mysql_server
 from simulator.modules.mysql.database import MySql, MySqlOptions
-from simulator.modules.mysql.dialect import MySqlDialect
+from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.mysql.session import TRANSACTION, VALUES
-from simulator.query import Aggregate, AggregateQuery, Function
-from simulator.schema import Column, PrimaryKey, Role, TimeUnit, Type
-from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import Wideset, count, refusal
 from tests.contract.wide import READINGS
 from tests.servers import SERVERS, free_port

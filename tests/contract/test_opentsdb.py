@@ -6,19 +6,19 @@ import time
 import numpy as np
 import pytest
 
-from simulator.batch import Batch, Coded, Values
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import Statement, outputs
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload
-from simulator.modules.http import NoAnswer, NotConnected
 from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
 from simulator.modules.opentsdb.query import largest_request
 from simulator.modules.opentsdb.session import PutError
-from simulator.query import Statement, outputs
-from simulator.schema import PrimaryKey
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.modules.shared.http import NoAnswer, NotConnected
 from tests.contract.harness import count
 from tests.servers import free_port
-from tests.web import Response, Web
+from tests.standins.web import Response, Web
 
 TABLE = EVENTS.stored(PrimaryKey.DB, 1)
 QUERIES = Iot(Iot.params_model(), 1, 0).queries([TABLE])
@@ -44,7 +44,7 @@ def readings(rows=5, first=0, device=b"d1"):
         "sequence_number": Values(number),
         "temperature": Values((number / 2).astype(np.float32)),
     }
-    return Batch(TABLE, 0, number, data)
+    return Block(TABLE, 0, number, data)
 
 
 def encoded(session, batch, mode=BATCH):

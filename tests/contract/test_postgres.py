@@ -6,14 +6,14 @@ import time
 import psycopg2
 import pytest
 
+from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.session import TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
-from simulator.query import Aggregate, AggregateQuery, Function
-from simulator.schema import PrimaryKey
-from simulator.workloads.iot import EVENTS, Iot
 from tests.contract.harness import Wideset, refusal
 from tests.contract.wide import READINGS
 from tests.servers import free_port

@@ -10,12 +10,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from simulator.batch import Batch, Coded, Values
-from simulator.errors import RunError, SetupError, UnstorableError
-from simulator.modules.base import BATCH, NOT_VERIFIED, SINGLE, Failure, Unsupported
-from simulator.modules.quasardb.database import QuasarDb, QuasarOptions
-from simulator.modules.quasardb.session import ASYNC, FAST, Columns, QuasarSession
-from simulator.query import (
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -23,8 +19,12 @@ from simulator.query import (
     NewestQuery,
     RowsQuery,
 )
-from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.errors import RunError, SetupError, UnstorableError
+from simulator.modules.base import BATCH, NOT_VERIFIED, SINGLE, Failure, Unsupported
+from simulator.modules.quasardb.database import QuasarDb, QuasarOptions
+from simulator.modules.quasardb.session import ASYNC, FAST, Columns, QuasarSession
 from tests.contract.harness import ask
 from tests.servers import free_port
 
@@ -61,7 +61,7 @@ def points(rows=4, **columns):
         "note": Values(np.array([b"x", b"y"]).take(number % 2), number < 3),
         **columns,
     }
-    return Batch(POINTS, 0, number, data)
+    return Block(POINTS, 0, number, data)
 
 
 # --- a synthetic cluster -------------------------------------------------------------------------

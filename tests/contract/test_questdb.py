@@ -1,28 +1,27 @@
 """What is QuestDB's own: lines, tables, its log, errors and what they mean."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 
-from simulator.batch import Batch, Coded, Values
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import AggregateQuery, RowsQuery, Statement
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, Failure
-from simulator.modules.http import Refused
 from simulator.modules.questdb import database as module
 from simulator.modules.questdb.database import QuestDb, QuestDbOptions
-from simulator.modules.questdb.dialect import LINES, check_names, stored
-from simulator.query import AggregateQuery, RowsQuery, Statement
-from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.modules.questdb.query import LINES, check_names, stored
+from simulator.modules.shared.http import Refused
+from tests import ROOT
 from tests.contract.harness import ask, count, refusal
 from tests.contract.targets import TARGETS
 from tests.servers import free_port
 
-ROOT = Path(__file__).resolve().parents[2]
 SERVER = pytest.mark.server("questdb")
 TABLE = EVENTS.stored(PrimaryKey.DB, 1)
 QUERIES = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
@@ -52,7 +51,7 @@ def batch(table, **columns):
             kind = {Type.BOOL: np.bool_, Type.INT16: np.int16, Type.INT32: np.int32}
             kind |= {Type.FLOAT32: np.float32, Type.FLOAT64: np.float64}
             data[column.name] = Values(numbers.astype(kind.get(column.type, np.int64)), valid)
-    return Batch(table, 0, np.arange(len(items)), data)
+    return Block(table, 0, np.arange(len(items)), data)
 
 
 def readings(first=0, rows=5, temperature=0.5, table=TABLE):
@@ -64,7 +63,7 @@ def readings(first=0, rows=5, temperature=0.5, table=TABLE):
         "sequence_number": Values(number),
         "temperature": Values(np.full(rows, temperature, np.float32)),
     }
-    return Batch(table, 0, number, data)
+    return Block(table, 0, number, data)
 
 
 def encoded(session, block, mode=BATCH):

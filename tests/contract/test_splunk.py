@@ -1,5 +1,5 @@
 """What is Splunk's own, by the vendor's documentation: in front of synthetic endpoints
-(tests/synthetic_splunk.py)."""
+(tests/standins/splunk.py)."""
 
 import json
 import math
@@ -7,13 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from simulator.batch import Batch, Values
-from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
-from simulator.modules.splunk.database import Splunk, SplunkOptions
-from simulator.modules.splunk.search import NULL
-from simulator.modules.splunk.session import RAW
-from simulator.query import (
+from simulator.data.block import Block, Values
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Function,
@@ -21,11 +16,16 @@ from simulator.query import (
     RowsQuery,
     Statement,
 )
-from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.splunk.database import Splunk, SplunkOptions
+from simulator.modules.splunk.query import NULL
+from simulator.modules.splunk.session import RAW
 from tests.contract.harness import ask, count, send
 from tests.servers import free_port
-from tests.synthetic_splunk import SEARCH_TOKEN, TOKEN, SyntheticSplunk
-from tests.web import Reset, Response, Web
+from tests.standins.splunk import SEARCH_TOKEN, TOKEN, SyntheticSplunk
+from tests.standins.web import Reset, Response, Web
 
 COLUMNS = (
     Column("site", Type.TEXT, Role.TAG),
@@ -52,7 +52,7 @@ def points(numbers=(1, 2, 3), table=POINTS, **columns):
         "level": Values(rows / 4, rows > 0),
         **columns,
     }  # fmt: skip
-    return Batch(table, 0, rows, data)
+    return Block(table, 0, rows, data)
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.schema import PrimaryKey
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.query import Aggregate, AggregateQuery, Function
-from simulator.schema import PrimaryKey
 from tests.contract.harness import Wideset
 
 

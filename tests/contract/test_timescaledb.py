@@ -3,13 +3,13 @@
 import psycopg2
 import pytest
 
-from simulator.dataset import Dataset, Feed, RowRange
+from simulator.data.dataset import Dataset, DatasetReader, RowRange
+from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, Failure
-from simulator.modules.postgres.timescaledb import Timescaledb, TimescaledbOptions
-from simulator.query import Aggregate, AggregateQuery, Function
-from simulator.schema import PrimaryKey
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.modules.timescaledb import Timescaledb, TimescaledbOptions
 from tests.contract.harness import Wideset, send
 from tests.contract.wide import READINGS, STATES
 
@@ -35,17 +35,17 @@ def asked(database, statement, *parameters):
 
 
 def events(*ranges):
-    """Return the feed of published events in these ranges of rows."""
+    """Return the reader of published events in these ranges of rows."""
     dataset = Dataset(
         workload="iot", workload_version=1, params={"devices": 3}, seed=1,
         start_ms=1_795_232_700_000, primary_key=PrimaryKey.NONE, parts=1, ranges=ranges,
     )  # fmt: skip
-    return Feed(dataset)
+    return DatasetReader(dataset)
 
 
-def write(database, feed, rows):
+def write(database, reader, rows):
     with database.connect() as session:
-        for block in feed.blocks(rows, 1000):
+        for block in reader.blocks(rows, 1000):
             for batch in block:
                 send(session, batch, BATCH, 1000)
 
@@ -148,11 +148,11 @@ def test_a_key_without_the_time_is_told_with_a_remedy_and_leaves_no_table(open_t
 def test_time_goes_on_from_step_to_step_so_that_full_chunks_are_left_behind(open_timescaledb):
     database = open_timescaledb(chunk_interval_s=3600)
     first, second = RowRange(start=0, stop=20_000), RowRange(start=20_000, stop=40_000)
-    feed = events(first, second)
-    database.create(feed.tables, 1000)
-    write(database, feed, first)
+    reader = events(first, second)
+    database.create(reader.tables, 1000)
+    write(database, reader, first)
     before = chunks(database)
-    write(database, feed, second)
+    write(database, reader, second)
     after = chunks(database)
 
     assert len(before) > 2
@@ -167,10 +167,10 @@ def test_time_goes_on_from_step_to_step_so_that_full_chunks_are_left_behind(open
 
 def test_settling_reaches_the_chunks(timescaledb):
     rows = RowRange(start=0, stop=5000)
-    feed = events(rows)
-    timescaledb.create(feed.tables, 1000)
-    write(timescaledb, feed, rows)
-    timescaledb.settle(feed.tables)
+    reader = events(rows)
+    timescaledb.create(reader.tables, 1000)
+    write(timescaledb, reader, rows)
+    timescaledb.settle(reader.tables)
     found = asked(
         timescaledb,
         "SELECT sum(reltuples), bool_and(relallvisible > 0) FROM pg_class "
@@ -181,26 +181,26 @@ def test_settling_reaches_the_chunks(timescaledb):
 
 def test_the_size_is_that_of_the_chunks(timescaledb):
     rows = RowRange(start=0, stop=5000)
-    feed = events(rows)
-    timescaledb.create(feed.tables, 1000)
-    write(timescaledb, feed, rows)
+    reader = events(rows)
+    timescaledb.create(reader.tables, 1000)
+    write(timescaledb, reader, rows)
     ((shell, chunked),) = asked(
         timescaledb,
         "SELECT pg_total_relation_size('events'), sum(pg_total_relation_size(chunk)) "
         "FROM show_chunks('events') AS chunk",
     )
-    size = timescaledb.size_bytes(feed.tables)
+    size = timescaledb.size_bytes(reader.tables)
     assert size >= chunked > 5000 * 20 > shell
 
 
 def test_a_query_for_a_range_of_time_reads_its_chunks_only(open_timescaledb):
     database = open_timescaledb(chunk_interval_s=3600)
     rows = RowRange(start=0, stop=40_000)
-    feed = events(rows)
-    database.create(feed.tables, 1000)
-    write(database, feed, rows)
+    reader = events(rows)
+    database.create(reader.tables, 1000)
+    write(database, reader, rows)
     start, stop = chunks(database)[2]
-    query = AggregateQuery(feed.tables[0], COUNT, since=start, until=stop)
+    query = AggregateQuery(reader.tables[0], COUNT, since=start, until=stop)
     plan = str(asked(database, f"EXPLAIN {database.render(query).text}"))
     assert plan.count("_chunk") == str(plan).count("_hyper_1_3_chunk") > 0
 

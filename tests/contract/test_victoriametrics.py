@@ -6,15 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from simulator.batch import Batch, Coded, Values
-from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, Failure, Unsupported
-from simulator.modules.http import NoAnswer, NotConnected, Refused
-from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
-from simulator.modules.victoriametrics.query import identifier
-from simulator.modules.victoriametrics.server import Page, seconds
-from simulator.modules.victoriametrics.session import Bodies, Inexact
-from simulator.query import (
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -23,12 +16,19 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.workloads.iot import EVENTS, Iot
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.workloads.iot import EVENTS, Iot
+from simulator.errors import SetupError, UnstorableError
+from simulator.modules.base import BATCH, Failure, Unsupported
+from simulator.modules.shared.http import NoAnswer, NotConnected, Refused
+from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
+from simulator.modules.victoriametrics.query import identifier
+from simulator.modules.victoriametrics.server import Page, seconds
+from simulator.modules.victoriametrics.session import Bodies, Inexact
 from tests.contract.harness import ask, count
 from tests.servers import free_port
 from tests.servers.victoriametrics import VictoriaMetrics as Server
-from tests.web import Response, Web
+from tests.standins.web import Response, Web
 
 TABLE = EVENTS.stored(PrimaryKey.DB, 1)
 QUERIES = Iot(Iot.params_model(), 1, 0).queries([TABLE])
@@ -59,7 +59,7 @@ def readings(rows=5, first=0, device=b"d1"):
         "sequence_number": Values(number),
         "temperature": Values((number / 2).astype(np.float32)),
     }
-    return Batch(TABLE, 0, number, data)
+    return Block(TABLE, 0, number, data)
 
 
 def encoded(session, batch, mode=BATCH):
@@ -181,7 +181,7 @@ def test_a_tag_may_be_called_as_it_likes(victoria, tag):
     }
     victoria.create([table], 10)
     with victoria.connect() as session:
-        session.send(encoded(session, Batch(table, 0, np.arange(4), data)))
+        session.send(encoded(session, Block(table, 0, np.arange(4), data)))
     victoria.settle([table])
     total = (Aggregate(Function.SUM, "n"),)
     with victoria.connect() as session:
@@ -211,7 +211,7 @@ def numbers(floats, integers=None):
         "n": Values(np.array(integers if integers is not None else [0] * rows)),
         "x": Values(np.array(floats, np.float64)),
     }
-    return Batch(NUMBERS, 0, np.arange(rows), data)
+    return Block(NUMBERS, 0, np.arange(rows), data)
 
 
 @SERVER
@@ -307,7 +307,7 @@ def test_both_formats_say_the_same_and_the_shorter_is_taken(victoria, unit):
         "on": Values(rows % 2 == 0),
         "seen": Values(rows * 10**12, rows % 2 > 0),
     }
-    batch = Batch(table, 0, rows, data)
+    batch = Block(table, 0, rows, data)
     found = []
     for rows_per_send, path in ((1, "/write"), (10, "/write"), (1000, "/api/v1/import")):
         victoria.drop([table])
@@ -332,7 +332,7 @@ def test_what_line_protocol_may_not_be_able_to_say_is_said_in_json(odd):
     if odd == "time":
         data["timestamp"].array[0] = 0
     path, _ = Bodies("", table, name).encode(
-        Batch(table, 0, np.arange(3), data), 1, data["timestamp"].values()
+        Block(table, 0, np.arange(3), data), 1, data["timestamp"].values()
     )
     assert path == "/api/v1/import"
 
@@ -368,7 +368,7 @@ def test_dropping_leaves_alone_what_only_begins_alike(victoria):
     fill(victoria, readings(10))
     victoria.create([other], 10)
     with victoria.connect() as session:
-        session.send(encoded(session, Batch(other, 0, np.arange(3), readings(3).data)))
+        session.send(encoded(session, Block(other, 0, np.arange(3), readings(3).data)))
     victoria.drop([TABLE])
     victoria.settle([other])
     assert stored(victoria, other) == 3

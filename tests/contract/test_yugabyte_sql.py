@@ -4,15 +4,15 @@ vendor's documentation as text."""
 import psycopg2
 import pytest
 
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
+from simulator.modules import yugabyte_sql as module
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.postgres import yugabyte as module
 from simulator.modules.postgres.session import TRANSACTION, VALUES
-from simulator.modules.postgres.yugabyte import YugabyteSql, YugabyteSqlOptions
-from simulator.schema import PrimaryKey
-from simulator.workloads.iot import EVENTS
+from simulator.modules.yugabyte_sql import YugabyteSql, YugabyteSqlOptions
 from tests.contract.harness import Wideset
-from tests.contract.standins import YugabyteSqlOnPostgres
+from tests.standins.relatives import YugabyteSqlOnPostgres
 
 pytestmark = pytest.mark.server("postgres")
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from simulator.batch import Array, Coded, ColumnData, Rows, Values
-from simulator.query import (
+from simulator.data.block import Array, Coded, ColumnData, Rows, Values
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -18,8 +18,8 @@ from simulator.query import (
     NewestQuery,
     Query,
 )
-from simulator.schema import Column, Role, Table, TimeUnit, Type
-from simulator.workloads.base import Params, Workload
+from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.workloads.base import Params, Workload
 
 ROWS = 600
 

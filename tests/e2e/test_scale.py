@@ -13,16 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.harness import (
-    NULL,
-    SMALL,
-    STATE,
-    ClusterLine,
-    Kubernetes,
-    interrupted,
-    told,
-    waited,
-)
+from tests.e2e.harness import NULL, SMALL, STATE, ClusterLine, Kubernetes, interrupted, told, waited
 
 WORKERS = 200
 MOST_MEMORY_BYTES = 200 * 2**20

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests import ROOT
 
 
 @dataclass

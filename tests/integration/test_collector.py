@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from simulator import __version__
-from simulator.protocol import Outcome, PhaseEvent, parse_event
-from simulator.spec import write_secrets
+from simulator.protocol.messages import Outcome, PhaseEvent, parse_event
+from simulator.protocol.spec import write_secrets
 from tests.integration.conftest import ROOT
 
 HANGING = """

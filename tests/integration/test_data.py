@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import ohlcv
+from tests.files import ohlcv
 from tests.integration.conftest import CommandLine
 from tests.servers import Postgres
 

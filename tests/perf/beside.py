@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import yaml
 
-from simulator.dataset import Dataset, Feed, lane_range
+from simulator.data.dataset import Dataset, DatasetReader, lane_range
 from simulator.modules import database_class
 from simulator.modules.base import Database
 from tests.perf.pipeline import ROOT, insert
@@ -143,24 +143,24 @@ def _in_a_process(work: Any, contest: Contest) -> None:
 
 def _clear(contest: Contest) -> None:
     """Give neither side what the one before has left the server to do."""
-    contest.module.drop(Feed(contest.dataset).tables)
+    contest.module.drop(DatasetReader(contest.dataset).tables)
     time.sleep(REST_S)
 
 
 def _create(contest: Contest) -> None:
-    contest.module.create(Feed(contest.dataset).tables, contest.rival.batch_rows)
+    contest.module.create(DatasetReader(contest.dataset).tables, contest.rival.batch_rows)
 
 
 def _settle(contest: Contest) -> None:
-    contest.module.settle(Feed(contest.dataset).tables)
+    contest.module.settle(DatasetReader(contest.dataset).tables)
 
 
 def _write(contest: Contest, lane: int, rows: int, barrier: Barrier) -> None:
     try:
-        feed, batch_rows = Feed(contest.dataset), contest.rival.batch_rows
+        reader, batch_rows = DatasetReader(contest.dataset), contest.rival.batch_rows
         block_rows = max(BLOCK_ROWS // batch_rows, 1) * batch_rows
-        blocks = [block for (block,) in feed.blocks(lane_range(lane, 0, rows), block_rows)]
-        table = feed.tables[0]
+        blocks = [block for (block,) in reader.blocks(lane_range(lane, 0, rows), block_rows)]
+        table = reader.tables[0]
         prepared = Prepared(contest.module, contest.options, table, blocks, batch_rows)
         send = contest.rival.prepare(prepared)
         gc.disable()  # else all that was prepared is searched through, again and again

@@ -33,7 +33,8 @@ from iotdb.utils.NumpyTablet import NumpyTablet
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from simulator.batch import Array, Batch, Coded, Values
+from simulator.data.block import Array, Block, Coded, Values
+from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.bson import Bson, Field
 from simulator.encode.cql import CqlRows, Prepared
 from simulator.encode.lineprotocol import LineProtocol
@@ -45,12 +46,11 @@ from simulator.encode.points import Points
 from simulator.encode.rows import Frame
 from simulator.encode.tablet import Tablets
 from simulator.encode.text import CSV, SQL, TSV, Text
+from simulator.modules.cratedb.query import CrateDialect
 from simulator.modules.cratedb.session import JSON
-from simulator.modules.cratedb.sql import CrateDialect
 from simulator.modules.graphite.session import lines as graphite_lines
 from simulator.modules.opentsdb.session import json_points
 from simulator.modules.victoriametrics.session import series_lines
-from simulator.schema import Column, Role, Table, Type
 
 ARRAY = Frame(b"[", b",", b"]")
 BLOCK_ROWS = 8192
@@ -72,7 +72,7 @@ TABLE = Table(
 )
 
 
-def blocks(device_count: int) -> list[Batch]:
+def blocks(device_count: int) -> list[Block]:
     """Draw blocks that follow each other, a row every millisecond."""
     rng = np.random.default_rng(1)
     devices = np.array([b"device-%05d" % device for device in range(device_count)])
@@ -86,11 +86,11 @@ def blocks(device_count: int) -> list[Batch]:
             "sequence_number": Values(rows + 100_000),
             "temperature": Coded(rng.integers(0, len(grid), BLOCK_ROWS), grid),
         }
-        drawn.append(Batch(TABLE, 0, rows, data))
+        drawn.append(Block(TABLE, 0, rows, data))
     return drawn
 
 
-def python_csv(block: Batch) -> list[bytes]:
+def python_csv(block: Block) -> list[bytes]:
     """Format the rows one by one, as most load generators do."""
     columns = [column.values().tolist() for column in block.data.values()]
     lines = [
@@ -103,7 +103,7 @@ def python_csv(block: Batch) -> list[bytes]:
     ]
 
 
-def driver_bson(block: Batch) -> list[bytes]:
+def driver_bson(block: Block) -> list[bytes]:
     """Encode the rows one by one with MongoDB's driver, which is written in C."""
     names = [column.name for column in TABLE.columns]
     rows = zip(*(_plain(column.values()) for column in block.data.values()), strict=True)
@@ -118,7 +118,7 @@ def _plain(values: Array) -> list:
     return [text.decode() for text in values] if values.dtype.kind == "S" else values.tolist()
 
 
-def rested_s(encode: Callable[[Batch], list], drawn: list[Batch]) -> float:
+def rested_s(encode: Callable[[Block], list], drawn: list[Block]) -> float:
     """Return the median time for one block that follows a pause."""
     taken_s = []
     for block in drawn * RESTS:
@@ -129,7 +129,7 @@ def rested_s(encode: Callable[[Batch], list], drawn: list[Batch]) -> float:
     return median(taken_s)
 
 
-def measure(encode: Callable[[Batch], list], drawn: list[Batch]) -> tuple[float, float]:
+def measure(encode: Callable[[Block], list], drawn: list[Block]) -> tuple[float, float]:
     """Return the median time and the mean number of page faults, each for one block."""
     taken_s = []
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -145,8 +145,8 @@ def measure(encode: Callable[[Batch], list], drawn: list[Batch]) -> tuple[float,
 def show(
     name: str,
     rows_per_send: int,
-    encode: Callable[[Batch], list],
-    drawn: list[Batch],
+    encode: Callable[[Block], list],
+    drawn: list[Block],
     loop_s: float,
 ) -> None:
     pieces = encode(drawn[0])
@@ -160,13 +160,13 @@ def show(
     )
 
 
-def cql(block: Batch, rows_per_send: int) -> list[bytes]:
+def cql(block: Block, rows_per_send: int) -> list[bytes]:
     """Encode for CQL, as nothing but bytes."""
     sends = _CQL.encode(block, rows_per_send)
     return [request.content for requests in sends for request in requests]
 
 
-def clickhouse_connect(block: Batch, rows_per_send: int) -> list[bytes]:
+def clickhouse_connect(block: Block, rows_per_send: int) -> list[bytes]:
     """Encode as ClickHouse's own client does, given the columns as NumPy arrays."""
     columns = [block.data[column.name].values() for column in TABLE.columns]
     columns[1] = columns[1].astype(str).astype(object)
@@ -186,13 +186,13 @@ _CQL = CqlRows(
 )
 
 
-def tablets(block: Batch, rows_per_send: int) -> list[bytes]:
+def tablets(block: Block, rows_per_send: int) -> list[bytes]:
     """Encode for IoTDB, as nothing but bytes."""
     encoded = _TABLETS.encode(block, rows_per_send)
     return [part for tablet in encoded for part in (tablet.times, tablet.values)]
 
 
-def iotdb(block: Batch, rows_per_send: int) -> list[bytes]:
+def iotdb(block: Block, rows_per_send: int) -> list[bytes]:
     """Encode as IoTDB's own client does, given the columns as NumPy arrays."""
     times, *columns = (block.data[column.name].values() for column in TABLE.columns)
     columns[0] = columns[0].astype(str).astype(object)
@@ -209,13 +209,13 @@ def iotdb(block: Batch, rows_per_send: int) -> list[bytes]:
 _TABLETS = Tablets(TABLE.columns[1:], lambda times: times)
 
 
-def points(encoder: Points, block: Batch, rows_per_send: int) -> list[bytes]:
+def points(encoder: Points, block: Block, rows_per_send: int) -> list[bytes]:
     """Return the messages of a database of metrics, two points a row."""
     sends = encoder.encode(block, rows_per_send, instead={})
     return [message for messages in sends for message in messages]
 
 
-def series(block: Batch, rows_per_send: int) -> list[bytes]:
+def series(block: Block, rows_per_send: int) -> list[bytes]:
     """Encode as VictoriaMetrics' lines of JSON."""
     return _SERIES.encode(block, rows_per_send, block.data[TABLE.time.name].values())
 

@@ -22,10 +22,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from cli.results import Result
 from simulator import __version__
-from simulator.dataset import Dataset
-from simulator.protocol import TOKEN_HEADER
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec, WorkerPlan, write_secrets
+from simulator.data.dataset import Dataset
+from simulator.data.schema import PrimaryKey
+from simulator.protocol.messages import TOKEN_HEADER
+from simulator.protocol.spec import Kind, RunSpec, WorkerPlan, write_secrets
 
 ROOT = Path(__file__).parents[2]
 LOOP_ROWS = 200_000

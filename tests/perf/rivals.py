@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.objects import Objects
 from simulator.modules.base import BATCH, Database, Payload
-from simulator.schema import PrimaryKey, Table
 
 Send = Callable[[], object]
 Stored = Callable[[int, bytes], bool]
@@ -35,7 +35,7 @@ class Prepared:
     options: Mapping[str, Any]
     """The module's, as they were given."""
     table: Table
-    blocks: list[Batch]
+    blocks: list[Block]
     batch_rows: int
 
     def payloads(self) -> list[Payload]:

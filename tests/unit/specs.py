@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from simulator.dataset import Dataset
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind, RunSpec
+from simulator.data.dataset import Dataset
+from simulator.data.schema import PrimaryKey
+from simulator.protocol.spec import Kind, RunSpec
 
 
 def dataset(**changes: Any) -> Dataset:

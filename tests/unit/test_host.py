@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from simulator import host
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 V2 = """usage_usec 8712431
 user_usec 6210003
 system_usec 2502428

@@ -3,12 +3,12 @@
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests import ROOT
+
 _SCRIPT = """
 import sys
-import cli.main, cli.reference, simulator.collector, simulator.worker
+import cli.main, cli.reference, simulator.control.collector, simulator.load.worker
 from simulator.modules import MODULES, database_class
 for module in MODULES:
     database_class(module)

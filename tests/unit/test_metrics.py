@@ -6,15 +6,22 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from simulator.batch import Batch, Coded, Values
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery
+from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
 from simulator.modules.base import Unsupported
-from simulator.modules.metrics.limits import Checked, Limits
-from simulator.modules.metrics.partials import Part, aggregated, assembled, doubtful, merged, parts
-from simulator.modules.metrics.points import Series, rows_of, windows
-from simulator.modules.metrics.session import newest_parts
-from simulator.query import Aggregate, AggregateQuery, Function, NewestQuery
-from simulator.schema import Column, Role, Table, TimeUnit, Type
+from simulator.modules.shared.metrics.limits import Checked, Limits
+from simulator.modules.shared.metrics.partials import (
+    Part,
+    aggregated,
+    assembled,
+    doubtful,
+    merged,
+    parts,
+)
+from simulator.modules.shared.metrics.points import Series, rows_of, windows
+from simulator.modules.shared.metrics.session import newest_parts
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_"
 LIMITS = Limits(
@@ -39,7 +46,7 @@ def batch(**changes):
         "level": Values(np.array([np.nan, 1.5]), np.array([False, True])),
         "starts": Values(np.array([-(2**53), 2**53])),
     }
-    return Batch(TABLE, 0, np.arange(2), {**data, **changes})
+    return Block(TABLE, 0, np.arange(2), {**data, **changes})
 
 
 def test_times_come_in_the_databases_unit():

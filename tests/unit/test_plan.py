@@ -10,18 +10,18 @@ from pydantic import SecretStr
 from cli import plan
 from cli.config import Target
 from cli.plan import InsertOptions, continued, generator_params, insert_runs, query_run
-from simulator.dataset import lane_range
+from simulator.data.dataset import lane_range
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads import WORKLOADS
+from simulator.data.workloads.base import LANE_ROWS
+from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError, UnverifiableError
 from simulator.modules.base import Options
 from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import Null, NullOptions
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind
-from simulator.verdict import Level
-from simulator.workloads import WORKLOADS
-from simulator.workloads.base import LANE_ROWS
-from simulator.workloads.iot import Iot
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import VerifyMode
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
 NULL = Target("nil", "null", "local", NullOptions(), {})
@@ -52,7 +52,7 @@ def dataset_of(options):
 
 def runs_of(options, stored=None, target=SQLITE):
     dataset = stored or dataset_of(options)
-    return list(insert_runs("sweep", target, options, dataset, Level.COUNTS))
+    return list(insert_runs("sweep", target, options, dataset, VerifyMode.COUNTS))
 
 
 def rows_of(spec):
@@ -285,18 +285,18 @@ def test_what_differs_from_the_stored_dataset_is_named():
 @pytest.mark.parametrize(
     ("database", "asked", "level"),
     [
-        (Sqlite(SqliteOptions()), None, Level.COUNTS),
-        (Sqlite(SqliteOptions()), Level.FULL, Level.FULL),
-        (Sqlite(SqliteOptions()), Level.NONE, Level.NONE),
-        (Null(NullOptions()), None, Level.NONE),
-        (Null(NullOptions()), Level.NONE, Level.NONE),
+        (Sqlite(SqliteOptions()), None, VerifyMode.COUNTS),
+        (Sqlite(SqliteOptions()), VerifyMode.FULL, VerifyMode.FULL),
+        (Sqlite(SqliteOptions()), VerifyMode.NONE, VerifyMode.NONE),
+        (Null(NullOptions()), None, VerifyMode.NONE),
+        (Null(NullOptions()), VerifyMode.NONE, VerifyMode.NONE),
     ],
 )
 def test_the_level_of_verification_defaults_to_what_is_possible(database, asked, level):
     assert plan.verification(replace(DEFAULTS, verify=asked), database) is level
 
 
-@pytest.mark.parametrize("asked", [Level.COUNTS, Level.FULL])
+@pytest.mark.parametrize("asked", [VerifyMode.COUNTS, VerifyMode.FULL])
 def test_what_stores_nothing_cannot_be_verified(asked):
     with pytest.raises(UnverifiableError, match=f"--verify {asked}: null stores nothing"):
         plan.verification(replace(DEFAULTS, verify=asked), Null(NullOptions()))

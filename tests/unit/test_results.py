@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cli import results
-from cli.machine import Machine
+from cli.host.machine import Machine
 from cli.metrics import InsertMetrics, Latency
 from cli.results import Manifest, Result, RunRecord
-from simulator.dataset import Dataset, lane_range
+from simulator.data.dataset import Dataset, lane_range
+from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError
-from simulator.protocol import Outcome, QueryTimes, QueryVerdict, ServerFacts, WorkerReport
-from simulator.schema import PrimaryKey
-from simulator.spec import Kind
-from simulator.verdict import Check, RowSlice, Status, Verdict
+from simulator.protocol.messages import Outcome, QueryTimes, QueryVerdict, ServerFacts, WorkerReport
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Check, RowSlice, Status, Verdict
 
 CREATED = datetime(2026, 11, 21, 3, 45, 0, 123456, tzinfo=UTC)
 DATASET = Dataset(

@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
-from cli.interrupts import Interrupts
-from cli.machine import this_machine
+from cli.host.interrupts import Interrupts
+from cli.host.machine import this_machine
 from cli.plan import PlannedRun
 from cli.results import Result
 from cli.sweep import run_sweep
-from simulator.dataset import lane_range
+from simulator.data.dataset import lane_range
 from simulator.modules.base import Options
-from simulator.protocol import Outcome, WorkerReport
-from simulator.spec import Kind, WorkerPlan
+from simulator.protocol.messages import Outcome, WorkerReport
+from simulator.protocol.spec import Kind, WorkerPlan
 from tests.unit.specs import run_spec
 
 SECRETS = {"password": "sesame open"}
@@ -55,7 +55,7 @@ def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
     run_sweep(
         [PlannedRun(spec, 1, 0)],
         Runner(),
-        Secretive(password="sesame open").blot,
+        Secretive(password="sesame open").redact,
         result=result,
         path=path,
         watch=lambda _, event: shown.append(event.model_dump_json()),

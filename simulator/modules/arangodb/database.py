@@ -12,14 +12,14 @@ from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import SetupError
-from simulator.modules import sql
 from simulator.modules.arangodb import query as queries
 from simulator.modules.arangodb.session import ArangodbSession, number_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
-from simulator.modules.http import Http, HttpError, HttpOptions, basic
-from simulator.query import Query, Statement
-from simulator.schema import PrimaryKey, Table
+from simulator.modules.shared import sql
+from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
 
 _NOT_FOUND = 1203
 _SYSTEM_ATTRIBUTES = frozenset({"_id", "_key", "_rev", "_from", "_to"})
@@ -90,7 +90,7 @@ class Arangodb(Database):
         return ArangodbSession(Http(options, headers), database, options.query_timeout_s)
 
     def _setup_error(self, error: Exception) -> SetupError:
-        return SetupError(f"{self.name}: {self.options.blot(self.explain(error))}")
+        return SetupError(f"{self.name}: {self.options.redact(self.explain(error))}")
 
     def _call(self, method: str, path: str, body: Any = None) -> Any:
         """Make one request for something other than a run."""

@@ -15,9 +15,7 @@ from json import dumps
 from typing import Any, assert_never
 from urllib.parse import unquote
 
-from simulator.errors import RunError
-from simulator.modules.base import Unsupported
-from simulator.query import (
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -28,7 +26,9 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import FLOAT64_EXACT, FLOATS, ID, Column, Table, TimeUnit, Type
+from simulator.data.schema import FLOAT64_EXACT, FLOATS, ID, Column, Table, TimeUnit, Type
+from simulator.errors import RunError
+from simulator.modules.base import Unsupported
 
 BETWEEN = "\n;\n"
 """What divides the queries of a statement."""

@@ -9,16 +9,16 @@ from urllib.parse import quote, quote_from_bytes
 
 import numpy as np
 
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.query import Statement
+from simulator.data.schema import FLOATS, ID, Column
 from simulator.encode.ndjson import JSON
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, Style, Text
 from simulator.errors import UnstorableError
 from simulator.modules.arangodb import query as queries
 from simulator.modules.base import SINGLE, Failure, Payload, Session
-from simulator.modules.http import Http, HttpError, Refused, classify
-from simulator.query import Statement
-from simulator.schema import FLOATS, ID, Column
+from simulator.modules.shared.http import Http, HttpError, Refused, classify
 
 _LONGEST_KEY_BYTES = 254
 _KEEP_S = 600
@@ -95,7 +95,7 @@ class ArangodbSession(Session):
 
     # --- rows in ----------------------------------------------------------------------------------
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as arrays of documents; UnstorableError if a value cannot be in one."""
         for column in block.table.columns:
             _check(column, block.data[column.name])
@@ -185,7 +185,7 @@ class ArangodbSession(Session):
                     self.call("DELETE", f"/_api/cursor/{reply['id']}")
 
 
-def _encoder(block: Batch, mode: str) -> Text:
+def _encoder(block: Block, mode: str) -> Text:
     columns = block.table.columns
     row = []
     for place, column in enumerate(columns):

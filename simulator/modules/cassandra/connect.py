@@ -22,7 +22,7 @@ from cassandra.query import tuple_factory
 from simulator.errors import SetupError
 from simulator.modules.base import with_remedy
 from simulator.modules.cassandra.session import QUERIES, SYSTEM
-from simulator.modules.wire import socket_options, tls_context
+from simulator.modules.shared.tls import socket_options, tls_context
 
 if TYPE_CHECKING:
     from simulator.modules.cassandra.database import CassandraOptions

@@ -11,22 +11,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
-from simulator.modules.base import (
-    BATCH,
-    SINGLE,
-    Capabilities,
-    Database,
-    Options,
-    Server,
-)
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.cassandra import tables as cql
 from simulator.modules.cassandra.query import Renderer
-from simulator.modules.sql import drop_names
-from simulator.modules.wire import CA, CA_FILE, INSECURE
-from simulator.query import Query, Statement
-from simulator.schema import PrimaryKey, Table
+from simulator.modules.shared.sql import drop_names
+from simulator.modules.shared.tls import CA, CA_FILE, INSECURE
 
 if TYPE_CHECKING:
     from simulator.modules.cassandra.session import CassandraSession
@@ -194,7 +187,7 @@ class Cassandra(Database):
         return cql.key_of(table, self.options.clustering_columns)
 
     def _told(self, error: Exception) -> str:
-        return self.options.blot(self.explain(error))
+        return self.options.redact(self.explain(error))
 
     @contextmanager
     def _connected(self) -> Iterator["CassandraSession"]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from simulator.modules.fold import Fold, Row
-from simulator.query import AggregateQuery, Function
-from simulator.schema import TimeUnit
+from simulator.data.query import AggregateQuery, Function
+from simulator.data.schema import TimeUnit
+from simulator.modules.shared.partials import Fold, Row
 
 COUNT = Function.COUNT
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the driver's datetimes are in UTC and do not say so

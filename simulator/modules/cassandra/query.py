@@ -10,10 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from simulator.modules.cassandra.groups import COUNT, Groups, Part, parts_of
-from simulator.modules.cassandra.tables import Key, full_name, quoted, quoted_all, type_name
-from simulator.modules.fold import Collected, Different, Fold, Newest
-from simulator.query import (
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -24,7 +21,10 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import FLOATS, Column, Table
+from simulator.data.schema import FLOATS, Column, Table
+from simulator.modules.cassandra.groups import COUNT, Groups, Part, parts_of
+from simulator.modules.cassandra.tables import Key, full_name, quoted, quoted_all, type_name
+from simulator.modules.shared.partials import Collected, Different, Fold, Newest
 
 TOKENS = 1 << 64
 _FIRST_TOKEN = -(1 << 63)

@@ -9,12 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from cassandra import (
-    AuthenticationFailed,
-    FunctionFailure,
-    RequestValidationException,
-    Unavailable,
-)
+from cassandra import AuthenticationFailed, FunctionFailure, RequestValidationException, Unavailable
 from cassandra.cluster import Cluster, NoHostAvailable, ResponseFuture
 from cassandra.cluster import Session as DriverSession
 from cassandra.concurrent import execute_concurrent
@@ -24,15 +19,15 @@ from cassandra.pool import Host, NoConnectionsAvailable
 from cassandra.protocol import IsBootstrappingErrorMessage, OverloadedErrorMessage
 from cassandra.query import PreparedStatement
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import CqlRows, Prepared, Request
 from simulator.modules.base import SINGLE, Failure, Payload, Session
 from simulator.modules.cassandra import tables as cql
 from simulator.modules.cassandra.query import Scan, token_ranges
 from simulator.modules.cassandra.tables import Key
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
-from simulator.query import Statement
-from simulator.schema import PrimaryKey, Table
 
 if TYPE_CHECKING:
     from simulator.modules.cassandra.database import CassandraOptions
@@ -127,7 +122,7 @@ class CassandraSession(Session):
         """As many as `max_sync_calls` says."""
         return self._in_flight
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as bytes, for each send a batch for each partition.
 
         A table's statement is prepared when its first block comes: its id is part of every row.
@@ -138,7 +133,7 @@ class CassandraSession(Session):
             for requests in table.rows.encode(block, rows_per_send)
         ]
 
-    def _prepare_table(self, block: Batch) -> _Table:
+    def _prepare_table(self, block: Block) -> _Table:
         table = block.table
         statement = self.prepare(cql.insert(self._keyspace, table, block.name))
         found = _Table(statement, table, self._key_of(table), mixed=self._mixed_batches)

@@ -4,8 +4,8 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
-from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_]*")
 _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)

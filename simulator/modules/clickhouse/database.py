@@ -11,16 +11,11 @@ from typing import ClassVar, Literal, assert_never
 
 from pydantic import Field, SecretStr
 
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import SetupError
-from simulator.modules import sql
-from simulator.modules.base import (
-    BATCH,
-    SINGLE,
-    Capabilities,
-    Database,
-    Options,
-    Server,
-)
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
     CSV,
     ROWBINARY,
@@ -29,10 +24,8 @@ from simulator.modules.clickhouse.session import (
     HttpChannel,
     ServerError,
 )
-from simulator.modules.clickhouse.sql import ClickhouseDialect
-from simulator.modules.http import Http, HttpError, HttpOptions, basic
-from simulator.query import Query, Statement
-from simulator.schema import PrimaryKey, Table
+from simulator.modules.shared import sql
+from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
 
 _MOST_ROWS = 1_000_000
 _TABLE_EXISTS = 57

@@ -11,17 +11,17 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Output, Statement
+from simulator.data.schema import FLOATS, Table, Type
 from simulator.encode.instants import Iso
 from simulator.encode.native import Native, RowBinary
 from simulator.encode.rows import Frame
 from simulator.encode.text import Format, Style, Text
 from simulator.errors import UnstorableError
-from simulator.modules import http
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload, Session
-from simulator.modules.clickhouse.sql import ClickhouseDialect
-from simulator.query import Output, Statement
-from simulator.schema import FLOATS, Table, Type
+from simulator.modules.clickhouse.query import ClickhouseDialect
+from simulator.modules.shared import http
 
 _CODE = re.compile(r"Code: (\d+)[.,]")
 _TRAIL = re.compile(r"(, e\.what\(\) = .*| \(version [^()]*(\([^()]*\))?[^()]*\))\s*$")
@@ -151,7 +151,7 @@ class ClickhouseSession(Session):
         """Whether the connection can still be used."""
         return self.channel.alive
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block in the format of the mode, cut into payloads."""
         encoder = self._encoders.get((block.name, mode))
         if encoder is None:
@@ -221,7 +221,7 @@ class _Encoder:
         names = dialect.names([column.name for column in table.columns])
         self.into = f"INSERT INTO {dialect.name(name)} ({names})"
         self.form = form
-        self.encode: Callable[[Batch, int], list[bytes]]
+        self.encode: Callable[[Block, int], list[bytes]]
         if form == FORMS[BATCH]:
             self.encode = Native(table.columns, dialect.types_of(table)).encode
         elif form == FORMS[ROWBINARY]:
@@ -229,7 +229,7 @@ class _Encoder:
         else:
             text = Text.of(table.columns, table.time_unit, _csv(dialect))
 
-            def encode(block: Batch, rows: int) -> list[bytes]:
+            def encode(block: Block, rows: int) -> list[bytes]:
                 if dialect.has_instants:
                     _expect_years(block, text_years)
                 return text.encode(block, rows)
@@ -251,7 +251,7 @@ def _csv(dialect: ClickhouseDialect) -> Format:
     return Format(style, row=Frame(b"", b",", b"\n"), payload=Frame(b"", b"", b""))
 
 
-def _expect_years(block: Batch, years: tuple[int, int]) -> None:
+def _expect_years(block: Block, years: tuple[int, int]) -> None:
     """Refuse instants that the server would read from text as others."""
     first, last = years
     per_second = block.table.time_unit.per_second

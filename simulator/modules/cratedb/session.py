@@ -6,14 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Statement
+from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.encode.text import Style, Text
 from simulator.modules.base import SINGLE, Failure, Payload, Session
-from simulator.modules.cratedb.sql import CrateDialect, check
-from simulator.modules.http import Http, HttpError, Refused, classify
-from simulator.query import Statement
-from simulator.schema import Table
+from simulator.modules.cratedb.query import CrateDialect, check
+from simulator.modules.shared.http import Http, HttpError, Refused, classify
 
 _STORED = b'"rowcount":1}'
 _REQUEST_IS_WRONG = range(4000, 5000)
@@ -79,7 +79,7 @@ class CratedbSession(Session):
 
     # --- rows in ----------------------------------------------------------------------------------
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as bodies of requests, one or more for each send."""
         check(block)
         encoder = self._encoders.get((block.name, mode))
@@ -98,7 +98,7 @@ class CratedbSession(Session):
             payloads.append(Payload(size, mode, [*zip(counts, cut, strict=True)]))
         return payloads
 
-    def _encoder(self, block: Batch, mode: str) -> Text:
+    def _encoder(self, block: Block, mode: str) -> Text:
         dialect = self._dialect_of(block.table)
         names = dialect.inserted()
         into = f"INSERT INTO {CrateDialect.name(dialect, block.name)} ({', '.join(names)})"

@@ -14,8 +14,9 @@ from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 
+from simulator.data.query import Query, Statement
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
-from simulator.modules import sql
 from simulator.modules.base import (
     BATCH,
     SINGLE,
@@ -27,9 +28,8 @@ from simulator.modules.base import (
 )
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.elasticsearch.session import BulkError, ElasticsearchSession, words
-from simulator.modules.http import Http, HttpError, HttpOptions, Refused, basic
-from simulator.query import Query, Statement
-from simulator.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.modules.shared import sql
+from simulator.modules.shared.http import Http, HttpError, HttpOptions, Refused, basic
 
 _TYPES = {
     Type.INT16: "short",
@@ -135,7 +135,7 @@ class Elasticsearch(Database):
         )
 
     def _setup_error(self, error: Exception) -> SetupError:
-        return SetupError(f"{self.name}: {self.options.blot(self.explain(error))}")
+        return SetupError(f"{self.name}: {self.options.redact(self.explain(error))}")
 
     def _call(self, method: str, path: str, body: Any = None) -> Any:
         """Make one request for something other than a run."""

@@ -17,9 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, assert_never
 from urllib.parse import quote
 
-from simulator.errors import RunError
-from simulator.modules.base import Unsupported
-from simulator.query import (
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -31,7 +29,9 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import FLOAT64_EXACT, FLOATS, ID, Column, Role, Table, TimeUnit, Type
+from simulator.data.schema import FLOAT64_EXACT, FLOATS, ID, Column, Role, Table, TimeUnit, Type
+from simulator.errors import RunError
+from simulator.modules.base import Unsupported
 
 Body: TypeAlias = dict[str, Any]
 Known: TypeAlias = dict[str, Any]

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.query import AggregateQuery, DistinctQuery, RowsQuery, Statement
+from simulator.data.schema import FLOATS, Column, Type
 from simulator.encode.ndjson import documents
 from simulator.encode.text import Text
 from simulator.errors import RunError, UnstorableError
 from simulator.modules.base import Failure, Payload, Session
 from simulator.modules.elasticsearch import query as queries
-from simulator.modules.http import Http, HttpError, Refused, classify, gzipped
-from simulator.query import AggregateQuery, DistinctQuery, RowsQuery, Statement
-from simulator.schema import FLOATS, Column, Type
+from simulator.modules.shared.http import Http, HttpError, Refused, classify, gzipped
 
 _LONGEST_TEXT_BYTES = 32_766
 """Lucene's longest term."""
@@ -103,7 +103,7 @@ class ElasticsearchSession(Session):
 
     # --- rows in ----------------------------------------------------------------------------------
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as bodies of bulk requests; UnstorableError if a value cannot be one."""
         if block.name not in self._encoders:
             self._encoders[block.name] = self._encoder(block)
@@ -118,7 +118,7 @@ class ElasticsearchSession(Session):
             for start, body in zip(range(0, len(block), rows_per_send), bodies, strict=True)
         ]
 
-    def _encoder(self, block: Batch) -> tuple[str, Text]:
+    def _encoder(self, block: Block) -> tuple[str, Text]:
         table = block.table
         key = next((column for column in table.columns if queries.is_key(column)), None)
         columns = [column for column in table.columns if column is not key]
@@ -230,7 +230,7 @@ def _parsed(text: str) -> tuple[str, str, queries.Body]:
         raise RunError(f"{told}; found {text!r:.200}: {error}") from error
 
 
-def _check(column: Column, block: Batch) -> None:
+def _check(column: Column, block: Block) -> None:
     """Raise UnstorableError if a column has a value that no document can hold."""
     data = block.data[column.name]
     known = data.levels if isinstance(data, Coded) else data.array

@@ -14,20 +14,14 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import SetupError
-from simulator.modules import sql
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.graphite import query as queries
-from simulator.modules.graphite.session import (
-    PICKLE,
-    Carbon,
-    CarbonError,
-    GraphiteSession,
-    checked,
-)
-from simulator.modules.http import Http, HttpError, HttpOptions
-from simulator.query import Aggregate, AggregateQuery, Function, Query, Statement
-from simulator.schema import PrimaryKey, Table
+from simulator.modules.graphite.session import PICKLE, Carbon, CarbonError, GraphiteSession, checked
+from simulator.modules.shared import sql
+from simulator.modules.shared.http import Http, HttpError, HttpOptions
 
 _COUNT = (Aggregate(Function.COUNT),)
 _MARKED_S = 60.0

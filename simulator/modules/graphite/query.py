@@ -9,12 +9,12 @@ Each series comes as one number, or one a bucket (`summarize`); they are put tog
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from simulator.data.query import AggregateQuery, Query, Statement, outputs
+from simulator.data.schema import Column, Table
 from simulator.modules.base import Unsupported
-from simulator.modules.metrics.partials import Found, Key, Part, merged
-from simulator.modules.metrics.points import Series, fields, tag_value
-from simulator.modules.metrics.session import plan
-from simulator.query import AggregateQuery, Query, Statement, outputs
-from simulator.schema import Column, Table
+from simulator.modules.shared.metrics.partials import Found, Key, Part, merged
+from simulator.modules.shared.metrics.points import Series, fields, tag_value
+from simulator.modules.shared.metrics.session import plan
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 GENERATION = "GENERATION"

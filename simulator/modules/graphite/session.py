@@ -13,20 +13,20 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array, Batch
+from simulator.data.block import Array, Block
+from simulator.data.query import AggregateQuery, Query, Statement
+from simulator.data.schema import Column, Table, Type
 from simulator.encode.points import Piece, Point, Points, Written, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import Failure, Payload
 from simulator.modules.graphite import query as queries
-from simulator.modules.http import Http
-from simulator.modules.metrics.limits import Checked, Limits
-from simulator.modules.metrics.partials import Found, Part
-from simulator.modules.metrics.points import Series, fields
-from simulator.modules.metrics.session import MetricSession
-from simulator.modules.wire import CONNECT_S, socket_options
-from simulator.query import AggregateQuery, Query, Statement
-from simulator.schema import Column, Table, Type
+from simulator.modules.shared.http import Http
+from simulator.modules.shared.metrics.limits import Checked, Limits
+from simulator.modules.shared.metrics.partials import Found, Part
+from simulator.modules.shared.metrics.points import Series, fields
+from simulator.modules.shared.metrics.session import MetricSession
+from simulator.modules.shared.tls import CONNECT_S, socket_options
 
 PICKLE = "pickle"
 """Insert mode: messages of many points in carbon's binary protocol."""
@@ -148,7 +148,7 @@ class GraphiteSession(MetricSession):
 
     # --- rows
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as lines or pickles."""
         table, name = block.table, block.name
         if (name, mode) not in self._encoders:
@@ -360,7 +360,7 @@ def _binary(dtype: str, more: int = 0) -> Callable[[Array], Written]:
     return write
 
 
-def _lengths(block: Batch) -> NDArray[np.int64]:
+def _lengths(block: Block) -> NDArray[np.int64]:
     """Return how many bytes the tags of each row take in a path."""
     total = np.zeros(len(block), np.int64)
     for tag in block.table.tags:

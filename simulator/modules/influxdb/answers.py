@@ -13,8 +13,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.query import AggregateQuery, DistinctQuery, Function, NewestQuery, Query, RowsQuery
-from simulator.schema import FLOATS, INTEGERS, Column, Role, Table, Type
+from simulator.data.query import (
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Query,
+    RowsQuery,
+)
+from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
 
 TIME = "time"
 NEWEST = "newest"

@@ -8,17 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from simulator.encode.lineprotocol import marker
-from simulator.modules.base import Unsupported
-from simulator.modules.influxdb.answers import (
-    ROWS,
-    Chunk,
-    Fold,
-    Language,
-    Part,
-    unit_ns,
-)
-from simulator.query import (
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -27,7 +17,10 @@ from simulator.query import (
     Query,
     RowsQuery,
 )
-from simulator.schema import FLOATS, Column, Role, Table, Type
+from simulator.data.schema import FLOATS, Column, Role, Table, Type
+from simulator.encode.lineprotocol import marker
+from simulator.modules.base import Unsupported
+from simulator.modules.influxdb.answers import ROWS, Chunk, Fold, Language, Part, unit_ns
 
 CHUNK_ROWS = 10_000
 _INT64 = 2**63 - 2

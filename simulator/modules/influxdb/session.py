@@ -5,21 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import RowsQuery, Statement
+from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.modules.base import Failure, Payload, Session
-from simulator.modules.http import Body, Http, NoAnswer, Refused, classify, gzipped, lines
-from simulator.modules.influxdb import flux, influxql
-from simulator.modules.influxdb.answers import (
-    Chunk,
-    Language,
-    Part,
-    Plan,
-    plain_rows,
-    rows_of,
-)
-from simulator.query import RowsQuery, Statement
-from simulator.schema import Table, TimeUnit
+from simulator.modules.influxdb import influxql
+from simulator.modules.influxdb import query as flux
+from simulator.modules.influxdb.answers import Chunk, Language, Part, Plan, plain_rows, rows_of
+from simulator.modules.shared.http import Body, Http, NoAnswer, Refused, classify, gzipped, lines
 
 _CACHE_FULL = "cache-max-memory-size exceeded"
 _STORED = 204
@@ -62,7 +56,7 @@ class InfluxSession(Session):
         """Whether the connection can still be used."""
         return self.http.alive
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as lines beside the path to post them to."""
         if block.name not in self._encoders:
             encoder = LineProtocol(block.table, block.name)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.batch import Array
+from simulator.data.block import Array
+from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
-from simulator.schema import Column, Role, Table, TimeUnit, Type
 
 
 @dataclass(frozen=True, slots=True)

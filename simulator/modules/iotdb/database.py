@@ -11,15 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, SecretStr, field_validator
 
+from simulator.data.query import Query, Statement
+from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
-from simulator.modules.base import (
-    BATCH,
-    SINGLE,
-    Capabilities,
-    Database,
-    Options,
-    Server,
-)
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.iotdb import query as queries
 from simulator.modules.iotdb.clock import sent, type_of
 from simulator.modules.iotdb.errors import (
@@ -31,10 +26,8 @@ from simulator.modules.iotdb.errors import (
     ServerError,
 )
 from simulator.modules.iotdb.query import quoted, stored_table
-from simulator.modules.sql import drop_names
-from simulator.modules.wire import CA, CA_FILE, INSECURE
-from simulator.query import Query, Statement
-from simulator.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.modules.shared.sql import drop_names
+from simulator.modules.shared.tls import CA, CA_FILE, INSECURE
 
 if TYPE_CHECKING:
     from simulator.modules.iotdb.link import Link

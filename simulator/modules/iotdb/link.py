@@ -18,11 +18,11 @@ from thrift.Thrift import TApplicationException, TException
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TFramedTransport
 
+from simulator.data.schema import TimeUnit
 from simulator.encode.tablet import Tablet
 from simulator.modules.iotdb.blocks import rows_of
 from simulator.modules.iotdb.errors import NoAnswer, NotConnected, ServerError, Status
-from simulator.modules.wire import CONNECT_S, socket_options, tls_context
-from simulator.schema import TimeUnit
+from simulator.modules.shared.tls import CONNECT_S, socket_options, tls_context
 
 if TYPE_CHECKING:
     from simulator.modules.iotdb.database import IotDbOptions

@@ -10,10 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from simulator.modules.fold import Collected, Different, Fold, Newest, Row
-from simulator.modules.iotdb.clock import Clock
-from simulator.modules.sql import Dialect
-from simulator.query import (
+from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -24,7 +21,10 @@ from simulator.query import (
     Statement,
     outputs,
 )
-from simulator.schema import FLOATS, Column, Role, Table, Type
+from simulator.data.schema import FLOATS, Column, Role, Table, Type
+from simulator.modules.iotdb.clock import Clock
+from simulator.modules.shared.partials import Collected, Different, Fold, Newest, Row
+from simulator.modules.shared.sql import Dialect
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 _TIME = "time"

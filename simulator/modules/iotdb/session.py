@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Statement
+from simulator.data.schema import Role, Table
 from simulator.encode.tablet import Tablet, Tablets
 from simulator.modules.base import Failure, Payload, Session
-from simulator.modules.fold import Collected
 from simulator.modules.iotdb import errors, query
 from simulator.modules.iotdb.clock import TYPE_CODES, Clock, sent, type_of
 from simulator.modules.iotdb.link import Link
-from simulator.query import Statement
-from simulator.schema import Role, Table
+from simulator.modules.shared.partials import Collected
 
 _TAG, _FIELD = 0, 1
 
@@ -33,7 +33,7 @@ class IotDbSession(Session):
         """Whether the connection can still be used."""
         return self.link.alive
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as tablets."""
         target = self._targets.get(block.name)
         if target is None:

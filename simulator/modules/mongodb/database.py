@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, SecretStr, field_validator
 
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import SetupError
-from simulator.modules import sql
 from simulator.modules.base import (
     BATCH,
     SINGLE,
@@ -24,12 +25,12 @@ from simulator.modules.base import (
     Server,
     with_remedy,
 )
-from simulator.modules.conninfo import redacted, scrubbed
-from simulator.modules.mongodb import documents, pipelines
+from simulator.modules.mongodb import documents
+from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.concern import MAJORITY, durability
 from simulator.modules.mongodb.documents import Documents, Format
-from simulator.query import Query, Statement
-from simulator.schema import PrimaryKey, Table
+from simulator.modules.shared import sql
+from simulator.modules.shared.conninfo import redacted, scrubbed
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+from simulator.data.schema import ID, Column, Role, Table, TimeUnit, Type
 from simulator.encode.bson import Constant, Element, Embedded, Field
-from simulator.schema import ID, Column, Role, Table, TimeUnit, Type
 
 MATCH_ALL: dict[str, Any] = {}
 

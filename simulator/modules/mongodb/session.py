@@ -25,13 +25,13 @@ from pymongo.errors import (
     WaitQueueTimeoutError,
 )
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Output, Statement
+from simulator.data.schema import FLOAT64_EXACT, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson
 from simulator.modules.base import Failure, Payload, Session
 from simulator.modules.mongodb.documents import Documents, Format
-from simulator.modules.mongodb.pipelines import names_of
-from simulator.query import Output, Statement
-from simulator.schema import FLOAT64_EXACT, Type
+from simulator.modules.mongodb.query import names_of
 
 COMMAND_BYTES = DOCUMENT_BYTES
 """What the driver lets into one command."""
@@ -102,7 +102,7 @@ class MongodbSession(Session):
         """Whether the connection can still be used."""
         return not self._lost
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as documents behind each other, cut into payloads."""
         encoder = self._encoders.get(block.name)
         if encoder is None:

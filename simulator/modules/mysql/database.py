@@ -10,22 +10,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field, SecretStr
 
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
-from simulator.modules import sql
-from simulator.modules.base import (
-    BATCH,
-    SINGLE,
-    Capabilities,
-    Database,
-    Options,
-    Server,
-)
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.mysql import server
-from simulator.modules.mysql.dialect import TEXT_LENGTHS, MySqlDialect, key
+from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect, key
 from simulator.modules.mysql.session import TRANSACTION, VALUES, MySqlSession
-from simulator.modules.wire import socket_options, tls_context
-from simulator.query import Query, Statement
-from simulator.schema import PrimaryKey, Role, Table
+from simulator.modules.shared import sql
+from simulator.modules.shared.tls import socket_options, tls_context
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simulator.batch import Batch, Coded
+from simulator.data.block import Block, Coded
+from simulator.data.query import Statement
+from simulator.data.schema import Table, Type
 from simulator.encode.instants import Iso
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, Text
 from simulator.errors import UnstorableError
-from simulator.modules import sql
 from simulator.modules.base import BATCH, Failure, Payload, Session
-from simulator.modules.mysql.dialect import TEXT_LENGTHS
-from simulator.query import Statement
-from simulator.schema import Table, Type
+from simulator.modules.mysql.query import TEXT_LENGTHS
+from simulator.modules.shared import sql
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection
@@ -64,7 +64,7 @@ class MySqlSession(Session):
         self._dialect = dialect
         self._transactional = transactional
         self._commit_every_s = commit_every_s
-        self._encoders: dict[tuple[str, str], Callable[[Batch, int], Sequence[Any]]] = {}
+        self._encoders: dict[tuple[str, str], Callable[[Block, int], Sequence[Any]]] = {}
         self._asked = False
         """Whether the last `send` asked for something that stores rows for good."""
         self._stored = False
@@ -81,7 +81,7 @@ class MySqlSession(Session):
         """Whether the connection can still be used."""
         return self.connection.open
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as what `mode` sends, cut into payloads."""
         encoder = self._encoders.get((block.name, mode))
         if encoder is None:
@@ -94,7 +94,7 @@ class MySqlSession(Session):
             for start, data in zip(starts, encoder(block, rows_per_send), strict=True)
         ]
 
-    def _encoder(self, table: Table, name: str, mode: str) -> Callable[[Batch, int], Sequence[Any]]:
+    def _encoder(self, table: Table, name: str, mode: str) -> Callable[[Block, int], Sequence[Any]]:
         """Return what makes a block of one physical table into what `mode` sends."""
         quoted, columns = self._dialect.name(name), [column.name for column in table.columns]
         into = f"{quoted} ({self._dialect.names(columns)})"
@@ -112,7 +112,7 @@ class MySqlSession(Session):
         if mode != TRANSACTION:
             return inserts.encode
 
-        def transactions(block: Batch, rows: int) -> Sequence[Sequence[bytes]]:
+        def transactions(block: Block, rows: int) -> Sequence[Sequence[bytes]]:
             singles = inserts.encode(block, 1)
             return [singles[start : start + rows] for start in range(0, len(singles), rows)]
 
@@ -226,7 +226,7 @@ def _code(error: Exception) -> int | None:
     return None if 2000 <= code < 3000 else code
 
 
-def _check_lengths(block: Batch) -> None:
+def _check_lengths(block: Block) -> None:
     """Refuse tags and keys that are longer than their columns."""
     for column in block.table.columns:
         limit = TEXT_LENGTHS.get(column.role)

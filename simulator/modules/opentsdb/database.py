@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import SetupError
-from simulator.modules import sql
 from simulator.modules.base import (
     BATCH,
     SINGLE,
@@ -24,12 +25,11 @@ from simulator.modules.base import (
     Server,
     with_remedy,
 )
-from simulator.modules.http import Http, HttpError, HttpOptions
-from simulator.modules.metrics.points import fields
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, PutError, checked
-from simulator.query import Aggregate, AggregateQuery, Function, Query, Statement
-from simulator.schema import PrimaryKey, Table
+from simulator.modules.shared import sql
+from simulator.modules.shared.http import Http, HttpError, HttpOptions
+from simulator.modules.shared.metrics.points import fields
 
 _COUNT = (Aggregate(Function.COUNT),)
 _DELETIONS = 20

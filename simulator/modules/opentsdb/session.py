@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import AggregateQuery, Query, Statement
+from simulator.data.schema import Column, Table
 from simulator.encode.points import Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
 from simulator.modules.base import Failure, Payload
-from simulator.modules.http import Http, Refused, classify
-from simulator.modules.metrics.limits import Checked, Limits
-from simulator.modules.metrics.partials import Found, Part
-from simulator.modules.metrics.points import Series, fields
-from simulator.modules.metrics.session import MetricSession
 from simulator.modules.opentsdb import query as queries
-from simulator.query import AggregateQuery, Query, Statement
-from simulator.schema import Column, Table
+from simulator.modules.shared.http import Http, Refused, classify
+from simulator.modules.shared.metrics.limits import Checked, Limits
+from simulator.modules.shared.metrics.partials import Found, Part
+from simulator.modules.shared.metrics.points import Series, fields
+from simulator.modules.shared.metrics.session import MetricSession
 
 _LIMITS = Limits(
     product="OpenTSDB",
@@ -88,7 +88,7 @@ class OpenTsdbSession(MetricSession):
 
     # --- rows
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as the bodies of requests."""
         if block.name not in self._encoders:
             encoder = (

@@ -9,12 +9,12 @@ from typing import ClassVar, assert_never
 
 from pydantic import Field
 
-from simulator.modules import sql
+from simulator.data.query import Query, Statement
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
 from simulator.modules.postgres.session import TRANSACTION, VALUES
 from simulator.modules.postgres.wire import PostgresWire, WireOptions
-from simulator.query import Query, Statement
-from simulator.schema import Column, PrimaryKey, Table, TimeUnit, Type
+from simulator.modules.shared import sql
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100

@@ -6,14 +6,14 @@ from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Statement
+from simulator.data.schema import Table
 from simulator.encode.pgcopy import PgCopy
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, Text
-from simulator.modules import sql
 from simulator.modules.base import BATCH, Failure, Payload, Session
-from simulator.query import Statement
-from simulator.schema import Table
+from simulator.modules.shared import sql
 
 if TYPE_CHECKING:
     from psycopg2.extensions import connection as Connection  # noqa: N812  # it is a class
@@ -39,7 +39,7 @@ class PostgresSession(Session):
         self.connection = connection
         self._cursor = connection.cursor()
         self._dialect = dialect
-        self._encoders: dict[tuple[str, str], Callable[[Batch, int], Sequence[Any]]] = {}
+        self._encoders: dict[tuple[str, str], Callable[[Block, int], Sequence[Any]]] = {}
         self._sent = False
         self._commit_sent = False
 
@@ -53,7 +53,7 @@ class PostgresSession(Session):
         """Whether the connection can still be used."""
         return not self.connection.closed
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as what `mode` sends, cut into payloads."""
         encoder = self._encoders.get((block.name, mode))
         if encoder is None:
@@ -65,7 +65,7 @@ class PostgresSession(Session):
             for start, data in zip(starts, encoder(block, rows_per_send), strict=True)
         ]
 
-    def _encoder(self, table: Table, name: str, mode: str) -> Callable[[Batch, int], Sequence[Any]]:
+    def _encoder(self, table: Table, name: str, mode: str) -> Callable[[Block, int], Sequence[Any]]:
         """Return what makes a block of one physical table into what `mode` sends."""
         columns = self._dialect.names([column.name for column in table.columns])
         into = f"{self._dialect.name(name)} ({columns})"
@@ -78,7 +78,7 @@ class PostgresSession(Session):
         if mode != TRANSACTION:
             return inserts.encode
 
-        def transactions(block: Batch, rows: int) -> Sequence[Sequence[bytes]]:
+        def transactions(block: Block, rows: int) -> Sequence[Sequence[bytes]]:
             singles = inserts.encode(block, 1)
             return [singles[start : start + rows] for start in range(0, len(singles), rows)]
 

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.errors import SetupError
-from simulator.modules import sql
 from simulator.modules.base import Database, Options
-from simulator.modules.conninfo import redacted, scrubbed
 from simulator.modules.postgres.session import PostgresSession
+from simulator.modules.shared import sql
+from simulator.modules.shared.conninfo import redacted, scrubbed
 
 
 class WireOptions(Options):

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
+from simulator.data.schema import FLOATS, PrimaryKey, Table, Type
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
@@ -23,12 +25,10 @@ from simulator.modules.base import (
     Server,
     with_remedy,
 )
-from simulator.modules.quasardb import sql
+from simulator.modules.quasardb import query as sql
 from simulator.modules.quasardb.session import ASYNC, FAST, Columns, QuasarSession, stored
-from simulator.modules.sql import drop_names
-from simulator.modules.wire import CONNECT_S
-from simulator.query import Aggregate, AggregateQuery, Function, Query, Statement
-from simulator.schema import FLOATS, PrimaryKey, Table, Type
+from simulator.modules.shared.sql import drop_names
+from simulator.modules.shared.tls import CONNECT_S
 
 _COUNT = (Aggregate(Function.COUNT),)
 _POLL_S = 0.2
@@ -124,7 +124,7 @@ class QuasarDb(Database):
             raise self._setup_error(error) from error
 
     def _setup_error(self, error: Exception) -> SetupError:
-        told = self.options.blot(self.explain(error))
+        told = self.options.redact(self.explain(error))
         return SetupError(f"{self.name}: {self.options.uri}: {told}")
 
     @contextmanager

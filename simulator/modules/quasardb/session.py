@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.query import AggregateQuery, NewestQuery, RowsQuery, Statement
+from simulator.data.schema import FLOATS, Column, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.errors import UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload, Session
-from simulator.modules.quasardb import sql
-from simulator.query import AggregateQuery, NewestQuery, RowsQuery, Statement
-from simulator.schema import FLOATS, Column, Table, Type
+from simulator.modules.quasardb import query as sql
 
 FAST, ASYNC = "fast", "async"
 """Insert modes besides those that all have."""
@@ -46,7 +46,7 @@ class QuasarSession(Session):
 
     # --- rows
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as columns, cut into views."""
         if block.name not in self._columns:
             self._columns[block.name] = Columns(block.table, block.name)
@@ -142,7 +142,7 @@ class Columns:
             column.name: Rendered(_decoded) for column in table.columns if column.type is Type.TEXT
         }
 
-    def encode(self, block: Batch) -> tuple[Array, list[Any]]:
+    def encode(self, block: Block) -> tuple[Array, list[Any]]:
         """Return the rows' instants, and the other columns in the order of the table."""
         table = self._table
         index = _instants(table, block.data[table.time.name].values())

@@ -13,8 +13,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
+from simulator.data.query import Query, RowsQuery, Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import SetupError
-from simulator.modules import sql
 from simulator.modules.base import (
     BATCH,
     SINGLE,
@@ -24,11 +25,10 @@ from simulator.modules.base import (
     Server,
     with_remedy,
 )
-from simulator.modules.http import Http, HttpError, HttpOptions, basic
-from simulator.modules.questdb.dialect import QuestSql, check_names
+from simulator.modules.questdb.query import QuestSql, check_names
 from simulator.modules.questdb.session import QuestSession
-from simulator.query import Query, RowsQuery, Statement
-from simulator.schema import PrimaryKey, Table
+from simulator.modules.shared import sql
+from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
 
 _STUCK_S = 600
 _POLL_S = 0.05

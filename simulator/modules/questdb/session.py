@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from simulator.batch import Batch
+from simulator.data.block import Block
+from simulator.data.query import Statement
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.modules.base import Failure, Payload, Session
-from simulator.modules.http import Body, Http, NoAnswer, classify, gzipped
-from simulator.modules.questdb.dialect import LINES, stored
-from simulator.query import Statement
+from simulator.modules.questdb.query import LINES, stored
+from simulator.modules.shared.http import Body, Http, NoAnswer, classify, gzipped
 
 _COMMITTED = 204
 
@@ -37,7 +37,7 @@ class QuestSession(Session):
 
     # --- rows in
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as lines beside the path to post them to."""
         if block.name not in self._encoders:
             encoder = LineProtocol(stored(block.table), block.name, LINES)

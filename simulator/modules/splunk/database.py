@@ -11,8 +11,9 @@ from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import SetupError
-from simulator.modules import sql
 from simulator.modules.base import (
     BATCH,
     SINGLE,
@@ -22,11 +23,10 @@ from simulator.modules.base import (
     Server,
     with_remedy,
 )
-from simulator.modules.http import Http, HttpError, HttpOptions, Refused, basic
-from simulator.modules.splunk import search as searches
+from simulator.modules.shared import sql
+from simulator.modules.shared.http import Http, HttpError, HttpOptions, Refused, basic
+from simulator.modules.splunk import query as searches
 from simulator.modules.splunk.session import RAW, Collector, SplunkSession, code_of
-from simulator.query import Query, Statement
-from simulator.schema import PrimaryKey, Table
 
 _INDICES = "/services/data/indexes"
 _PROPERTIES = "/servicesNS/nobody/search/configs/conf-props"
@@ -134,7 +134,7 @@ class Splunk(Database):
         )
 
     def _setup_error(self, error: Exception) -> SetupError:
-        return SetupError(f"{self.name}: {self.options.blot(self.explain(error))}")
+        return SetupError(f"{self.name}: {self.options.redact(self.explain(error))}")
 
     def _call(self, method: str, path: str, form: dict[str, Any] | None = None) -> Any:
         """Make one request for something other than a run."""

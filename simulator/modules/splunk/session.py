@@ -12,16 +12,16 @@ from urllib.parse import quote, urlencode
 
 import numpy as np
 
-from simulator.batch import Array, Batch, Coded, ColumnData, Values
+from simulator.data.block import Array, Block, Coded, ColumnData, Values
+from simulator.data.query import AggregateQuery, DistinctQuery, NewestQuery, RowsQuery, Statement
+from simulator.data.schema import FLOATS, Column, Role, Table, Type
 from simulator.encode.ndjson import JSON
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, Style, Text
 from simulator.errors import UnstorableError
 from simulator.modules.base import Failure, Payload, Session
-from simulator.modules.http import Http, HttpError, NoAnswer, Refused, classify, lines
-from simulator.modules.splunk import search as searches
-from simulator.query import AggregateQuery, DistinctQuery, NewestQuery, RowsQuery, Statement
-from simulator.schema import FLOATS, Column, Role, Table, Type
+from simulator.modules.shared.http import Http, HttpError, NoAnswer, Refused, classify, lines
+from simulator.modules.splunk import query as searches
 
 RAW = "raw"
 """Insert mode: lines for the endpoint raw."""
@@ -122,7 +122,7 @@ class SplunkSession(Session):
         """See that the collector takes rows; HttpError if it does not."""
         self._collector.http.request("GET", "/services/collector/health")
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as events or lines; UnstorableError if a value cannot be one."""
         for column in block.table.columns:
             _check(column, block.data[column.name], block.table)
@@ -216,7 +216,7 @@ class SplunkSession(Session):
 # --- events ---------------------------------------------------------------------------------------
 
 
-def _encoder(block: Batch, mode: str) -> Text:
+def _encoder(block: Block, mode: str) -> Text:
     """Return the encoder of rows as lines; for events, each with its instant in seconds."""
     table = block.table
     columns = sorted(table.columns, key=lambda column: column.role is not Role.TIME)
@@ -255,7 +255,7 @@ def _thousandths() -> Array:
     return np.array([b"%03d" % number for number in range(1000)])
 
 
-def _timed(block: Batch) -> Batch:
+def _timed(block: Block) -> Block:
     """Return a block with its instants in seconds and, three digits each, their fractions."""
     instants = block.data[block.table.time.name].values().astype(np.int64)
     groups = _groups(block.table)
@@ -267,7 +267,7 @@ def _timed(block: Batch) -> Batch:
     return replace(block, data=data)
 
 
-def _may_be_long(block: Batch) -> bool:
+def _may_be_long(block: Block) -> bool:
     """Whether a row could be too long, if all that it has had to be escaped."""
     widths = 0
     for column in block.table.columns:

@@ -12,8 +12,9 @@ from typing import ClassVar
 
 from pydantic import Field, SecretStr
 
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import SetupError
-from simulator.modules import sql
 from simulator.modules.base import (
     BATCH,
     SINGLE,
@@ -23,12 +24,11 @@ from simulator.modules.base import (
     Server,
     with_remedy,
 )
-from simulator.modules.http import Http, HttpError, HttpOptions, basic
+from simulator.modules.shared import sql
+from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.server import Page, seconds
 from simulator.modules.victoriametrics.session import Checks, VictoriaMetricsSession
-from simulator.query import Query, Statement
-from simulator.schema import PrimaryKey, Table
 
 _POLL_S = 0.05
 _QUIET_S = 1.2

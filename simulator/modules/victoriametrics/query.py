@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from simulator.data.query import AggregateQuery, Query, Statement, outputs
+from simulator.data.schema import Column, Table
 from simulator.modules.base import Unsupported
-from simulator.modules.metrics.partials import Found, Key, Part, merged
-from simulator.modules.metrics.points import Series, tag_value
-from simulator.modules.metrics.session import plan
-from simulator.query import AggregateQuery, Query, Statement, outputs
-from simulator.schema import Column, Table
+from simulator.modules.shared.metrics.partials import Found, Key, Part, merged
+from simulator.modules.shared.metrics.points import Series, tag_value
+from simulator.modules.shared.metrics.session import plan
 
 TABLE_LABEL = "benchmark_table"
 """A label of every series, so that tables whose names begin alike are told apart."""

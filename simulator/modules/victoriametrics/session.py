@@ -8,21 +8,28 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.batch import Array, Batch, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    Query,
+    Statement,
+)
+from simulator.data.schema import FLOATS, Column, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.series import SeriesLines
 from simulator.errors import UnstorableError
 from simulator.modules.base import Failure, Payload
-from simulator.modules.http import Body, Http, classify, lines
-from simulator.modules.metrics.limits import Checked, Limits
-from simulator.modules.metrics.partials import Found, Key, Part, parts
-from simulator.modules.metrics.points import Series, fields
-from simulator.modules.metrics.session import MetricSession
+from simulator.modules.shared.http import Body, Http, classify, lines
+from simulator.modules.shared.metrics.limits import Checked, Limits
+from simulator.modules.shared.metrics.partials import Found, Key, Part, parts
+from simulator.modules.shared.metrics.points import Series, fields
+from simulator.modules.shared.metrics.session import MetricSession
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.server import Page
-from simulator.query import Aggregate, AggregateQuery, DistinctQuery, Function, Query, Statement
-from simulator.schema import FLOATS, Column, Table, Type
 
 _LIMITS = Limits(
     product="VictoriaMetrics",
@@ -81,7 +88,7 @@ class VictoriaMetricsSession(MetricSession):
 
     # --- rows
 
-    def encode(self, block: Batch, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block as requests: paths, and bodies in the format that is the shorter."""
         if block.name not in self._encoders:
             checks = Checks(block.table, block.name, self._decimals, self.page.span_ms())
@@ -258,14 +265,14 @@ class Bodies:
         self._plain_tags = Rendered(lambda levels: _is_plain(levels.tobytes().decode("latin1")))
 
     def encode(
-        self, block: Batch, rows_per_send: int, times: NDArray[np.int64]
+        self, block: Block, rows_per_send: int, times: NDArray[np.int64]
     ) -> tuple[str, Sequence[Body]]:
         """Return the path of the requests, and their bodies."""
         if self._in_lines(block, rows_per_send, times):
             return self._write, self._lines.encode(block, rows_per_send)
         return "/api/v1/import", self._series.encode(block, rows_per_send, times)
 
-    def _in_lines(self, block: Batch, rows_per_send: int, times: NDArray[np.int64]) -> bool:
+    def _in_lines(self, block: Block, rows_per_send: int, times: NDArray[np.int64]) -> bool:
         if not len(times) or not self._plain_names or times.min() < 1:
             return False
         series = 1
@@ -301,7 +308,7 @@ class Checks:
             (column, Inexact(decimals)) for column in fields(table) if column.type in FLOATS
         ]
 
-    def times(self, block: Batch) -> NDArray[np.int64]:
+    def times(self, block: Block) -> NDArray[np.int64]:
         """Return the rows' times in ms, and see that all of the block can be stored."""
         times = self._rows.times(block)
         for column, inexact in self._floats:

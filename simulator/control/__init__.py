@@ -1,0 +1,1 @@
+"""The collector: coordinates the workers and prepares, settles and verifies the tables."""

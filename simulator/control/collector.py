@@ -1,0 +1,300 @@
+"""The collector process: prepares the tables, starts the workers together, settles, verifies.
+
+Its standard output is the run's event stream; the last event is the Outcome, also of a failed run.
+"""
+
+import asyncio
+import socket
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from signal import SIGTERM
+from typing import Literal
+
+import uvicorn
+
+from simulator.control.coordinator import Coordinator
+from simulator.control.endpoints import application
+from simulator.control.probe import probe
+from simulator.control.stages import Stages
+from simulator.errors import BenchError, Interrupted, RunError, SetupError
+from simulator.modules.base import Database
+from simulator.protocol.messages import (
+    CheckEvent,
+    Event,
+    Outcome,
+    PhaseEvent,
+    ProgressEvent,
+    ReportEvent,
+    event_line,
+)
+from simulator.protocol.spec import Kind, RunSpec
+
+_PROGRESS_S = 0.5
+_PROGRESS_PARTS = 200
+"""A long run tells its progress less often, so that its log stays short..."""
+_PULSE_S = 5.0
+"""...but no less often than this, in every phase: who listens knows that it is alive."""
+_LAST_REPORTS_S = 3.0
+_LAST_REPLIES_S = 0.05
+_KEPT_ALIVE_S = 3600
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without signal handlers of its own: the collector decides what a signal means."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Collector:
+    """One run, from empty tables to the verdict."""
+
+    def __init__(self, spec: RunSpec, database: Database, token: str) -> None:
+        self._spec = spec
+        self._database = database
+        self._token = token
+        self._run = Coordinator(len(spec.workers))
+        self._events = 0
+        self._phase = ""
+        self._phase_began = self._told_at = 0.0
+        self._phases_s: dict[str, float] = {}
+        self._interrupted = False
+        self._asking = ""
+        self._ready = 0
+        self._loop: asyncio.AbstractEventLoop
+        self._stages = Stages(spec, database, self._enter_from_thread)
+
+    # --- the run -------------------------------------------------------------------------------
+
+    async def serve(self, listener: socket.socket, *, parent_pipe: bool) -> Outcome:
+        """Serve the workers until the run is over; emit and return its outcome."""
+        loop = self._loop = asyncio.get_running_loop()
+        loop.add_signal_handler(SIGTERM, self._interrupt, "stopped by the user")
+        if parent_pipe:
+            self._listen_to_parent(loop)
+        config = uvicorn.Config(
+            application(self._run, self._token),
+            log_level="warning",
+            lifespan="off",
+            timeout_keep_alive=_KEPT_ALIVE_S,
+        )
+        server = _Server(config)
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        failure: BenchError | None = None
+        try:
+            async with self._background():
+                await self._measure()
+        except BenchError as error:
+            failure = error
+        except Exception as error:  # noqa: BLE001 - a driver's error is told in its own words
+            failure = SetupError(f"{self._phase}: {self._database.explain(error)}")
+        if failure:
+            self._run.stop(self._database.options.redact(str(failure)))
+        for report in self._run.all_reports():
+            self._emit(ReportEvent(report=report))
+        outcome = self._outcome(failure)
+        self._emit(outcome)
+        await asyncio.sleep(_LAST_REPLIES_S)  # workers that wait are told that the run is over
+        serving.cancel()
+        return outcome
+
+    async def _measure(self) -> None:
+        spec = self._spec
+        if spec.kind is Kind.CHECK:
+            self._enter("check")
+            await self._in_thread(self._check)
+            return
+        self._enter("init")
+        await self._in_thread(self._stages.prepare)
+        self._enter("prefill" if any(w.prefill for w in spec.workers) else "barrier")
+        self._run.tables_ready.set()
+        await self._run.finished()
+        if self._run.stopped.is_set():
+            await self._run.last_reports(_LAST_REPORTS_S)
+            raise self._over()
+        self._follow_workers()  # a short run may be over before the next regular look
+        await self._in_thread(self._finish)
+
+    async def _in_thread(self, work: Callable[[], None]) -> None:
+        """Run blocking work beside the loop; the end of the run does not wait for it."""
+        task = asyncio.create_task(asyncio.to_thread(work))
+        over = asyncio.create_task(self._run.stopped.wait())
+        await asyncio.wait({task, over}, return_when=asyncio.FIRST_COMPLETED)
+        over.cancel()
+        if not task.done():
+            raise self._over()
+        task.result()
+
+    @asynccontextmanager
+    async def _background(self) -> AsyncIterator[None]:
+        """Watch the workers, the clock and the progress while the run goes on."""
+        tasks = [asyncio.create_task(self._run.watch(self._spec.appear_s))]
+        tasks.append(asyncio.create_task(self._report_progress()))
+        if self._spec.timeout_s:
+            tasks.append(asyncio.create_task(self._time_out()))
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _time_out(self) -> None:
+        await asyncio.sleep(self._spec.timeout_s)
+        self._run.stop(
+            f"--timeout: the run was not done after {self._spec.timeout_s:g} s; give it more time,"
+            " fewer rows, or 0 for no limit"
+        )
+
+    def _interrupt(self, cause: str) -> None:
+        self._interrupted = True
+        self._run.stop(cause)
+
+    def _listen_to_parent(self, loop: asyncio.AbstractEventLoop) -> None:
+        """End the run for the cause that the parent writes, or because the parent is gone."""
+
+        def listen() -> None:
+            for line in sys.stdin:
+                loop.call_soon_threadsafe(self._run.stop, line.strip())
+            loop.call_soon_threadsafe(self._interrupt, "the command line is gone")
+
+        threading.Thread(target=listen, daemon=True).start()
+
+    def _check(self) -> None:
+        for step in probe(self._database):
+            if not step.ok:
+                raise SetupError(f"{step.name}: {step.told}")
+            self._loop.call_soon_threadsafe(self._emit, CheckEvent(name=step.name, told=step.told))
+
+    def _finish(self) -> None:
+        reports = list(self._run.reports.values())
+        if self._spec.kind is Kind.INSERT:
+            self._stages.finish_insert(reports)
+        else:
+            self._stages.finish_query(reports, self._run.answers)
+
+    def _over(self) -> BenchError:
+        return (Interrupted if self._interrupted else RunError)(self._run.cause)
+
+    # --- events --------------------------------------------------------------------------------
+
+    def _emit(self, event: Event) -> None:
+        self._events += 1
+        self._told_at = time.time()
+        print(event_line(self._events, event), flush=True)  # noqa: T201 - the event stream
+
+    def _enter(self, phase: str, detail: str = "", at_s: float | None = None) -> None:
+        """Enter a phase, now or at the instant at which it began before it was noticed."""
+        if self._run.stopped.is_set():
+            return  # of a thread that still goes on; the outcome has the last word
+        began = at_s or time.time()
+        self._leave(began)
+        self._phase, self._phase_began = phase, began
+        self._emit(PhaseEvent(phase=phase, detail=detail))
+
+    def _enter_from_thread(self, phase: str) -> None:
+        """Let the loop enter a phase: the lines of two threads would mix on the pipe."""
+        self._loop.call_soon_threadsafe(self._enter, phase)
+
+    def _leave(self, at_s: float) -> None:
+        if self._phase:
+            spent = at_s - self._phase_began
+            self._phases_s[self._phase] = self._phases_s.get(self._phase, 0.0) + spent
+            self._phase = ""
+
+    async def _report_progress(self) -> None:
+        """Tell how far the workers are, and enter the phases that they enter."""
+        plans = self._spec.workers
+        planned = {
+            "prefill": sum(len(rows) for plan in plans for rows in plan.prefill),
+            "insert": sum(len(rows) for plan in plans for rows in plan.timed),
+        }
+        while True:
+            self._follow_workers()
+            now = time.time()
+            silent_s, phase_s = now - self._told_at, now - self._phase_began
+            if self._phase in planned and silent_s >= min(phase_s / _PROGRESS_PARTS, _PULSE_S):
+                self._emit(self._progress(planned[self._phase]))
+            elif silent_s >= _PULSE_S and self._phase:
+                self._emit(PhaseEvent(phase=self._phase, detail=self._waited(phase_s)))
+            await asyncio.sleep(_PROGRESS_S)
+
+    def _progress(self, planned: int) -> ProgressEvent:
+        beats = self._run.beats.values()
+        prefills = self._phase == "prefill"
+        rows = sum(beat.prefill_rows if prefills else beat.rows for beat in beats)
+        rows_per_s = rows / max(time.time() - self._phase_began, 1e-9)
+        left_s = (planned - rows) / rows_per_s if rows else None
+        return ProgressEvent(
+            phase=self._phase, rows=rows, of=planned, rows_per_s=rows_per_s, left_s=left_s
+        )
+
+    def _follow_workers(self) -> None:
+        released = self._run.released_s
+        ready = self._run.waiting("insert")
+        if self._phase == "prefill" and ready:
+            self._enter("barrier", at_s=self._run.first_arrival_s["insert"])
+        if not released:
+            self._tell_ready()
+            return
+        if self._phase == "barrier":
+            self._enter(self._spec.kind.value, at_s=min(released.values()))
+        asking = list(released)[-1]
+        if self._phase == Kind.QUERY and asking != self._asking:
+            self._asking = asking
+            place = list(self._spec.queries).index(asking) + 1
+            detail = f"{asking}, {place} of {len(self._spec.queries)}"
+            self._emit(PhaseEvent(phase=self._phase, detail=detail))
+
+    def _tell_ready(self) -> None:
+        """Tell how many of the workers are at the first barrier, each time that more are."""
+        ready = self._run.waiting_first
+        if self._phase == "barrier" and ready != self._ready:
+            self._ready = ready
+            self._emit(PhaseEvent(phase=self._phase, detail=self._waited(0.0)))
+
+    def _waited(self, phase_s: float) -> str:
+        parts = [f"for {phase_s:.0f} s"] if phase_s else []
+        if self._phase == "barrier":
+            ready = self._run.waiting_first
+            parts.insert(0, f"{ready} of {self._run.workers} workers ready")
+        return ", ".join(parts)
+
+    def _outcome(self, failure: BenchError | None) -> Outcome:
+        self._leave(time.time())
+        if self._spec.kind is Kind.INSERT:
+            self._exact_phases()
+        reports = self._run.all_reports()
+        written = any(r.rows or r.prefill_rows or r.uncertain for r in reports)
+        inserts = self._spec.kind is Kind.INSERT
+        status: Literal["done", "failed", "interrupted"] = "done"
+        if failure:
+            status = "interrupted" if isinstance(failure, Interrupted) else "failed"
+        return Outcome(
+            status=status,
+            cause=self._run.cause if failure else "",
+            exit_code=failure.exit_code if failure else 0,
+            touched=self._stages.touched or written,
+            released_s=min(self._run.released_s.values(), default=None),
+            phases_s=self._phases_s,
+            server=self._stages.server,
+            insert_mode=self._database.insert_mode(self._spec.batch_rows) if inserts else "",
+            reports=len(reports),
+            verdict=self._stages.verdict,
+            queries=self._stages.queries,
+            size_bytes=self._stages.size_bytes,
+        )
+
+    def _exact_phases(self) -> None:
+        """Put the barrier's own instants in place of the moments at which they were noticed."""
+        first = self._run.first_arrival_s.get("insert")
+        released = self._run.released_s.get("insert")
+        if first is None or released is None:
+            return
+        self._phases_s["barrier"] = released - first
+        ends = [report.ended_s for report in self._run.reports.values() if report.ended_s]
+        if ends:
+            self._phases_s["insert"] = max(ends) - released

@@ -1,0 +1,130 @@
+"""The collector's work on the database: before the workers start and after the clock stops."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from simulator.data.dataset import DatasetReader
+from simulator.data.query import Aggregate, AggregateQuery, Answer, Function, Query
+from simulator.errors import SetupError
+from simulator.modules.base import Database, Unsupported
+from simulator.protocol.messages import QueryVerdict, ServerFacts, WorkerReport
+from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
+from simulator.verify.comparison import VERIFY_BLOCK_ROWS, verify
+from simulator.verify.oracle import Oracle
+
+EnterPhase: TypeAlias = Callable[[str], None]
+
+
+class Stages:
+    """The stages of one run and what they have found so far."""
+
+    def __init__(self, spec: RunSpec, database: Database, enter: EnterPhase) -> None:
+        self._spec = spec
+        self._database = database
+        self._enter = enter
+        self._reader = DatasetReader(spec.dataset)
+        self.touched = False
+        """Whether tables were dropped or created."""
+        self.server: ServerFacts | None = None
+        self.verdict: Verdict | None = None
+        self.queries: tuple[QueryVerdict, ...] = ()
+        self.size_bytes: int | None = None
+
+    def prepare(self) -> None:
+        """Make the tables as the run needs them, or see that they are."""
+        spec, database, tables = self._spec, self._database, self._reader.tables
+        facts = database.inspect()
+        self.server = ServerFacts(
+            version=facts.version,
+            nodes=facts.nodes,
+            durability=facts.durability,
+            durable=facts.durable,
+            settings=dict(facts.settings),
+        )
+        if spec.kind is Kind.INSERT and not spec.dataset.ranges:
+            if spec.clean:
+                self.touched = True
+                database.drop(tables)
+            database.create(tables, spec.batch_rows)
+            self.touched = True
+        elif database.capabilities.stores:
+            self._expect_rows()
+        if spec.kind is Kind.QUERY and spec.options.get("create_indices"):
+            self._enter("index")
+            database.create_indices(tables)
+
+    def _expect_rows(self) -> None:
+        """Refuse tables that do not hold what the manifest says."""
+        stored = 0
+        with self._database.connect() as session:
+            for table in self._reader.tables:
+                count = AggregateQuery(table, (Aggregate(Function.COUNT),))
+                ((rows,),) = session.run(self._database.render(count))
+                stored += int(rows)
+        expected = self._spec.dataset.rows
+        if stored != expected:
+            raise SetupError(
+                f"the tables of {self._spec.target} hold {stored} rows, and the manifest of its"
+                f" last insert says {expected}: run insert again, or name the result file of the"
+                " insert that wrote them with --dataset"
+            )
+
+    def finish_insert(self, reports: Sequence[WorkerReport]) -> None:
+        """Settle, measure the size, and verify what is stored."""
+        spec, database = self._spec, self._database
+        self._enter("settle")
+        database.settle(self._reader.tables)
+        self.size_bytes = database.size_bytes(self._reader.tables)
+        if spec.verify is VerifyMode.NONE:
+            self.verdict = Verdict(status=Status.OFF, reason="--verify none")
+            return
+        self._enter("verify")
+        uncertain = [item for report in reports for item in report.uncertain]
+        self.verdict = verify(database, spec.after, uncertain, spec.verify)
+
+    def finish_query(self, reports: Sequence[WorkerReport], answers: Mapping[str, Answer]) -> None:
+        """Compare every different answer that came back with the oracle's."""
+        self._enter("verify")
+        spec, known = self._spec, self._reader.queries()
+        oracle = Oracle(known[name] for name in spec.queries)
+        for rows in spec.dataset.ranges:
+            for blocks in self._reader.blocks(rows, VERIFY_BLOCK_ROWS):
+                for block in blocks:
+                    oracle.add(block)
+        came: dict[str, set[str]] = {name: set() for name in spec.queries}
+        for report in reports:
+            for times in report.queries:
+                came[times.name].update(times.answers)
+        self.queries = tuple(
+            self._judge(name, known[name], oracle, [answers[d] for d in sorted(came[name])])
+            for name in spec.queries
+        )
+        asked = [query for query in self.queries if query.statement]
+        self.verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
+
+    def _judge(
+        self, name: str, query: Query, oracle: Oracle, found: Sequence[Answer]
+    ) -> QueryVerdict:
+        try:
+            statement = self._database.statement(query, self._spec.queries[name])
+        except Unsupported as error:
+            verdict = Verdict(status=Status.UNKNOWN, reason=f"not supported: {error}")
+            return QueryVerdict(name=name, statement="", tuned=False, verdict=verdict)
+        truth = oracle.truth(query)
+        checks = []
+        for answer in found:
+            true, got = _difference(truth.answer, answer)
+            ok = truth.agrees(answer)
+            checks.append(Check(name=f"{name}: answer", expected=true, found=got, ok=ok))
+        return QueryVerdict(
+            name=name, statement=statement.text, tuned=statement.tuned, verdict=Verdict.of(checks)
+        )
+
+
+def _difference(true: Answer, found: Answer) -> tuple[str, str]:
+    """Return both answers in short: the first rows in which they differ, or their sizes."""
+    for true_row, found_row in zip(true.rows, found.rows, strict=False):
+        if true_row != found_row:
+            return str(true_row), str(found_row)
+    return f"{len(true.rows)} rows", f"{len(found.rows)} rows"

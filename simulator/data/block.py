@@ -1,0 +1,94 @@
+"""A block: rows of one physical table, held column by column in NumPy arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.schema import Table
+
+Array: TypeAlias = NDArray[Any]
+Rows: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """A column given value by value. `valid` is false where the value is NULL; None: all valid."""
+
+    array: Array
+    valid: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def slice(self, start: int, stop: int) -> "Values":
+        """Return rows start..stop as views."""
+        valid = None if self.valid is None else self.valid[start:stop]
+        return Values(self.array[start:stop], valid)
+
+    def values(self) -> Array:
+        """Return the values, one a row (anything where NULL)."""
+        return self.array
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A column on a finite grid: row i holds levels[codes[i]].
+
+    `levels` is one long-lived array for as long as its contents are the same (the grid of a field,
+    the names of a worker's devices), so that an encoder renders it once and then only gathers:
+    identity of `levels` is equality of contents. Nobody writes into it. Codes are always valid
+    indices, also where the value is NULL.
+    """
+
+    codes: NDArray[np.int64]
+    levels: Array
+    valid: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def slice(self, start: int, stop: int) -> "Coded":
+        """Return rows start..stop as views."""
+        valid = None if self.valid is None else self.valid[start:stop]
+        return Coded(self.codes[start:stop], self.levels, valid)
+
+    def values(self) -> Array:
+        """Return the values, one a row (anything where NULL)."""
+        taken: Array = self.levels.take(self.codes)
+        return taken
+
+
+ColumnData: TypeAlias = Values | Coded
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows of one physical table. `data` has every column of `table`, in table order."""
+
+    table: Table
+    part: int
+    rows: Rows
+    """The rows' numbers in the dataset."""
+    data: Mapping[str, ColumnData]
+
+    @property
+    def size_bytes(self) -> int:
+        """What the values take, each as wide as its column's widest."""
+        columns = (d.levels if isinstance(d, Coded) else d.array for d in self.data.values())
+        return len(self) * sum(column.dtype.itemsize for column in columns)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def name(self) -> str:
+        """Name of the physical table."""
+        return self.table.names[self.part]
+
+    def slice(self, start: int, stop: int) -> "Block":
+        """Return rows start..stop of this block as views."""
+        data = {name: column.slice(start, stop) for name, column in self.data.items()}
+        return Block(self.table, self.part, self.rows[start:stop], data)

@@ -1,0 +1,150 @@
+"""A dataset: a workload with its parameters, a seed, and ranges of rows.
+
+`Dataset` is the plain record (sent to the workers, kept in the manifest). `DatasetReader` draws
+blocks of rows from it.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from simulator.data.block import Block, Values
+from simulator.data.query import Query
+from simulator.data.schema import ID, PrimaryKey, Table
+from simulator.data.workloads import workload_class
+from simulator.data.workloads.base import LANE_BITS, LANE_ROWS, client_key
+from simulator.errors import ConfigError
+
+BLOCK_ROWS = 8192
+"""Rows drawn and encoded at once: enough that a NumPy call's overhead does not show."""
+
+
+class RowRange(BaseModel):
+    """Rows start..stop of one lane, half open."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    start: int
+    stop: int
+
+    @model_validator(mode="after")
+    def _in_one_lane(self) -> "RowRange":
+        lane = self.start >> LANE_BITS
+        if not 0 <= self.start <= self.stop <= (lane + 1) * LANE_ROWS:
+            raise ValueError(f"not a range of rows: {self.start}..{self.stop}")
+        return self
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+def lane_range(lane: int, start: int, rows: int) -> RowRange:
+    """Return `rows` rows of a lane from sequence number `start` on."""
+    first = lane * LANE_ROWS + start
+    return RowRange(start=first, stop=first + rows)
+
+
+def share(total: int, parts: int) -> list[int]:
+    """Deal `total` to `parts` so that nothing is lost: shares differ by one at most."""
+    return [total // parts + (part < total % parts) for part in range(parts)]
+
+
+def merged(ranges: Iterable[RowRange]) -> tuple[RowRange, ...]:
+    """Return the same rows in as few ranges as can be, empty ones left out."""
+    out: list[RowRange] = []
+    for item in sorted((r for r in ranges if len(r)), key=lambda r: r.start):
+        if (
+            out
+            and out[-1].stop >= item.start
+            and out[-1].start >> LANE_BITS == (item.start >> LANE_BITS)
+        ):
+            out[-1] = RowRange(start=out[-1].start, stop=max(out[-1].stop, item.stop))
+        else:
+            out.append(item)
+    return tuple(out)
+
+
+class Dataset(BaseModel):
+    """What is, or is to be, in a target's tables."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    workload: str
+    workload_version: int
+    params: dict[str, Any]
+    seed: int
+    start_ms: int
+    primary_key: PrimaryKey
+    parts: int
+    ranges: tuple[RowRange, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows the ranges hold."""
+        return sum(len(item) for item in self.ranges)
+
+    def with_ranges(self, ranges: Iterable[RowRange]) -> "Dataset":
+        """Return the same dataset with other ranges, merged."""
+        return self.model_copy(update={"ranges": merged(ranges)})
+
+    def next_sequence(self, lane: int) -> int:
+        """Return the first sequence number after all that the lane holds."""
+        ends = [r.stop - lane * LANE_ROWS for r in self.ranges if r.start >> LANE_BITS == lane]
+        return max(ends, default=0)
+
+
+class DatasetReader:
+    """A dataset opened for drawing."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        """Open the dataset; ConfigError if this version of the workload draws other rows."""
+        cls = workload_class(dataset.workload)
+        if cls.version != dataset.workload_version:
+            raise ConfigError(
+                f"workload {cls.name}: the dataset was made by version {dataset.workload_version}"
+                f" and this is version {cls.version}, whose rows differ; run insert again"
+            )
+        try:
+            params = cls.params_model(**dataset.params)
+        except ValidationError as error:
+            raise ConfigError(f"workload {cls.name}: its parameters are wrong: {error}") from error
+        self._workload = cls(params, dataset.seed, dataset.start_ms)
+        self._parts = dataset.parts
+        self.tables = tuple(
+            t.stored(dataset.primary_key, dataset.parts) for t in self._workload.tables
+        )
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows the workload has, all in lane 0; None: every lane goes on without end."""
+        return self._workload.rows
+
+    def queries(self) -> dict[str, Query]:
+        """Return the workload's named queries over the stored tables."""
+        return self._workload.queries(self.tables)
+
+    def table(self, name: str) -> Table:
+        """Return the stored table of that name."""
+        return next(table for table in self.tables if table.name == name)
+
+    def blocks(self, rows: RowRange, block_rows: int = BLOCK_ROWS) -> Iterator[list[Block]]:
+        """Yield the rows in order, a turn at a time: one block for each physical table.
+
+        Row r belongs to table r mod tables and to part (r / tables) mod parts, so with one table
+        to part r mod parts. Each block has `block_rows` rows; only the last ones have fewer.
+        """
+        streams = len(self.tables) * self._parts
+        for low in range(rows.start, rows.stop, streams * block_rows):
+            high = min(low + streams * block_rows, rows.stop)
+            yield [self._block(row, high, streams) for row in range(low, min(low + streams, high))]
+
+    def _block(self, first: int, stop: int, stride: int) -> Block:
+        which = first % len(self.tables)
+        part = first // len(self.tables) % self._parts
+        stored, numbers = self.tables[which], np.arange(first, stop, stride)
+        data = self._workload.draw(self._workload.tables[which], numbers)
+        if stored.primary_key is PrimaryKey.CLIENT:
+            data = {ID.name: Values(client_key(stored, data)), **data}
+        return Block(stored, part, numbers, data)

@@ -1,0 +1,17 @@
+"""Workloads: tables, the rows in them, and the questions asked of them."""
+
+from simulator.data.workloads.base import Workload
+from simulator.data.workloads.file import File
+from simulator.data.workloads.iot import Iot
+from simulator.errors import ConfigError, nearest
+
+GENERATORS: dict[str, type[Workload]] = {"iot": Iot}
+"""What `--workload` offers."""
+WORKLOADS: dict[str, type[Workload]] = {**GENERATORS, File.name: File}
+
+
+def workload_class(name: str) -> type[Workload]:
+    """Return a workload's class; ConfigError if there is none of that name."""
+    if name not in WORKLOADS:
+        raise ConfigError(f"workload {name!r} is not known ({nearest(name, WORKLOADS)})")
+    return WORKLOADS[name]

@@ -1,0 +1,127 @@
+"""Temperature events of IoT devices, as the reference orchestrator's document describes them."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from simulator.data.block import Array, Coded, ColumnData, Rows, Values
+from simulator.data.mixer import below, draw, key_of
+from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
+from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.workloads.base import LANE_BITS, LANE_ROWS, Params, Workload
+
+EVENTS = Table(
+    name="events",
+    columns=(
+        Column("timestamp", Type.INT64, Role.TIME),
+        Column("device_id", Type.TEXT, Role.TAG),
+        Column("sequence_number", Type.INT64, Role.KEY),
+        Column("temperature", Type.FLOAT32, Role.FIELD),
+    ),
+    key=("device_id", "timestamp", "sequence_number"),
+    time_unit=TimeUnit.MILLISECOND,
+)
+
+# -20 <= t < 35 degrees in steps of 1/64: exact in float32, and sums are exact in float64.
+TEMPERATURES = np.arange(-20 * 64, 35 * 64, dtype=np.float32) / np.float32(64)
+
+_ALPHABET = np.frombuffer(
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", dtype=np.uint8
+)
+_PREFIXES = 62**4
+_PREFIX_STEP = 9_868_181  # no common factor with 62, so that a lane's prefixes are all different
+
+
+class IotParams(Params):
+    """How many devices there are, and how often they send."""
+
+    devices: int = Field(1, ge=1, le=_PREFIXES, description="devices of each worker")
+    tick_ms: int = Field(
+        60, ge=1, description="a worker's events follow each other in 5 to 10 times this"
+    )
+
+
+class Iot(Workload):
+    """One table of events: timestamp, device, sequence number, temperature."""
+
+    name = "iot"
+    version = 1
+    params_model = IotParams
+    params: IotParams
+
+    def __init__(self, params: IotParams, seed: int, start_ms: int) -> None:
+        super().__init__(params, seed, start_ms)
+        self._device_key = key_of(seed, "device_id")
+        self._step_key = key_of(seed, "timestamp")
+        self._temperature_key = key_of(seed, "temperature")
+        self._names = lru_cache(maxsize=4)(self._draw_names)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The one table."""
+        return (EVENTS,)
+
+    def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
+        """Return the events of these rows, which are of one lane."""
+        lane = int(rows[0]) >> LANE_BITS
+        sequence = rows & (LANE_ROWS - 1)
+        devices = self.params.devices
+        return {
+            "timestamp": Values(self._timestamps(rows, sequence)),
+            "device_id": Coded(below(self._device_key, rows, devices), self._names(lane)),
+            "sequence_number": Values(sequence),
+            "temperature": Coded(
+                below(self._temperature_key, rows, len(TEMPERATURES)), TEMPERATURES
+            ),
+        }
+
+    def _timestamps(self, rows: Rows, sequence: Rows) -> NDArray[np.int64]:
+        """Return rising instants whose steps are 5..10 ticks (of 60 ms), 7.5 in the mean.
+
+        floor(7.5 n) steps by 7 or 8, a draw of 0, 1 or 2 moves that by -2..2: the document's steps,
+        but each instant is known without those before it.
+        """
+        ticks = below(self._step_key, rows, 3)
+        ticks += sequence * 15 // 2
+        ticks *= self.params.tick_ms
+        ticks += self.start_ms
+        return ticks
+
+    def _draw_names(self, lane: int) -> Array:
+        """Return the lane's device names: 4 characters, the lane in 4 digits, 4 characters.
+
+        The first four are a permutation of the device's number, so that names differ by
+        construction; the last four are drawn.
+        """
+        device = np.arange(self.params.devices, dtype=np.int64)
+        rows = device + lane * LANE_ROWS
+        offset = int(draw(self._device_key, np.array([~lane]))[0] % _PREFIXES)
+        prefix = (device * _PREFIX_STEP + offset) % _PREFIXES
+        suffix = below(self._device_key ^ 1, rows, _PREFIXES)
+        digits = f"{lane:04d}".encode()
+        width = len(digits)
+        letters = np.empty((len(device), 8 + width), np.uint8)
+        for place in range(4):
+            letters[:, place] = _ALPHABET[prefix // 62**place % 62]
+            letters[:, 4 + width + place] = _ALPHABET[suffix // 62**place % 62]
+        letters[:, 4 : 4 + width] = np.frombuffer(digits, np.uint8)
+        return letters.reshape(-1).view(f"S{8 + width}")
+
+    def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
+        """Return the five published queries."""
+        (events,) = tables
+        highest = Aggregate(Function.MAX, "temperature")
+        mean = Aggregate(Function.AVG, "temperature")
+        lowest = Aggregate(Function.MIN, "temperature")
+        return {
+            "count-events": AggregateQuery(events, (Aggregate(Function.COUNT),)),
+            "temperature-min-max": AggregateQuery(events, (highest, lowest)),
+            "temperature-stats": AggregateQuery(events, (highest, mean, lowest)),
+            "temperature-stats-per-device": AggregateQuery(
+                events, (highest, mean, lowest), by=("device_id",)
+            ),
+            "newest-per-device": NewestQuery(events, "device_id", ("temperature",)),
+        }

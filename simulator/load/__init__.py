@@ -1,0 +1,1 @@
+"""The worker: draws, encodes and sends rows, or asks queries, and measures."""

@@ -1,0 +1,95 @@
+"""The worker's side of the protocol: posts messages to the collector until they arrive."""
+
+import time
+from typing import Any
+
+import requests
+
+from simulator.data.query import Answer
+from simulator.errors import RunError
+from simulator.host import boot_id
+from simulator.protocol.messages import (
+    HEARTBEAT_S,
+    HOLD_S,
+    SILENCE_S,
+    TOKEN_HEADER,
+    Message,
+    Reply,
+    dump,
+)
+
+_READ_S = HOLD_S + 10.0
+_CONNECT_S = 1.0
+
+
+class CollectorClient:
+    """The worker's side of the protocol."""
+
+    def __init__(self, url: str, token: str, index: int, appear_s: float) -> None:
+        self._url = url
+        self._patience_s = appear_s
+        self._index = index
+        self._session = requests.Session()
+        self._session.headers[TOKEN_HEADER] = token
+        self._session.trust_env = False  # a proxy has no business between worker and collector
+        self.clock_offset_s = 0.0
+        self._best_round_trip_s = float("inf")
+
+    def post(self, path: str, message: Message) -> Reply:
+        """Send a message and return the reply; RunError if the collector cannot be reached."""
+        sent = time.time()
+        body = self._post(path, dump(message))
+        try:
+            reply = Reply.model_validate(body)
+        except ValueError as error:
+            raise RunError(f"what answers at {self._url} is no collector: {body!r:.200}") from error
+        self._correct_clock(reply, sent, time.time())
+        self._patience_s = min(self._patience_s, SILENCE_S)  # it is there: it is missed sooner
+        return reply
+
+    def give_up(self) -> None:
+        """From now on do not wait for a collector that cannot be reached."""
+        self._patience_s = 0.0
+
+    def known(self, digest: str) -> bool:
+        """Whether the collector has this answer already."""
+        return bool(self._post("/answer/known", {"digest": digest})["known"])
+
+    def answer(self, digest: str, found: Answer) -> None:
+        """Give the collector an answer to compare."""
+        self._post("/answer", {"digest": digest, "names": found.names, "rows": found.rows}, 120.0)
+
+    def _post(self, path: str, body: dict[str, Any], read_s: float = _READ_S) -> Any:
+        """Post, and post again for a while: every message may arrive twice.
+
+        On a cluster a worker may be up before the collector, or before its name resolves, and a
+        network may be gone for a moment.
+        """
+        began = time.monotonic()
+        while True:
+            try:
+                response = self._session.post(
+                    self._url + path, json=body, timeout=(_CONNECT_S, read_s)
+                )
+            except (requests.ConnectionError, requests.Timeout) as error:
+                if time.monotonic() - began >= self._patience_s:
+                    raise RunError(f"the collector cannot be reached: {error}") from error
+                time.sleep(HEARTBEAT_S / 2)
+            except requests.RequestException as error:
+                raise RunError(f"the collector does not answer: {error}") from error
+            else:
+                break
+        if response.status_code != requests.codes.ok:
+            raise RunError(f"the collector refused {path}: {response.text}")
+        try:
+            return response.json()
+        except ValueError as error:
+            told = f"what answers at {self._url} is no collector: {response.text[:200]!r}"
+            raise RunError(told) from error
+
+    def _correct_clock(self, reply: Reply, sent_s: float, received_s: float) -> None:
+        """Keep the offset of the fastest round trip; on one machine there is none."""
+        round_trip = received_s - sent_s
+        if reply.boot_id != boot_id() and round_trip < self._best_round_trip_s:
+            self._best_round_trip_s = round_trip
+            self.clock_offset_s = reply.now_s - (sent_s + received_s) / 2

@@ -1,0 +1,270 @@
+"""Writing rows: draw, encode, send, and decide in one place what to do when a send fails."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from simulator.data.block import Block, Rows
+from simulator.data.dataset import BLOCK_ROWS, DatasetReader, RowRange
+from simulator.errors import BenchError, RunError
+from simulator.load.meter import Meter
+from simulator.load.window import Send, Window
+from simulator.modules.base import BATCH, Database, Failure, Payload, Session
+from simulator.protocol.verdict import RowSlice
+
+MAX_ATTEMPTS = 6
+MAX_UNCERTAIN_SENDS = 100
+RECONNECT_S = 5.0
+_BACKOFF_S = 0.05
+_TIMER_SLACK_NS = 200_000
+_LONG_SEND_ROWS = 500
+_AHEAD_BYTES = 1 << 22
+"""Of values; that is 131,072 IoT events."""
+_AHEAD_OBJECTS_BYTES = 1 << 19
+
+
+class Stopped(Exception):
+    """The run is over; what was done so far is to be reported."""
+
+
+class Sender:
+    """Writes ranges of rows through one session, retrying within bounds and counting."""
+
+    def __init__(self, database: Database, reader: DatasetReader, stop: threading.Event) -> None:
+        self._database = database
+        self._reader = reader
+        self._stop = stop
+        self._session: Session = database.connect()
+        self._window = Window()
+        self.meter = Meter(time.perf_counter_ns())
+        self.generate_ns = 0
+        self.encode_ns = 0
+        self.send_ns = 0
+        self.idle_ns = 0
+        self.retried = 0
+        self.uncertain: list[RowSlice] = []
+        self.uncertain_rows = 0
+
+    def close(self) -> None:
+        """Close the session."""
+        self._session.close()
+
+    def prefill(self, ranges: Iterable[RowRange], rows_per_send: int) -> int:
+        """Write rows in batches, untimed; return how many were acknowledged."""
+        with self._all_ended():
+            ahead = self._ahead_bytes(rows_per_send)
+            for rows, payload in self._payloads(ranges, BATCH, rows_per_send, ahead):
+                self._deliver(payload, rows, time.perf_counter_ns())
+        return self.meter.rows
+
+    def start(self) -> None:
+        """Start the clock: whatever was measured before does not count."""
+        self.meter = Meter(time.perf_counter_ns())
+        self.generate_ns = self.encode_ns = self.send_ns = self.idle_ns = self.retried = 0
+
+    def insert(
+        self,
+        ranges: Iterable[RowRange],
+        mode: str,
+        rows_per_send: int,
+        rate_rows_per_s: float,
+        turn: float = 0.0,
+    ) -> None:
+        """Write rows, timed. With a rate, each send has a due time and is measured from it.
+
+        `turn` is this worker's place among all, 0 to 1: the workers' sends are due in turns.
+        """
+        start, scheduled = self.meter.start_ns, turn * rows_per_send
+        with self._all_ended():
+            ahead = self._ahead_bytes(rows_per_send, rate_rows_per_s)
+            for rows, payload in self._payloads(ranges, mode, rows_per_send, ahead):
+                due = time.perf_counter_ns()
+                if rate_rows_per_s:
+                    due = start + int(scheduled / rate_rows_per_s * 1e9)
+                    scheduled += payload.rows
+                    self._wait_until(due)
+                self._deliver(payload, rows, due)
+
+    def _wait_until(self, due_ns: int) -> None:
+        before = time.perf_counter_ns()
+        if due_ns > before:
+            self._stop.wait(max(due_ns - before - _TIMER_SLACK_NS, 0) / 1e9)
+            # A timer wakes 0.1 ms late, which would count as the database's latency.
+            now = time.perf_counter_ns()
+            limit = min(due_ns, now + 2 * _TIMER_SLACK_NS)
+            while now < limit:
+                now = time.perf_counter_ns()
+            self.idle_ns += now - before
+
+    def _ahead_bytes(self, rows_per_send: int, rate_rows_per_s: float = 0.0) -> int:
+        """Return how many bytes of values to draw and encode at once, between two sends.
+
+        By then the database has had the processor, and the caches are cold, which costs 0.4 ms:
+        many rows are to share that. But short sends, and those of a schedule, would have to wait
+        for so many; and with several on their way, some could be answered with none to follow.
+        """
+        waits = rate_rows_per_s or self._session.in_flight > 1 or rows_per_send < _LONG_SEND_ROWS
+        if waits:
+            return 0
+        return _AHEAD_OBJECTS_BYTES if self._session.makes_objects else _AHEAD_BYTES
+
+    def _payloads(
+        self, ranges: Iterable[RowRange], mode: str, rows_per_send: int, ahead_bytes: int
+    ) -> Iterator[tuple[Rows, Payload]]:
+        """Yield payloads with the numbers of their rows, made in stretches of so many bytes."""
+        block_rows = max(round(BLOCK_ROWS / rows_per_send), 1) * rows_per_send
+        for item in ranges:
+            blocks = self._reader.blocks(item, block_rows)
+            while made := self._made(blocks, mode, rows_per_send, ahead_bytes):
+                while made:  # not to be held any longer than they are needed
+                    yield made.popleft()
+
+    def _made(
+        self, blocks: Iterator[list[Block]], mode: str, rows_per_send: int, ahead_bytes: int
+    ) -> deque[tuple[Rows, Payload]]:
+        """Draw and encode one block, and more until they have so many bytes; none at the end."""
+        made: deque[tuple[Rows, Payload]] = deque()
+        drawn_bytes = 0
+        while not made or drawn_bytes < ahead_bytes:
+            t0 = time.perf_counter_ns()
+            drawn = next(blocks, None)
+            t1 = time.perf_counter_ns()
+            self.generate_ns += t1 - t0
+            if drawn is None:
+                break
+            encoded = [self._session.encode(block, mode, rows_per_send) for block in drawn]
+            self.encode_ns += time.perf_counter_ns() - t1
+            made += _in_turn(drawn, encoded, rows_per_send)
+            drawn_bytes += sum(block.size_bytes for block in drawn)
+        return made
+
+    def _deliver(self, payload: Payload, rows: Rows, due_ns: int) -> None:
+        """Send, alone or beside what is on its way already."""
+        if self._session.in_flight == 1:
+            self._deliver_alone(payload, rows, due_ns)
+            return
+        before = time.perf_counter_ns()
+        try:
+            self._begin(Send(payload, rows, due_ns))
+            while len(self._window) >= self._session.in_flight:
+                self._end(self._window.ended())
+        finally:
+            self.send_ns += time.perf_counter_ns() - before
+
+    def _begin(self, send: Send) -> None:
+        if self._stop.is_set():
+            raise Stopped
+        self._window.begin(self._session, send)
+
+    def _end(self, send: Send) -> None:
+        """Count a send that has ended, or begin it again."""
+        if send.error is None:
+            self.meter.record(send.due_ns, send.ended_ns, send.payload.rows)
+        elif self._send_again(send.error, send.rows, send.attempt):
+            send.attempt += 1
+            self._begin(send)
+
+    @contextmanager
+    def _all_ended(self) -> Iterator[None]:
+        """In the end wait for what is on its way; after a failure only to know what came of it."""
+        try:
+            yield
+            before = time.perf_counter_ns()
+            while self._window:
+                self._end(self._window.ended())
+            self.send_ns += time.perf_counter_ns() - before
+        finally:
+            while self._window:
+                self._count_ended(self._window.ended())
+
+    def _count_ended(self, send: Send) -> None:
+        """Count a send without trying again: the run is over."""
+        if send.error is None:
+            self.meter.record(send.due_ns, send.ended_ns, send.payload.rows)
+        elif self._session.classify(send.error) is Failure.UNKNOWN:
+            self._add_uncertain(send.rows)
+
+    def _deliver_alone(self, payload: Payload, rows: Rows, due_ns: int) -> None:
+        """Send until it is acknowledged, uncertain, or has failed for good."""
+        for attempt in range(MAX_ATTEMPTS):
+            if self._stop.is_set():
+                raise Stopped
+            before = time.perf_counter_ns()
+            try:
+                self._session.send(payload)
+            except Exception as error:  # noqa: BLE001 - the module says what it means
+                try:
+                    if not self._send_again(error, rows, attempt):
+                        return
+                finally:
+                    self.send_ns += time.perf_counter_ns() - before
+            else:
+                after = time.perf_counter_ns()
+                self.send_ns += after - before
+                self.meter.record(due_ns, after, payload.rows)
+                return
+
+    def _send_again(self, error: Exception, rows: Rows, attempt: int) -> bool:
+        """Deal with a failed send and say whether to try again, after a pause."""
+        failure, said = self._session.classify(error), self._database.explain(error)
+        if failure is Failure.FATAL:
+            raise RunError(f"insert failed: {said}")
+        if failure is Failure.UNKNOWN:
+            self._count_uncertain(rows, said)
+        if not self._session.alive:
+            self._reconnect(said)
+        if failure is Failure.UNKNOWN:
+            return False
+        if attempt + 1 == MAX_ATTEMPTS:
+            raise RunError(
+                f"insert failed {MAX_ATTEMPTS} times in a row, the last time with: {said}"
+            )
+        self.retried += 1
+        self._stop.wait(_BACKOFF_S * 2**attempt)
+        return True
+
+    def _add_uncertain(self, rows: Rows) -> None:
+        step = int(rows[1] - rows[0]) if len(rows) > 1 else 1
+        self.uncertain.append(RowSlice(start=int(rows[0]), stop=int(rows[-1]) + 1, step=step))
+        self.uncertain_rows += len(rows)
+
+    def _count_uncertain(self, rows: Rows, said: str) -> None:
+        self._add_uncertain(rows)
+        # A node that goes takes with it all that is on its way.
+        most = MAX_UNCERTAIN_SENDS + self._session.in_flight - 1
+        if len(self.uncertain) > most:
+            raise RunError(f"more than {most} sends had no known outcome: {said}")
+
+    def _reconnect(self, said: str) -> None:
+        """Open another session; RunError if that takes longer than RECONNECT_S."""
+        self._session.close()
+        deadline = time.monotonic() + RECONNECT_S
+        pause_s = _BACKOFF_S
+        while True:
+            try:
+                self._session = self._database.connect()
+            except BenchError as error:
+                if time.monotonic() > deadline:
+                    raise RunError(
+                        f"the connection was lost ({said}) and not regained in"
+                        f" {RECONNECT_S:.0f} s: {error}"
+                    ) from error
+            else:
+                return
+            if self._stop.wait(pause_s):
+                raise Stopped
+            pause_s = min(2 * pause_s, 1.0)
+
+
+def _in_turn(
+    blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], rows_per_send: int
+) -> Iterator[tuple[Rows, Payload]]:
+    """Yield the payloads of some blocks and their rows; physical tables take turns."""
+    for turn in range(max(map(len, encoded))):
+        first = turn * rows_per_send
+        for block, payloads in zip(blocks, encoded, strict=True):
+            if turn < len(payloads):
+                payload = payloads[turn]
+                yield block.rows[first : first + payload.rows], payload

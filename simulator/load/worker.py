@@ -1,0 +1,255 @@
+"""A worker process: registers, prefills, waits at the barrier, writes or asks, reports."""
+
+import gc
+import hashlib
+import json
+import os
+import threading
+import time
+import uuid
+
+from simulator import __version__
+from simulator.data.dataset import DatasetReader
+from simulator.data.query import Statement, answer
+from simulator.errors import BenchError, RunError
+from simulator.host import memory_peak_bytes, throttled_s
+from simulator.load.client import CollectorClient
+from simulator.load.meter import Meter
+from simulator.load.sender import Sender, Stopped
+from simulator.modules.base import Database, Session, Unsupported
+from simulator.protocol.messages import (
+    HEARTBEAT_S,
+    Arrival,
+    Heartbeat,
+    Message,
+    QueryTimes,
+    Registration,
+    WorkerReport,
+)
+from simulator.protocol.spec import PREFILL_BATCH_ROWS, Kind, RunSpec
+
+_GARBAGE_OBJECTS = 100_000
+
+
+def _settle_memory() -> None:
+    """Leave Python's search for cycles little to do while the clock runs.
+
+    Rows as Python objects are no cycles, but their number alone would start a search twelve times
+    a block: as long as it takes to make them, and within a send it would be the database's latency.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GARBAGE_OBJECTS)
+
+
+class Worker:
+    """One worker of one run."""
+
+    def __init__(
+        self, spec: RunSpec, database: Database, client: CollectorClient, index: int
+    ) -> None:
+        self._spec = spec
+        self._database = database
+        self._client = client
+        self._index = index
+        self._stop = threading.Event()
+        self._phase = "start"
+        self._sender: Sender | None = None
+        self._prefilled = 0
+        self._broken = ""
+        """Why this worker cannot go on, though the run may: not the collector's own decision."""
+        self._started: float | None = None
+        self._ended: float | None = None
+        self._cpu_s = self._throttled_s = 0.0
+        self._queries: list[QueryTimes] = []
+
+    def run(self) -> bool:
+        """Do the run's work and report it; False if it failed."""
+        try:
+            self._wait(
+                "/register",
+                Registration(index=self._index, uid=str(uuid.uuid4()), version=__version__),
+            )
+        except Stopped:
+            return False
+        threading.Thread(target=self._beat, daemon=True).start()
+        error = None
+        try:
+            if self._spec.kind is Kind.INSERT:
+                self._insert()
+            else:
+                self._ask()
+        except Stopped:
+            error = self._broken or None
+        except BenchError as failed:
+            error = str(failed)
+        except Exception as failed:  # noqa: BLE001 - a driver's error is told in its own words
+            error = self._database.explain(failed)
+        finally:
+            if self._sender:
+                self._sender.close()
+        self._client.post("/report", self._report(error and self._database.options.redact(error)))
+        return error is None
+
+    def stop(self, cause: str) -> None:
+        """End soon, and report why and what was done."""
+        self._broken = cause
+        self._client.give_up()
+        self._stop.set()
+
+    def _beat(self) -> None:
+        client = self._client
+        while not self._stop.is_set():
+            try:
+                stop = client.post("/heartbeat", self._heartbeat()).stop
+            except RunError as failed:
+                stop = self._broken = str(failed)
+            if stop:
+                self._stop.set()
+            self._stop.wait(HEARTBEAT_S)
+
+    def _heartbeat(self) -> Heartbeat:
+        timed = self._started is not None  # first: the meter that comes after it is the timed one
+        sender, written = self._sender, self._sender.meter.rows if self._sender else 0
+        return Heartbeat(
+            index=self._index,
+            phase=self._phase,
+            rows=written if timed else 0,
+            prefill_rows=self._prefilled if timed else max(self._prefilled, written),
+            uncertain_rows=sender.uncertain_rows if sender else 0,
+            retried=sender.retried if sender else 0,
+        )
+
+    def _wait_for_all(self, barrier: str) -> None:
+        self._phase = f"barrier {barrier}"
+        _settle_memory()
+        arrival = Arrival(index=self._index, barrier=barrier)
+        self._wait("/barrier", arrival)
+        self._phase = barrier
+
+    def _wait(self, path: str, message: Message) -> None:
+        """Ask again and again whether it may go on; Stopped if the run is over."""
+        while True:
+            reply = self._client.post(path, message)
+            if reply.stop or self._stop.is_set():
+                raise Stopped
+            if reply.go:
+                return
+
+    def _insert(self) -> None:
+        spec, plan = self._spec, self._spec.workers[self._index]
+        sender = self._sender = Sender(self._database, DatasetReader(spec.dataset), self._stop)
+        if plan.prefill:
+            self._phase = "prefill"
+            rows_per_send = max(spec.batch_rows, PREFILL_BATCH_ROWS)
+            try:
+                sender.prefill(plan.prefill, rows_per_send)
+            finally:
+                self._prefilled = sender.meter.rows
+        self._wait_for_all("insert")
+        sender.start()
+        self._start_clock()
+        mode = self._database.insert_mode(spec.batch_rows)
+        rate = spec.rate_rows_per_s / len(spec.workers)
+        try:
+            turn = self._index / len(spec.workers)
+            sender.insert(plan.timed, mode, max(spec.batch_rows, 1), rate, turn)
+        finally:
+            self._stop_clock((sender.meter.last_ns - sender.meter.start_ns) / 1e9)
+
+    def _ask(self) -> None:
+        spec, reader = self._spec, DatasetReader(self._spec.dataset)
+        known = reader.queries()
+        with self._database.connect() as session:
+            for name in spec.queries:
+                try:
+                    statement = self._database.statement(known[name], spec.queries[name])
+                except Unsupported:
+                    continue
+                self._wait_for_all(name)
+                if self._started is None:
+                    self._start_clock()
+                times = self._ask_one(session, name, statement)
+                self._queries.append(times)
+        if self._started:
+            self._stop_clock(time.time() - self._started)
+
+    def _ask_one(self, session: Session, name: str, statement: Statement) -> QueryTimes:
+        """Ask one query as often as wanted; every row is fetched inside the timed part."""
+        durations: list[float] = []
+        digests: dict[str, None] = {}
+        for _ in range(self._spec.repeats):
+            if self._stop.is_set():
+                raise Stopped
+            start = time.perf_counter()
+            try:
+                raw = session.run(statement)
+            except Exception as error:
+                raise RunError(f"query {name}: {self._database.explain(error)}") from error
+            durations.append(time.perf_counter() - start)
+            try:
+                found = answer(statement.outputs, raw)
+            except ValueError as error:
+                raise RunError(f"query {name}: its answer is not of the form asked: {error}") from (
+                    error
+                )
+            text = json.dumps(found.rows).encode()
+            digest = hashlib.sha256(text).hexdigest()
+            if digest not in digests:
+                digests[digest] = None
+                if not self._client.known(digest):
+                    self._client.answer(digest, found)
+        return QueryTimes(name=name, durations_s=tuple(durations), answers=tuple(digests))
+
+    def _start_clock(self) -> None:
+        self._throttled_began_s = throttled_s()
+        self._started, self._cpu_began_s = time.time(), time.process_time()
+
+    def _stop_clock(self, duration_s: float) -> None:
+        assert self._started
+        self._ended = self._started + duration_s
+        self._cpu_s = time.process_time() - self._cpu_began_s
+        self._throttled_s = throttled_s() - self._throttled_began_s
+
+    def _report(self, error: str | None) -> WorkerReport:
+        offset = self._client.clock_offset_s
+        sender = self._sender
+        timed = sender is not None and self._started is not None
+        meter = sender.meter if sender and timed else Meter(0)
+        started = self._started + offset if self._started else None
+        ended = self._ended + offset if self._ended else None
+        return WorkerReport(
+            index=self._index,
+            error=error,
+            started_s=started,
+            ended_s=ended,
+            duration_s=ended - started if started and ended else 0.0,
+            rows=meter.rows,
+            prefill_rows=self._prefilled,
+            sends=meter.sends,
+            retried=sender.retried if sender else 0,
+            uncertain=tuple(sender.uncertain) if sender else (),
+            generate_s=sender.generate_ns / 1e9 if sender else 0.0,
+            encode_s=sender.encode_ns / 1e9 if sender else 0.0,
+            send_s=sender.send_ns / 1e9 if sender else 0.0,
+            idle_s=sender.idle_ns / 1e9 if sender else 0.0,
+            cpu_s=self._cpu_s,
+            memory_peak_bytes=memory_peak_bytes(),
+            latency=meter.latency() if meter.sends else "",
+            rows_by_second=meter.rows_by_second(),
+            queries=tuple(self._queries),
+            node=os.environ.get("NODE_NAME", ""),
+            throttled_s=self._throttled_s,
+        )
+
+
+def watch_parent() -> None:
+    """End this process when the one that holds its standard input is gone."""
+
+    def wait() -> None:
+        # Not through sys.stdin, whose lock this thread would hold when the process ends.
+        while os.read(0, 1024):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

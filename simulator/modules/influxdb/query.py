@@ -1,0 +1,218 @@
+"""Queries as Flux, and the answers to it.
+
+https://docs.influxdata.com/flux/v0/: the language of InfluxDB 2. Texts and whole rows are left to
+InfluxQL: Flux answers in CSV, whose writer changes the line ends inside of a text.
+"""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Query,
+    RowsQuery,
+)
+from simulator.data.schema import Column, Role, Table, Type
+from simulator.encode.lineprotocol import marker
+from simulator.modules.influxdb import influxql
+from simulator.modules.influxdb.answers import (
+    NEWEST,
+    ROWS,
+    SECOND_NS,
+    TIME,
+    Chunk,
+    Fold,
+    Language,
+    Part,
+    unit_ns,
+)
+from simulator.modules.influxdb.influxql import CHUNK_ROWS, ServerSaid
+
+_FIRST_NS, _END_NS = -(2**63) + 2, 2**63 - 1
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parts(query: Query, bucket: str) -> tuple[Part, ...]:
+    """Return the query as Flux, and as InfluxQL what Flux cannot do; Unsupported if neither can."""
+    match query:
+        case AggregateQuery():
+            return tuple(_aggregates(query, bucket))
+        case NewestQuery(table=table):
+            columns = [table.column(name) for name in query.columns]
+            if any(c.type is Type.TEXT and c.role is not Role.TAG for c in columns):
+                return influxql.parts(query, bucket)
+            return (_newest(table, columns, bucket),)
+        case DistinctQuery() | RowsQuery():
+            return influxql.parts(query, bucket)
+
+
+def literal(text: str) -> str:
+    """Return a text in quotes, in which ${ would begin an expression."""
+    for letter, escaped in _ESCAPES.items():
+        text = text.replace(letter, escaped)
+    return f'"{text}"'
+
+
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "${": "\\${", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def moment(instant_ns: int) -> str:
+    """Return an instant, whose nanoseconds Python's own would lose."""
+    seconds, fraction = divmod(instant_ns, SECOND_NS)
+    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{fraction:09}Z"
+
+
+def _read(table: Table, bucket: str, conditions: Iterable[str], since: int, until: int) -> str:
+    """Return the pipeline that reads a table; what is to be done with it comes behind."""
+    names = " or ".join(f"r._measurement == {literal(name)}" for name in table.names)
+    every = [names if table.parts == 1 else f"({names})", *conditions]
+    return (
+        f"from(bucket: {literal(bucket)}) |> range(start: {moment(since)}, stop: {moment(until)})"
+        f" |> filter(fn: (r) => {' and '.join(every)})"
+    )
+
+
+def _field(name: str) -> str:
+    return f"r._field == {literal(name)}"
+
+
+def _part(fold: Fold, steps: Sequence[str], name: str, labels: Iterable[str] = ()) -> Part:
+    text = " |> ".join((*steps, f"yield(name: {literal(name)})"))
+    return Part(Language.FLUX, fold, text, tuple(labels), name)
+
+
+# --- aggregates ----------------------------------------------------------------------------------
+
+
+def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Part]:
+    table, every = query.table, marker(query.table)
+    source = influxql.source_of(table, bucket)
+    since, until = influxql.limits_ns(query)
+    where = [f"r[{literal(tag)}] == {literal(value)}" for tag, value in query.where]
+
+    def read(*conditions: str) -> str:
+        begin, end = _FIRST_NS if since is None else since, _END_NS if until is None else until
+        return _read(table, bucket, [*conditions, *where], begin, end)
+
+    def total(function: str, by: Sequence[str] = query.by) -> list[str]:
+        groups = f"group(columns: [{', '.join(map(literal, by))}])" if by else "group()"
+        if query.bucket is None:
+            return [groups, f"{function}()"]
+        window = f"every: {query.bucket * unit_ns(table)}ns, fn: {function}"
+        return [groups, f'aggregateWindow({window}, createEmpty: false, timeSrc: "_start")']
+
+    for label in influxql.cells(query, mean=True):
+        function, _, name = label.partition("_")
+        called = "mean" if function == "avg" else function
+        yield _part(Fold.CELLS, [read(_field(name or every)), *total(called)], label, [label])
+    columns = influxql.aggregated(query)
+    for column in columns:
+        if column.role is Role.TIME:
+            yield from _times(query, column, read(_field(every)), source)
+        elif column.type is Type.BOOL and column.role is not Role.TAG:
+            label, is_true = f"true_{column.name}", read(_field(column.name), "r._value == true")
+            yield _part(Fold.CELLS, [is_true, *total("count")], label, [label])
+        elif influxql.needs_texts(query, column):
+            yield influxql.values(query, column, source)
+    tags = [column.name for column in columns if column.role is Role.TAG]
+    if tags:
+        by = [*dict.fromkeys((*query.by, *tags))]
+        yield _part(Fold.SERIES, [read(_field(every)), *total("count", by)], ROWS, tags)
+
+
+def _times(query: AggregateQuery, column: Column, read: str, source: str) -> Iterator[Part]:
+    """Yield what tells the first and the last time of each series, or all times."""
+    if influxql.is_summed(query, column):  # Flux calculates ten times slower than InfluxQL tells
+        yield influxql.values(query, column, source)
+        return
+    window = [f"window(every: {query.bucket * unit_ns(query.table)}ns)"] if query.bucket else []
+    for function, called in ((Function.MIN, "first"), (Function.MAX, "last")):
+        label = Aggregate(function, column.name).label
+        if Aggregate(function, column.name) in query.aggregates:
+            yield _part(Fold.VALUES, [read, *window, f"{called}()"], label, [label])
+
+
+# --- the newest rows -----------------------------------------------------------------------------
+
+
+def _newest(table: Table, columns: Sequence[Column], bucket: str) -> Part:
+    """Return what reads the newest value of each field of each series: the rest is comparing."""
+    fields = [c for c in columns if c.role not in (Role.TIME, Role.TAG)]
+    names = [column.name for column in fields]
+    if all(column.nullable for column in fields):
+        names.append(marker(table))
+    chosen = " or ".join(map(_field, names))
+    read = _read(table, bucket, [chosen if len(names) == 1 else f"({chosen})"], _FIRST_NS, _END_NS)
+    return _part(Fold.POINTS, [read, "last()"], NEWEST)
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def chunks(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
+    """Yield what an answer in CSV with data types says, each time with the name of the yield."""
+    kinds: list[str] = []
+    names: list[str] = []
+    rows: list[list[str]] = []
+    for row in csv.reader(lines):
+        if not row:  # between two tables of different columns
+            continue
+        if row[0] == "#datatype":
+            yield from _chunk(kinds, names, rows)
+            kinds, names, rows = row[1:], [], []
+        elif not names:
+            names = row[1:]
+        else:
+            if names[:2] == ["error", "reference"]:
+                raise ServerSaid(row[1])
+            if len(rows) == CHUNK_ROWS or (rows and rows[-1][0] != row[1]):
+                yield from _chunk(kinds, names, rows)
+                rows = []
+            rows.append(row[1:])
+    yield from _chunk(kinds, names, rows)
+
+
+def _chunk(
+    kinds: Sequence[str], names: Sequence[str], rows: Sequence[Sequence[str]]
+) -> Iterator[tuple[str, Chunk]]:
+    """Yield one chunk of rows of one yield, or none; `_value` is called after the yield."""
+    if not rows:
+        return
+    result = rows[0][0]
+    renamed = {"_value": result, "_time": TIME}
+    cells = zip(*rows, strict=True)
+    columns = {
+        renamed.get(name, name): _typed(kind, column)
+        for place, (kind, name, column) in enumerate(zip(kinds, names, cells, strict=True))
+        if place >= 2  # behind the yield's name and the table's number
+    }
+    yield result, Chunk(len(rows), columns)
+
+
+def _typed(kind: str, cells: Sequence[str]) -> Sequence[Any]:
+    convert = _CONVERT.get(kind.partition(":")[0])
+    if convert is None:
+        return cells
+    return [convert(cell) if cell else None for cell in cells]
+
+
+def nanoseconds(text: str) -> int:
+    """Return an instant as it is told, with as many decimals as it has."""
+    seconds, _, fraction = text.removesuffix("Z").partition(".")
+    since = datetime.fromisoformat(seconds + "+00:00") - _EPOCH
+    return (since.days * 86_400 + since.seconds) * SECOND_NS + int(fraction.ljust(9, "0"))
+
+
+_CONVERT: dict[str, Callable[[str], Any]] = {
+    "long": int,
+    "unsignedLong": int,
+    "double": float,
+    "boolean": lambda cell: cell == "true",
+    "dateTime": nanoseconds,
+}

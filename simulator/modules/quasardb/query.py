@@ -1,0 +1,149 @@
+"""Queries in QuasarDB's SQL, one statement for each physical table, and answers as columns.
+
+https://doc.quasar.ai/master/queries/: the server gives partial aggregates of each table, and the
+session puts them together; so the mean is a sum and a count, which are exact.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from simulator.data.query import (
+    AggregateQuery,
+    DistinctQuery,
+    NewestQuery,
+    Query,
+    RowsQuery,
+    Statement,
+    outputs,
+)
+from simulator.data.schema import INTEGERS, Role, Table, TimeUnit, Type
+from simulator.errors import RunError, UnstorableError
+from simulator.modules.base import Unsupported
+from simulator.modules.shared.metrics.partials import Found, Key, Part, assembled, merged, parts
+from simulator.modules.shared.metrics.session import newest_parts
+
+TIME = "$timestamp"
+"""The column that every table has: nanoseconds in 64 bits."""
+_LARGEST = 2**63 - 1
+_FIRST_NS, _LAST_NS = -(2**63) + 1, 2**63 - 1
+
+
+def render(query: Query) -> Statement:
+    """Return a query as a statement a line, which carries the query."""
+    match query:
+        case AggregateQuery():
+            asked, wanted = query, aggregate_parts(query)
+        case NewestQuery(table=table):
+            wanted = newest_parts(query)
+            if not wanted:
+                raise Unsupported("the last row is told column by column, of one table and tag")
+            asked = AggregateQuery(table, (), by=(query.tag,))
+        case RowsQuery(table=table):
+            columns = ", ".join(TIME if c is table.time else name(c.name) for c in table.columns)
+            lines = [f"SELECT {columns} FROM {name(each)}" for each in table.names]
+            return Statement("\n".join(lines), outputs(query), (query,))
+        case DistinctQuery():
+            raise Unsupported("distinct_count is of one column")
+    lines = [_aggregates(asked, wanted, each) for each in query.table.names]
+    return Statement("\n".join(lines), outputs(query), (query,))
+
+
+def aggregate_parts(query: AggregateQuery) -> list[Part]:
+    """Return the partial aggregates that a query needs."""
+    if query.bucket is not None:
+        raise Unsupported("nobody documents where the intervals of GROUP BY begin")
+    table = query.table
+    for aggregate in query.aggregates:
+        column = table.column(aggregate.column) if aggregate.column else None
+        if column and column.role in (Role.TIME, Role.TAG):
+            raise Unsupported(f"min and max are of numbers, and {column.name} is a {column.role}")
+    return parts(query)
+
+
+def _aggregates(query: AggregateQuery, wanted: Sequence[Part], table: str) -> str:
+    by = [name(tag) for tag in query.by]
+    columns = ", ".join([*by, *(f"{part.function}({name(part.column)})" for part in wanted)])
+    text = f"SELECT {columns} FROM {name(table)}{_range(query)}"
+    if query.where:
+        text += " WHERE " + " AND ".join(f"{name(t)} = {_text(v)}" for t, v in query.where)
+    return f"{text} GROUP BY {', '.join(by)}" if by else text
+
+
+def _range(query: AggregateQuery) -> str:
+    if query.since is None and query.until is None:
+        return ""
+    unit = query.table.time_unit
+    since = _FIRST_NS if query.since is None else nanoseconds(query.since, unit)
+    until = _LAST_NS if query.until is None else nanoseconds(query.until, unit)
+    return f" IN RANGE({_instant(since)}, {_instant(until)})"
+
+
+def nanoseconds(instant: int, unit: TimeUnit) -> int:
+    """Return an instant as the server counts time."""
+    return min(max(instant * (10**9 // unit.per_second), _FIRST_NS), _LAST_NS)
+
+
+def _instant(instant_ns: int) -> str:
+    return f"{np.datetime64(instant_ns, 'ns')}Z"
+
+
+def name(identifier: str) -> str:
+    """Return a quoted name."""
+    return f'"{identifier}"'
+
+
+def check_name(identifier: str) -> None:
+    """Raise UnstorableError unless a name is such as the vendor documents."""
+    plain = identifier.isascii() and identifier.replace("_", "a").isalnum()
+    if not plain or identifier[0].isdigit():
+        raise UnstorableError(
+            f"{identifier!r}: names in QuasarDB are letters, digits and _, and no digit first"
+        )
+
+
+def _text(value: str) -> str:
+    if not value.isprintable() or any(mark in value for mark in "'\\"):
+        raise Unsupported(f"nobody documents how {value!r} is written in a statement")
+    return f"'{value}'"
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def found(
+    query: AggregateQuery, wanted: Sequence[Part], rows: Iterable[Sequence[Any]]
+) -> dict[Part, dict[Key, Any]]:
+    """Return the answers of all statements, row by row, as partial aggregates."""
+    count = len(query.by)
+    values: dict[Part, list[tuple[Key, Any]]] = {part: [] for part in wanted}
+    for row in rows:
+        for part, value in zip(wanted, row[count:], strict=True):
+            if value is not None:
+                values[part].append((tuple(row[:count]), value))
+    return {part: merged(part.function, pairs) for part, pairs in values.items()}
+
+
+def answered(query: AggregateQuery, known: Found) -> list[tuple[Any, ...]]:
+    """Return the answer made of partial aggregates; RunError if 64 bits may not have held a sum."""
+    for part, sums in known.items():
+        if part.function != "sum" or query.table.column(part.column).type not in _WHOLE:
+            continue
+        of = {f: known[Part(part.column, f, part.by)] for f in ("count", "min", "max")}
+        for key in sums:
+            largest = max(abs(of["min"][key]), abs(of["max"][key]))
+            if of["count"][key] * largest > _LARGEST:
+                raise RunError(
+                    f"quasardb: sum({part.column}) may overflow 64 bits; ask for fewer rows"
+                )
+    return assembled(query, known, None)
+
+
+_WHOLE = frozenset({*INTEGERS, Type.BOOL, Type.TIMESTAMP})
+
+
+def instants(table: Table, values: Iterable[int]) -> list[int]:
+    """Return nanoseconds in the table's unit."""
+    factor = 10**9 // table.time_unit.per_second
+    return [value // factor for value in values]

@@ -1,0 +1,249 @@
+"""How QuestDB holds a table: its types, its SQL, and its words for rows in line protocol.
+
+NULL is a value of each type that cannot be used otherwise: the least INT and LONG, NaN. SHORT and
+BOOLEAN have none, so that a column of these that may be NULL is an INT.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from simulator.data.block import Array, ColumnData
+from simulator.data.query import Query, Statement, outputs
+from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
+from simulator.encode.lineprotocol import PLAIN, Check, Dialect, none_is
+from simulator.encode.text import Style
+from simulator.errors import UnstorableError
+from simulator.modules.shared import sql
+
+_FORBIDDEN = re.compile(r"[?,'\"\\/:()+*%~\x00-\x1f\x7f\ufeff]")
+_FORBIDDEN_IN_COLUMNS = re.compile(rf"{_FORBIDDEN.pattern}|[.-]")
+_LAST = {
+    TimeUnit.MICROSECOND: 253_402_300_799_999_999,
+    TimeUnit.NANOSECOND: 9_214_646_400 * 10**9 - 1,
+}
+"""The last instant that a row may have: of the year 9999; in nanoseconds of 2261."""
+
+
+def stored(table: Table) -> Table:
+    """Return the table as QuestDB has it: its time is always an instant."""
+    columns = tuple(
+        replace(c, type=Type.TIMESTAMP) if c.role is Role.TIME else c for c in table.columns
+    )
+    return replace(table, columns=columns)
+
+
+def unit_of(table: Table) -> TimeUnit:
+    """Return the unit of the type that holds the table's instants."""
+    is_fine = table.time_unit is TimeUnit.NANOSECOND
+    return TimeUnit.NANOSECOND if is_fine else TimeUnit.MICROSECOND
+
+
+def _scale(table: Table) -> int:
+    """Return how many of QuestDB's unit make one of the table's."""
+    return unit_of(table).per_second // table.time_unit.per_second
+
+
+def _is_integer(column: Column) -> bool:
+    """Whether it is an INT, as there is no NULL in its own type."""
+    return column.nullable and column.type in (Type.BOOL, Type.INT16)
+
+
+class QuestSql(sql.Dialect):
+    """QuestDB's SQL about one table."""
+
+    types: ClassVar[dict[Type, str]] = {
+        Type.INT16: "SHORT",
+        Type.INT32: "INT",
+        Type.INT64: "LONG",
+        Type.FLOAT32: "FLOAT",
+        Type.FLOAT64: "DOUBLE",
+        Type.BOOL: "BOOLEAN",
+        Type.TEXT: "VARCHAR",
+    }
+
+    def __init__(self, table: Table) -> None:
+        self._table = stored(table)
+        self._scale = _scale(table)
+        self._instant = "TIMESTAMP"
+        if unit_of(table) is TimeUnit.NANOSECOND:
+            self._instant = "TIMESTAMP_NS"
+
+    def name(self, identifier: str) -> str:
+        """Return an identifier, quoted, so that no word is reserved."""
+        return '"' + identifier.replace('"', '""') + '"'
+
+    def instant(self, value: int, unit: TimeUnit) -> str:
+        """Return the literal to compare a timestamp with."""
+        return f"CAST({value * self._scale} AS {self._instant})"
+
+    def number(self, column: Column, unit: TimeUnit) -> str:
+        """Return a column as a number whose sum is exact."""
+        if column.type is Type.TIMESTAMP:
+            return self.read(column)
+        if column.type is Type.BOOL:
+            name = self.name(column.name)
+            return name if _is_integer(column) else f"CAST({name} AS INT)"
+        return super().number(column, unit)
+
+    def type_of(self, column: Column) -> str:
+        """Return the type that a column is declared with."""
+        if column.type is Type.TIMESTAMP:
+            return self._instant
+        if column.type is Type.TEXT and column.role is Role.TAG:
+            return "SYMBOL"
+        return "INT" if _is_integer(column) else super().type_of(column)
+
+    def read(self, column: Column, expression: str = "") -> str:
+        """Return a column as its values are to be fetched: instants as numbers."""
+        found = super().read(column, expression)
+        if column.type is not Type.TIMESTAMP:
+            return found
+        number = f"CAST({found} AS LONG)"
+        return f"({number} / {self._scale})" if self._scale > 1 else number
+
+    def total(self, column: Column, unit: TimeUnit) -> str:
+        """Return the sum of a column.
+
+        That of LONG would leave 64 bits without a word. That of INT is wrong now and then, where
+        several threads share the work: 9.3.4 adds up their sums in 32 bits.
+        """
+        number = self.number(column, unit)
+        if column.type in FLOATS:
+            return f"sum({number})"
+        wide = "LONG" if column.type in (Type.INT16, Type.INT32, Type.BOOL) else "DECIMAL(19, 0)"
+        return f"sum(CAST({number} AS {wide}))"
+
+    def counted(self, column: Column) -> str:
+        """Return how many values of a column are not NULL; BOOLEAN is not counted."""
+        always = column.type is Type.BOOL and not _is_integer(column)
+        return "count(*)" if always else super().counted(column)
+
+    def ordered(self, column: Column) -> str:
+        """Return a text in the order of its bytes, which is not that of symbols."""
+        name = self.name(column.name)
+        return f"CAST({name} AS VARCHAR)" if column.role is Role.TAG else name
+
+    def create_table(self, name: str, partition_by: str, *, dedup: bool) -> str:
+        """Return the statement that makes one physical table."""
+        table, marker = self._table, LINES.marker(self._table)
+        more = f"{self.name(marker)} BOOLEAN" if marker else None
+        time = self.name(table.time.name)
+        made = sql.create_table(self, table, name, None, more)
+        made += f" TIMESTAMP({time}) PARTITION BY {partition_by} WAL"
+        if not dedup:
+            return made
+        keys = [self.name(key) for key in table.key if key != table.time.name]
+        return f"{made} DEDUP UPSERT KEYS({', '.join((time, *keys))})"
+
+    def render(self, query: Query) -> Statement:
+        """Return a query as SQL."""
+        statement = sql.render(self, replace(query, table=self._table))
+        return replace(statement, outputs=outputs(query))
+
+    def portions(self) -> tuple[str, ...]:
+        """Return, for each part, what reads its rows; LIMIT picks some of them by their number."""
+        columns = ", ".join(map(self.read, self._table.columns))
+        return tuple(f"SELECT {columns} FROM {self.name(name)}" for name in self._table.names)
+
+
+class _Lines(Dialect):
+    """Line protocol as QuestDB takes it: a backslash stands before whatever is special."""
+
+    def tags(self, table: Table) -> Sequence[Column]:
+        """Return the symbols."""
+        return [column for column in table.tags if column.type is Type.TEXT]
+
+    def marker(self, table: Table) -> str | None:
+        """Return the name of an additional field, if all columns of a row may be NULL."""
+        if any(not c.nullable for c in table.columns if c.role is not Role.TIME):
+            return None
+        return super().marker(table)
+
+    def tag(self, column: Column) -> Style:
+        """Return how a symbol is written."""
+        return replace(PLAIN, special=b",= \\\n\r", escape=partial(_escaped, b"\\,= \n\r"))
+
+    def field(self, column: Column, unit: TimeUnit) -> tuple[Style, bytes]:
+        """Return how a field's values are written, and what stands behind each."""
+        match column.type:
+            case Type.TEXT:
+                escape = partial(_escaped, b'\\"\n\r')
+                return replace(PLAIN, quote=b'"', special=b'"\\\n\r', escape=escape), b""
+            case Type.BOOL if _is_integer(column):
+                return replace(PLAIN, false=b"0", true=b"1"), b"i"
+            case Type.TIMESTAMP:
+                return PLAIN, _INSTANTS[unit]
+        return super().field(column, unit)
+
+    def check(self, table: Table, column: Column) -> Check:
+        """Return what raises UnstorableError for a column with a value that cannot be held."""
+        match column.type:
+            case Type.TIMESTAMP if column.role is Role.TIME:
+                return partial(_check_times, column.name, table)
+            case Type.TIMESTAMP:
+                return _not_beyond(column, 2**63 // _scale(table), "is beyond 64 bits of its unit")
+            case Type.INT32 | Type.INT64:
+                bits = 32 if column.type is Type.INT32 else 64
+                return _not_beyond(column, 2 ** (bits - 1), "stands for NULL")
+            case Type.TEXT:
+                return _anything
+        return super().check(table, column)
+
+
+LINES = _Lines()
+_INSTANTS = {
+    TimeUnit.SECOND: b"000000t",
+    TimeUnit.MILLISECOND: b"000t",
+    TimeUnit.MICROSECOND: b"t",
+    TimeUnit.NANOSECOND: b"n",
+}
+"""Makes an integer of a table's unit an instant in micro- or nanoseconds."""
+
+
+def _escaped(special: bytes, text: bytes) -> bytes:
+    for byte in special:  # the backslash first
+        text = text.replace(b"%c" % byte, b"\\%c" % byte)
+    return text
+
+
+def _anything(data: ColumnData) -> None:
+    pass
+
+
+def _not_beyond(column: Column, limit: int, what: str) -> Check:
+    """Return what refuses integers outside of -limit < value < limit."""
+
+    def wrong(values: Array) -> Array:
+        found = values <= -limit
+        return np.asarray(
+            found if limit > np.iinfo(values.dtype).max else found | (values >= limit)
+        )
+
+    return none_is(wrong, f"column {column.name}: QuestDB cannot hold {-limit} there: it {what}")
+
+
+def _check_times(name: str, table: Table, data: ColumnData) -> None:
+    values = data.values()
+    last = _LAST[unit_of(table)] // _scale(table)
+    for instant in (int(values.min(initial=0)), int(values.max(initial=0))):
+        if not 0 <= instant <= last:
+            raise UnstorableError(
+                f"column {name}: {instant} is outside of 0 (1970) to {last}, which is what QuestDB "
+                f"can hold as a row's time in {table.time_unit}"
+            )
+
+
+def check_names(table: Table) -> None:
+    """Raise UnstorableError if QuestDB cannot give a table or column its name."""
+    named = [("table", name, _FORBIDDEN) for name in table.names]
+    named += [("column", column.name, _FORBIDDEN_IN_COLUMNS) for column in table.columns]
+    for what, name, forbidden in named:
+        if found := forbidden.search(name):
+            raise UnstorableError(
+                f"{what} {name!r}: no {found[0]!r} can be in the name of a {what}; rename it"
+            )

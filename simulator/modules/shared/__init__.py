@@ -1,0 +1,1 @@
+"""What several databases share: SQL, HTTP, TLS, partial answers."""

@@ -1,0 +1,345 @@
+"""HTTP for the databases that speak it: one kept connection, bytes in, status and bytes out.
+
+What an error means for the rows that were sent is decided here, once (`classify`): without a
+connection nothing was sent; what was sent and not answered may have been applied; else the status
+says it.
+"""
+
+import base64
+import json
+import socket
+import ssl
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from http.client import (
+    HTTPConnection,
+    HTTPException,
+    HTTPMessage,
+    HTTPResponse,
+    HTTPSConnection,
+    IncompleteRead,
+    responses,
+)
+from select import POLLIN, poll
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import quote, urlsplit
+
+from pydantic import Field, SecretStr, field_validator
+
+from simulator.errors import SetupError
+from simulator.modules.base import Failure, Options
+from simulator.modules.shared.tls import (
+    CA,
+    CA_FILE,
+    CONNECT_S,
+    INSECURE,
+    socket_options,
+    tls_context,
+)
+
+Body: TypeAlias = bytes | memoryview
+"""What a request may carry."""
+
+_PIECE_BYTES = 1 << 16
+_SHOWN_BYTES = 1000
+_FIRST_FAILURE = 300
+_PATH = "/%:@!$&'()*+,;="
+_BROKEN = (OSError, HTTPException)
+"""Whatever a connection that breaks, hangs or talks nonsense raises."""
+
+
+class HttpOptions(Options):
+    """Options of every module whose database is reached by HTTP."""
+
+    url: str = Field(description="where the server listens, such as http://host:8086")
+    ca_file: str | None = CA_FILE
+    ca: SecretStr | None = CA
+    insecure: bool = INSECURE
+    timeout_s: float = Field(30, gt=0, description="how long to wait for an answer to a write")
+    query_timeout_s: float = Field(
+        3600, gt=0, description="how long to wait for an answer to a query"
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _url(cls, url: str) -> str:
+        try:
+            parsed = urlsplit(url)
+            known = parsed.scheme in ("http", "https") and parsed.hostname and parsed.port != 0
+            known = known and url.isprintable() and " " not in url
+        except ValueError:
+            known = False
+        if not known:
+            raise ValueError("expected http://host:port or https://host:port")
+        if "@" in parsed.netloc or parsed.query or parsed.fragment:
+            raise ValueError(
+                "expected no more than http://host:port/path; credentials are options of their own"
+            )
+        return url.rstrip("/")
+
+
+class Reply(NamedTuple):
+    """An answer, whole."""
+
+    status: int
+    headers: HTTPMessage
+    body: bytes
+
+    def json(self) -> Any:
+        """Return the body's JSON; HttpError if it is none."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise HttpError(f"expected JSON, got {self.body[:200]!r}; check the url") from error
+
+
+class HttpError(Exception):
+    """Root of what goes wrong here; the text says where, in whose words, and what to try."""
+
+
+class NotConnected(HttpError):
+    """There was no connection, so nothing was sent."""
+
+    def __init__(self, text: str, *, permanent: bool = False) -> None:
+        super().__init__(text)
+        self.permanent = permanent
+        """Trying again cannot help: a certificate that is not trusted, a server without TLS."""
+
+
+class NoAnswer(HttpError):
+    """It was sent, wholly or in part, and no complete answer came."""
+
+
+class Refused(HttpError):
+    """The server answered with a status other than success."""
+
+    def __init__(self, where: str, reply: Reply) -> None:
+        self.status, self.reply = reply.status, reply
+        self.words = words(reply.body) or responses.get(reply.status, "")
+        """What the server says; of a status without a body its standard meaning."""
+        remedy = _REMEDIES.get(reply.status, "")
+        told = f"{where} answered {reply.status}: {self.words}"
+        super().__init__(f"{told}; {remedy}" if remedy else told)
+
+
+_REDIRECTED = "write the address that it redirects to into url"
+_REMEDIES = {
+    **dict.fromkeys((301, 302, 303, 307, 308), _REDIRECTED),
+    401: "check the credentials among the target's options",
+    403: "check the credentials among the target's options, and what they may do",
+    413: "use a smaller --batch, or let the server take larger requests",
+}
+
+
+def classify(error: Exception) -> Failure:
+    """Say what an error means for rows that were being sent."""
+    match error:
+        case NotConnected():
+            return Failure.FATAL if error.permanent else Failure.NOT_APPLIED
+        case Refused(status=429 | 503):
+            return Failure.NOT_APPLIED
+        case Refused() if error.status < 500:
+            return Failure.FATAL
+        case _:
+            return Failure.UNKNOWN
+
+
+class Http:
+    """One connection, made when it is first needed and again when it was lost."""
+
+    def __init__(self, options: HttpOptions, headers: Mapping[str, str] | None = None) -> None:
+        """Take headers that go with every request; SetupError if they or the CA are not usable."""
+        self.alive = True
+        """False once a connection could not be made or was lost; another session may do better."""
+        self._where = options.url
+        self._timeout_s = options.timeout_s
+        self._headers = dict(headers or {})
+        for name, value in self._headers.items():
+            if not (value.isascii() and value.isprintable()):
+                raise SetupError(
+                    f"{options.url}: header {name}: expected printable ASCII; look for the end of"
+                    " a line, or a letter of another script, in the credentials among the options"
+                )
+        url = urlsplit(options.url)
+        self._path = quote(url.path, safe=_PATH)
+        self._connection: HTTPConnection
+        if url.scheme == "https":
+            context = tls_context(options.ca_file, options.ca, insecure=options.insecure)
+            self._connection = HTTPSConnection(url.hostname or "", url.port, context=context)
+        else:
+            self._connection = HTTPConnection(url.hostname or "", url.port)
+
+    def close(self) -> None:
+        """Close the connection; never raises."""
+        with suppress(*_BROKEN):
+            self._connection.close()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+    ) -> Reply:
+        """Send a request and return the whole answer; Refused if it is no success."""
+        response = self._sent(method, path, body, headers, timeout_s or self._timeout_s)
+        reply = self._whole(response)
+        if reply.status >= _FIRST_FAILURE:
+            raise Refused(self._where, reply)
+        return reply
+
+    def stream(
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float | None = None,
+    ) -> Iterator[bytes]:
+        """Send a request and yield the answer in pieces as they come, in bounded memory."""
+        response = self._sent(method, path, body, headers, timeout_s or self._timeout_s)
+        if response.status >= _FIRST_FAILURE:
+            raise Refused(self._where, self._whole(response))
+        finished = False
+        try:
+            while piece := self._read(response, _PIECE_BYTES):
+                yield piece
+            finished = True
+        finally:
+            if not finished:  # what is left would be taken for the next answer
+                self.close()
+
+    def _sent(
+        self,
+        method: str,
+        path: str,
+        body: Body | None,
+        headers: Mapping[str, str] | None,
+        timeout_s: float,
+    ) -> HTTPResponse:
+        """Send a request and return the answer, of which only the head has come."""
+        self._connect()
+        connection = self._connection
+        connection.timeout = timeout_s
+        connection.sock.settimeout(timeout_s)
+        all_headers = {**self._headers, **headers} if headers else self._headers
+        try:
+            # A server that refuses a long request may answer and close before it has read it.
+            with suppress(BrokenPipeError):
+                connection.request(method, self._path + path, body, all_headers)
+            return connection.getresponse()
+        except _BROKEN as error:
+            raise self._lost(error) from error
+
+    def _connect(self) -> None:
+        connection = self._connection
+        if connection.sock and not _readable(connection.sock):
+            return
+        self.close()  # the server has closed it, idle as it was
+        connection.timeout = CONNECT_S
+        try:
+            connection.connect()
+            for option in socket_options():
+                connection.sock.setsockopt(*option)
+        except (*_BROKEN, UnicodeError) as error:
+            self.alive = False
+            self.close()
+            raise _not_connected(self._where, error) from error
+
+    def _whole(self, response: HTTPResponse) -> Reply:
+        return Reply(response.status, response.headers, self._read(response, None))
+
+    def _read(self, response: HTTPResponse, limit: int | None) -> bytes:
+        try:
+            found = response.read(limit)
+            if limit and not found and response.length:
+                raise IncompleteRead(b"", response.length)  # of pieces it does not say so itself
+        except _BROKEN as error:
+            raise self._lost(error) from error
+        return found
+
+    def _lost(self, error: Exception) -> NoAnswer:
+        self.alive = False
+        timeout_s = self._connection.timeout
+        self.close()
+        # With a number it is the system that gives up, because the server's node is gone.
+        if isinstance(error, TimeoutError) and error.errno is None:
+            return NoAnswer(
+                f"{self._where}: no answer within {timeout_s:g} s; raise the target's timeout_s or "
+                "query_timeout_s, or look at the server's log"
+            )
+        told = f"{type(error).__name__}: {error}"
+        return NoAnswer(f"{self._where}: the connection was lost before an answer came ({told})")
+
+
+def _readable(connection: socket.socket) -> bool:
+    """Whether something, or the end, has come of itself."""
+    waiting = poll()
+    waiting.register(connection, POLLIN)
+    return bool(waiting.poll(0))
+
+
+def _not_connected(where: str, error: Exception) -> NotConnected:
+    """Return the error with its reason in plain words, and what to try."""
+    match error:
+        case ssl.SSLCertVerificationError():
+            remedy = "name its authority's certificate in ca_file, or say insecure=true"
+            return NotConnected(f"{where}: {error.verify_message}; {remedy}", permanent=True)
+        case ssl.SSLError(reason="WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE"):
+            return NotConnected(f"{where}: no TLS is spoken there; try http://", permanent=True)
+        case socket.gaierror() | UnicodeError():
+            reason, remedy = "the host's name is not known", "check the host in url"
+        case TimeoutError():
+            reason, remedy = f"no connection within {CONNECT_S:g} s", _CHECK
+        case OSError(strerror=str(reason)):
+            remedy = _CHECK
+        case _:
+            reason, remedy = f"{type(error).__name__}: {error}", _CHECK
+    return NotConnected(f"{where}: {reason}; {remedy}")
+
+
+_CHECK = "check that the server runs, and host and port in url"
+
+
+def words(body: bytes) -> str:
+    """Return what the body of a refusal says: its message if it is JSON, else its beginning."""
+    with suppress(ValueError):
+        found = _message(json.loads(body))
+        if found:
+            return found
+    text = body[:_SHOWN_BYTES].decode(errors="replace")
+    return " ".join(text.split())
+
+
+def _message(said: Any) -> str:
+    if isinstance(said, str):
+        return said
+    if isinstance(said, dict):
+        for key in ("message", "error", "errorMessage", "reason", "text"):
+            if found := _message(said.get(key)):
+                return found
+    return ""
+
+
+def lines(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the lines of a text that comes in pieces, each with its end of line."""
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line.decode() + "\n"
+    if rest:
+        yield rest.decode()
+
+
+def basic(user: str, password: str) -> str:
+    """Return the header Authorization for a user with a password."""
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+def gzipped(body: Body) -> bytes:
+    """Return a body for `Content-Encoding: gzip`; the fastest level, as it is the client's time."""
+    compressor = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    return compressor.compress(body) + compressor.flush()

@@ -1,0 +1,156 @@
+"""What a database of metrics can hold of rows: names, tags, numbers, instants."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.block import Array, Block, ColumnData, Values
+from simulator.data.schema import FLOAT64_EXACT, FLOATS, INTEGERS, Column, Table, Type
+from simulator.encode.levels import Rendered
+from simulator.errors import UnstorableError
+from simulator.modules.shared.metrics.points import counted, fields
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a database can hold."""
+
+    product: str
+    letters: str | None
+    """What names and tags may be made of; None: of everything."""
+    large_integers: bool
+    """Whether integers beyond 2**53 come back as they were."""
+    more_in_tags: str
+    """What else may stand in a tag's value."""
+    told: str
+    """Both in words."""
+    finer: str
+    """What to try with times that are finer."""
+    null_tags: bool = False
+    """Whether a tag may be NULL."""
+    longest_tag: int | None = None
+    """How many bytes a tag may have."""
+
+
+class Checked:
+    """The rows of one table, as far as a database can hold them; UnstorableError if it cannot."""
+
+    def __init__(self, limits: Limits, table: Table, name: str, per_second: int) -> None:
+        """Check what does not depend on the rows; `per_second` is the unit of `times`."""
+        self._limits, self._table, self._per_second = limits, table, per_second
+        _check_names(limits, table, name)
+        _check_columns(limits, table)
+        wrong = Rendered(self._wrong_tag)
+        self._checks: list[tuple[Column, Callable[[ColumnData], str]]] = []
+        for column in table.tags:
+            if not limits.null_tags:
+                self._checks.append((column, _null))
+            if column.type is Type.TEXT:
+                self._checks.append((column, _of_levels(wrong)))
+        for column in fields(table):
+            if column.type in FLOATS:
+                self._checks.append((column, _not_finite))
+            elif column.type in (Type.INT64, Type.TIMESTAMP) and not limits.large_integers:
+                self._checks.append((column, self._too_large))
+
+    def times(self, block: Block) -> NDArray[np.int64]:
+        """Return the rows' times, and see that all of the block can be stored."""
+        for column, check in self._checks:
+            problem = check(block.data[column.name])
+            if problem:
+                _refuse(column, problem)
+        return self._times(block)
+
+    def _times(self, block: Block) -> NDArray[np.int64]:
+        column, unit = self._table.time, self._table.time_unit
+        values: NDArray[np.int64] = block.data[column.name].values()
+        if unit.per_second <= self._per_second:
+            return values * (self._per_second // unit.per_second)
+        factor = unit.per_second // self._per_second
+        times = values // factor
+        if (times * factor != values).any():
+            odd = int(values[times * factor != values][0])
+            smallest = {1: "second", 1000: "millisecond"}[self._per_second]
+            _refuse(
+                column,
+                f"{odd} {unit} is not a whole {smallest}, and {self._limits.product} tells no "
+                f"finer times apart; {self._limits.finer}",
+            )
+        return times
+
+    def _wrong_tag(self, texts: Array) -> str:
+        product, letters, longest = (
+            self._limits.product,
+            self._limits.letters,
+            self._limits.longest_tag,
+        )
+        if letters is not None:
+            known = (letters + self._limits.more_in_tags).encode() + b"\0"
+            if np.ascontiguousarray(texts).tobytes().translate(None, known):
+                odd = next(text for text in texts.tolist() if text.translate(None, known))
+                shown = odd.decode(errors="replace")
+                return f"{shown!r} cannot be a tag of {product}: only {self._limits.told}"
+        if len(texts) and not np.strings.str_len(texts).all():
+            return f"a tag of {product} cannot be an empty text"
+        if longest is not None and texts.dtype.itemsize > longest:
+            return f"a tag of {product} cannot be longer than {longest} bytes"
+        return ""
+
+    def _too_large(self, data: ColumnData) -> str:
+        values = _present(data)
+        beyond = (values > FLOAT64_EXACT) | (values < -FLOAT64_EXACT)
+        if not beyond.any():
+            return ""
+        return (
+            f"{int(values[beyond][0])} is beyond 2**53, and {self._limits.product} holds "
+            "doubles, which cannot tell such integers apart"
+        )
+
+
+def _check_names(limits: Limits, table: Table, name: str) -> None:
+    for thing, called in (("table", name), *(("column", c.name) for c in table.columns)):
+        if not called or (limits.letters is not None and called.strip(limits.letters)):
+            raise UnstorableError(
+                f"{thing} {called!r}: names in {limits.product} are made of {limits.told}"
+            )
+
+
+def _check_columns(limits: Limits, table: Table) -> None:
+    for column in fields(table):
+        if column.type is Type.TEXT:
+            _refuse(column, "is text, and a point is a number; make it a tag")
+    for column in table.tags:
+        if column.type not in {Type.TEXT, *INTEGERS}:
+            _refuse(column, f"is {column.type}, and a tag is text or an integer")
+    if counted(table) is None:
+        raise UnstorableError(
+            f"{table.name}: {limits.product} needs a field that is never NULL, to count rows by"
+        )
+
+
+def _refuse(column: Column, problem: str) -> None:
+    raise UnstorableError(f"column {column.name}: {problem}")
+
+
+def _present(data: ColumnData) -> Array:
+    values = data.values()
+    return values if data.valid is None else values[data.valid]
+
+
+def _null(data: ColumnData) -> str:
+    return "a tag cannot be NULL" if data.valid is not None and not data.valid.all() else ""
+
+
+def _not_finite(data: ColumnData) -> str:
+    return "" if np.isfinite(_present(data)).all() else "cannot be infinite or NaN"
+
+
+def _of_levels(wrong: Rendered[str]) -> Callable[[ColumnData], str]:
+    """Return a check of tags that looks at the levels of a coded column only once."""
+
+    def check(data: ColumnData) -> str:
+        return wrong(_present(data) if isinstance(data, Values) else data.levels)
+
+    return check

@@ -1,0 +1,86 @@
+"""Rows in databases that hold metrics: a row is a point for each of its fields, at its time.
+
+A point has one number and tags that are text. A NULL is a point that is not there, and all rows
+are counted by a field that is never NULL.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.data.schema import INTEGERS, Column, Role, Table, Type
+
+
+def fields(table: Table) -> tuple[Column, ...]:
+    """Return the columns that become points."""
+    return tuple(c for c in table.columns if c.role not in (Role.TAG, Role.TIME))
+
+
+def counted(table: Table) -> Column | None:
+    """Return the field whose points are as many as there are rows."""
+    return next((c for c in fields(table) if not c.nullable and c.type is not Type.TEXT), None)
+
+
+def tag_value(column: Column, text: str) -> Any:
+    """Return a tag's value, which the database has as text."""
+    return int(text) if column.type in INTEGERS else text
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points of one field with one set of tags."""
+
+    column: str
+    tags: tuple[Any, ...]
+    """In the order of the table's tags."""
+    points: Iterable[tuple[int, Any]]
+    """(instant in the table's unit, value)."""
+
+
+def rows_of(table: Table, found: Iterable[Series]) -> list[list[Any]]:
+    """Return the rows that points were made of: those that agree in tags and time are one.
+
+    Where a series has several points of an instant, one after the other, they are of several rows.
+    """
+    places = {column.name: place for place, column in enumerate(table.columns)}
+    tags, time = [places[tag.name] for tag in table.tags], places[table.time.name]
+    rows: dict[tuple[Any, ...], list[Any]] = {}
+    for series in found:
+        place, before, again = places[series.column], None, 0
+        for instant, value in series.points:
+            again = again + 1 if instant == before else 0
+            before = instant
+            key = (series.tags, instant, again)
+            row = rows.get(key)
+            if row is None:
+                row = rows[key] = [None] * len(places)
+                row[time] = instant
+                for tag, text in zip(tags, series.tags, strict=True):
+                    row[tag] = text
+            row[place] = value
+    return list(rows.values())
+
+
+def windows(
+    counts: Iterable[tuple[int, int]], width: int, rows: int, finest: int
+) -> Iterator[tuple[int, int]]:
+    """Yield spans of time, half open, with about `rows` rows each.
+
+    `counts` are the rows of each bucket of `width`, by its start, rising; no span is shorter than
+    `finest`.
+    """
+    begin, end, together = 0, 0, 0
+    for start, count in counts:
+        if together and together + count > rows:
+            yield begin, end
+            together = 0
+        if not together:
+            begin = start
+        end, together = start + width, together + count
+        if count > rows:
+            pieces = min(-(-count // rows), width // finest)
+            edges = [start + width * piece // pieces // finest * finest for piece in range(pieces)]
+            yield from zip(edges, [*edges[1:], end], strict=True)
+            together = 0
+    if together:
+        yield begin, end

@@ -1,0 +1,224 @@
+"""One connection to a database of metrics: how queries over rows are answered by points."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, assert_never
+
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Query,
+    RowsQuery,
+    Statement,
+)
+from simulator.data.schema import Column, Role, Table
+from simulator.modules.base import Session, Unsupported
+from simulator.modules.shared.metrics.partials import (
+    Found,
+    Key,
+    Part,
+    aggregated,
+    assembled,
+    doubtful,
+    merged,
+    parts,
+)
+from simulator.modules.shared.metrics.points import Series, fields, rows_of, windows
+
+_COUNT = (Aggregate(Function.COUNT),)
+_PORTION_ROWS = 20_000
+
+
+class MetricSession(Session):
+    """Answers queries out of partial aggregates and of points.
+
+    What the database aggregates by itself comes as one number a series, or a group, and is only put
+    together here. Rows, and what is asked of single rows, are made of points, in spans of time with
+    so many rows that memory holds them; the database's own counts by the hour say how long those
+    may be.
+    """
+
+    finest: int
+    """How many instants of a second the database tells apart."""
+    unique: bool = True
+    """Whether the database has one point a series and instant."""
+    render: Callable[[Query], Statement]
+    """The Database's."""
+
+    @abstractmethod
+    def partial(self, text: str, query: AggregateQuery, wanted: Sequence[Part]) -> Found:
+        """Ask a statement for the partial aggregates of a query."""
+
+    @abstractmethod
+    def points(
+        self, table: Table, columns: Sequence[Column], since: int | None, until: int | None
+    ) -> Iterable[Series]:
+        """Return the points of these fields in a span of time, half open."""
+
+    @abstractmethod
+    def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        """Run a text that is the user's own."""
+
+    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        """Run a statement and fetch every row."""
+        if not statement.parameters:
+            return self.tuned(statement)
+        query: Query
+        (query,) = statement.parameters
+        match query:
+            case AggregateQuery():
+                found = self.partial(statement.text, query, parts(query))
+                exact = self._exactly(query, doubtful(query, found))
+                return assembled(query, {**found, **exact}, self._extent(query))
+            case NewestQuery():
+                return self._newest(statement.text, query)
+            case DistinctQuery():
+                return [(self._distinct(statement.text, query),)]
+            case RowsQuery():
+                return [row for p in self.stream(statement, _PORTION_ROWS) for row in p]
+            case _:
+                assert_never(query)
+
+    def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
+        """Yield every row in portions of at most `rows`."""
+        query: Query
+        (query,) = statement.parameters
+        for span in self._spans(query.table, rows):
+            found = self._rows(query.table, *span)
+            for start in range(0, len(found), rows):
+                yield found[start : start + rows]
+
+    def _rows(self, table: Table, since: int, until: int) -> list[list[Any]]:
+        return rows_of(table, self.points(table, fields(table), since, until))
+
+    def _by_hour(self, table: Table, by: tuple[str, ...] = ()) -> Sequence[Sequence[Any]]:
+        """Return the hours with rows in them, and how many rows."""
+        return self.run(self.render(by_hour(table, by)))
+
+    def _spans(self, table: Table, rows: int) -> Iterator[tuple[int, int]]:
+        second = table.time_unit.per_second
+        counts = sorted((int(hour), int(count)) for hour, count in self._by_hour(table))
+        # Not as fine as can be: no database here takes a span of a single instant.
+        finest = 2 * max(second // self.finest, 1)
+        return windows(counts, 3600 * second, rows, finest)
+
+    def _exactly(self, query: AggregateQuery, columns: Iterable[Column]) -> Found:
+        """Return the aggregates of integers that are too large for doubles, made of points."""
+        exact: dict[Part, dict[Key, Any]] = {}
+        for column in columns:
+            for span in self._spans(query.table, _PORTION_ROWS):
+                points = self.points(query.table, (column,), *span)
+                for part, values in aggregated(query, column, points).items():
+                    pairs = [*exact.get(part, {}).items(), *values.items()]
+                    exact[part] = merged(part.function, pairs)
+        return exact
+
+    def _extent(self, query: AggregateQuery) -> tuple[int, int] | None:
+        """Return the first and the last time, if the query asks for one."""
+        table = query.table
+        if all(aggregate.column != table.time.name for aggregate in query.aggregates):
+            return None
+        hours = sorted(int(hour) for hour, _ in self._by_hour(table))
+        if not hours:
+            return None
+        width, every = 3600 * table.time_unit.per_second, (_any_field(table),)
+        first, last = (
+            [
+                instant
+                for series in self.points(table, every, hour, hour + width)
+                for instant, _ in series.points
+            ]
+            for hour in (hours[0], hours[-1])
+        )
+        return min(first), max(last)
+
+    def _newest(self, text: str, query: NewestQuery) -> Sequence[Sequence[Any]]:
+        """Return the newest rows: the last points, or those of the last hour with rows."""
+        table = query.table
+        if last := newest_parts(query):
+            counts = AggregateQuery(table, (), by=(query.tag,))
+            found = self.partial(text, counts, last)
+            tags = {key for values in found.values() for key in values}
+            return [(*key, *(found[part].get(key) for part in last)) for key in tags]
+        hours: dict[Any, int] = {}
+        for tag, hour, _ in self._by_hour(table, (query.tag,)):
+            hours[tag] = max(int(hour), hours.get(tag, int(hour)))
+        places = {column.name: place for place, column in enumerate(table.columns)}
+        tag_place, time_place = places[query.tag], places[table.time.name]
+        width = 3600 * table.time_unit.per_second
+        rows: dict[Any, list[Any]] = {}
+        for hour in sorted(set(hours.values())):
+            for row in self._rows(table, hour, hour + width):
+                tag = row[tag_place]
+                if hours[tag] == hour and (
+                    tag not in rows or rows[tag][time_place] < row[time_place]
+                ):
+                    rows[tag] = row
+        return [[row[places[c]] for c in (query.tag, *query.columns)] for row in rows.values()]
+
+    def _distinct(self, text: str, query: DistinctQuery) -> int:
+        """Return how many there are."""
+        table = query.table
+        if self.unique and is_key(query):
+            rows = AggregateQuery(table, _COUNT)
+            ((count,),) = assembled(rows, self.partial(text, rows, parts(rows)), None)
+            return int(count)
+        places = [place for place, c in enumerate(table.columns) if c.name in query.columns]
+        return sum(
+            len({tuple(row[place] for place in places) for row in self._rows(table, *span)})
+            for span in self._spans(table, _PORTION_ROWS)
+        )
+
+
+def by_hour(table: Table, by: tuple[str, ...] = ()) -> AggregateQuery:
+    """Return the query for the count of rows of each hour."""
+    return AggregateQuery(table, _COUNT, by=by, bucket=3600 * table.time_unit.per_second)
+
+
+def newest_parts(query: NewestQuery) -> list[Part]:
+    """Return what tells the newest rows at once: if a tag's rows are one series without NULLs."""
+    table = query.table
+    columns = [table.column(name) for name in query.columns]
+    one_series = [tag.name for tag in table.tags] == [query.tag] and table.parts == 1
+    if not one_series or any(c.nullable or c not in fields(table) for c in columns):
+        return []
+    return [Part(column.name, "last", (query.tag,)) for column in columns]
+
+
+def is_key(query: DistinctQuery) -> bool:
+    """Whether no two rows can agree in these columns, as they are one point if they do."""
+    identity = {c.name for c in query.table.columns if c.role in (Role.TAG, Role.TIME)}
+    return identity <= set(query.columns)
+
+
+def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Part]] | None:
+    """Return the partial aggregates that a statement asks for, and what of; None for all points.
+
+    Some queries go on from there: `run` then asks for the points of the hours that were found.
+    `unique` says whether the database has one point a series and instant.
+    """
+    match query:
+        case AggregateQuery():
+            asked = query
+        case NewestQuery(table=table):
+            if last := newest_parts(query):
+                return AggregateQuery(table, (), by=(query.tag,)), last
+            asked = by_hour(table, (query.tag,))
+        case DistinctQuery(table=table):
+            if table.time.name not in query.columns:
+                raise Unsupported("only instants, and what goes with them, can be told apart")
+            keys = unique and is_key(query)
+            asked = AggregateQuery(table, _COUNT) if keys else by_hour(table)
+        case RowsQuery():
+            return None
+        case _:
+            assert_never(query)
+    return asked, parts(asked)
+
+
+def _any_field(table: Table) -> Column:
+    (part,) = parts(AggregateQuery(table, _COUNT))
+    return table.column(part.column)

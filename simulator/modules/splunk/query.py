@@ -1,0 +1,251 @@
+"""Searches in SPL, and what is made of their results.
+
+Splunk keeps text: a row is the event {"r": {column: "value", ...}}, without those that are NULL,
+and its fields are r.column. How many digits `stats` writes of a sum, mean or extreme is not
+documented. So values are never calculated with by the server, but counted as the texts that they
+are, and every aggregate is made of those counts, exactly; a statement has a search for each column,
+one a line.
+"""
+
+import json
+import re
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias, assert_never
+
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Output,
+    Query,
+    RowsQuery,
+    Statement,
+    outputs,
+)
+from simulator.data.schema import FLOATS, Table, TimeUnit, Type
+from simulator.errors import UnstorableError
+from simulator.modules.base import Unsupported
+
+Found: TypeAlias = Mapping[str, str]
+"""A row of results: field -> text."""
+Row: TypeAlias = tuple[Any, ...]
+
+NULL = "(null)"
+"""Stands for NULL among the values of a field; no text of a row may be it."""
+BEFORE_TIME = r'^\{"r":\{"\w+":"'
+"""What stands in a line before its instant, which comes first."""
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+def index(table: str) -> str:
+    """Return the index that holds a physical table: its name, as far as an index can have it.
+
+    What an index's name cannot say is told apart by a checksum behind it.
+    """
+    plain = re.sub(r"[^a-z0-9_-]", "_", table.lower()).lstrip("-_") or "table"
+    return plain if plain == table else f"{plain}-{zlib.crc32(table.encode()):08x}"
+
+
+def sourcetype(table: Table) -> str:
+    """Return what says how rows with this unit of time are read."""
+    return f"benchmark_{table.time_unit}"
+
+
+def check(table: Table) -> None:
+    """Raise UnstorableError if a column has a name that no field of JSON can have."""
+    for column in table.columns:
+        if not _PLAIN.fullmatch(column.name):
+            raise UnstorableError(
+                f"{table.name}: column {column.name!r}: a field's name is letters, digits and _; "
+                "rename it"
+            )
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _field(column: str) -> str:
+    return f'"r.{column}"'
+
+
+def _value(column: str) -> str:
+    return f"'r.{column}'"
+
+
+def _of(names: Iterable[str]) -> str:
+    return " OR ".join(f"index={_quoted(index(name))}" for name in names)
+
+
+def count(names: Iterable[str]) -> str:
+    """Return the search that counts the rows of physical tables."""
+    return f"search {_of(names)} | stats count"
+
+
+def buckets(name: str) -> str:
+    """Return the search that lists the buckets of a physical table."""
+    return f"| dbinspect index={_quoted(index(name))}"
+
+
+# --- searches -------------------------------------------------------------------------------------
+
+
+def render(query: Query) -> Statement:
+    """Return a query as searches, one a line, with the query that says what to make of them."""
+    return Statement("\n".join(_searches(query)), outputs(query), (query,))
+
+
+def _searches(query: Query) -> list[str]:
+    table = query.table
+    check(table)
+    rows = f"search {_of(table.names)}"
+    match query:
+        case AggregateQuery():
+            rows += _filters(query)
+            keys = [*query.by]
+            columns = dict.fromkeys(a.column for a in query.aggregates)
+            return [_counted(rows, table, keys, query.bucket, column) for column in columns]
+        case NewestQuery():
+            if table.time_unit is TimeUnit.NANOSECOND:
+                raise Unsupported("the order of events is known to the microsecond")
+            if table.column(query.tag).nullable:
+                raise Unsupported("`stats` leaves out rows whose tag is NULL")
+            return [f"{rows} | stats latest(_raw) AS _raw BY {_field(query.tag)}"]
+        case DistinctQuery():
+            filled = _filled(table, query.columns)
+            fields = " ".join(map(_field, query.columns))
+            return [f"{rows}{filled} | stats count BY {fields} | stats count"]
+        case RowsQuery():
+            return [f"{rows} | fields _raw"]
+        case _:
+            assert_never(query)
+
+
+def _filters(query: AggregateQuery) -> str:
+    table = query.table
+    conditions = [f"{_value(tag)}=={_quoted(value)}" for tag, value in query.where]
+    limits = [(">=", query.since), ("<", query.until)]
+    given = [(comparison, limit) for comparison, limit in limits if limit is not None]
+    if given or query.bucket is not None:
+        _refuse_nanoseconds(table)
+    time = f"tonumber({_value(table.time.name)})"
+    conditions += [f"{time}{comparison}{limit}" for comparison, limit in given]
+    return f" | where {' AND '.join(conditions)}" if conditions else ""
+
+
+def _refuse_nanoseconds(table: Table) -> None:
+    if table.time_unit is TimeUnit.NANOSECOND:
+        raise Unsupported("searches calculate in doubles, which do not hold nanoseconds")
+
+
+def _counted(
+    rows: str, table: Table, keys: Sequence[str], bucket: int | None, column: str | None
+) -> str:
+    """Return the search that counts each value of a column, or the rows, in groups."""
+    named = [*keys, *([column] if column else [])]
+    fields = [_field(name) for name in dict.fromkeys(named)]
+    text = rows + _filled(table, named)
+    if bucket is not None:
+        # Which bucket, and not when it starts: a small number, which is written as it is.
+        text += f" | eval bucket=floor(tonumber({_value(table.time.name)})/{bucket})"
+        fields.append("bucket")
+    return f"{text} | stats count{' BY ' + ' '.join(fields) if fields else ''}"
+
+
+def _filled(table: Table, columns: Sequence[str]) -> str:
+    fields = [_field(name) for name in dict.fromkeys(columns) if table.column(name).nullable]
+    return f" | fillnull value={_quoted(NULL)} {' '.join(fields)}" if fields else ""
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+def typed(kind: Type, text: str | None) -> Any:
+    """Return what a value's text means; ValueError if it is none of that type."""
+    if text is None or text == NULL:
+        return None
+    if kind is Type.TEXT:
+        return text
+    return float(text) if kind in FLOATS else int(text)
+
+
+def rows_of(events: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
+    """Return events as rows."""
+    found = (json.loads(event["_raw"])["r"] for event in events)
+    return [tuple(typed(c.type, values.get(c.name)) for c in columns) for values in found]
+
+
+def own(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
+    """Return the results of a text of the user's own, whose fields are named as the answer's."""
+    return [tuple(typed(c.type, row.get(c.name)) for c in columns) for row in results]
+
+
+class Counts:
+    """How often each value of one column was found, in one group."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.values: dict[Any, int] = defaultdict(int)
+
+    def add(self, value: Any, rows: int) -> None:
+        """Take in so many rows with a value."""
+        self.rows += rows
+        if value is not None:
+            self.values[value] += rows
+
+    def aggregate(self, aggregate: Aggregate, *, is_float: bool) -> Any:
+        """Return an aggregate, exact; a mean or a sum of floats rounded once."""
+        number = self.rows if aggregate.column is None else sum(self.values.values())
+        match aggregate.function:
+            case Function.COUNT:
+                return number
+            case _ if not self.values:
+                return None
+            case Function.MIN:
+                return min(self.values, key=_order)
+            case Function.MAX:
+                return max(self.values, key=_order)
+            case Function.SUM | Function.AVG:
+                total: int | float | Fraction
+                if is_float:
+                    total = float(sum(Fraction(v) * rows for v, rows in self.values.items()))
+                else:
+                    total = sum(value * rows for value, rows in self.values.items())
+                return total if aggregate.function is Function.SUM else total / number
+        assert_never(aggregate.function)
+
+
+def _order(value: Any) -> Any:
+    return value.encode() if isinstance(value, str) else value
+
+
+def merged(query: AggregateQuery, found: Sequence[Iterable[Found]]) -> list[Row]:
+    """Return the groups' aggregates, made of the counts that each search has found."""
+    table = query.table
+    columns = [*dict.fromkeys(a.column for a in query.aggregates)]
+    groups: dict[Row, dict[str | None, Counts]] = {}
+    if not query.by and query.bucket is None:
+        groups[()] = defaultdict(Counts)
+    for column, results in zip(columns, found, strict=True):
+        for row in results:
+            key = tuple(typed(table.column(tag).type, row[f"r.{tag}"]) for tag in query.by)
+            if query.bucket is not None:
+                key += (int(row["bucket"]) * query.bucket,)
+            value = typed(table.column(column).type, row[f"r.{column}"]) if column else None
+            groups.setdefault(key, defaultdict(Counts))[column].add(value, int(row["count"]))
+    floats = {column for column in columns if column and table.column(column).type in FLOATS}
+    return [
+        (
+            *key,
+            *(
+                group[a.column].aggregate(a, is_float=a.column in floats)
+                for a in query.aggregates
+            ),
+        )
+        for key, group in groups.items()
+    ]  # fmt: skip

@@ -1,0 +1,112 @@
+"""What a run is: the one record that the command line writes and collector and workers read.
+
+Credentials travel apart from it, in a file of their own that only they can read.
+"""
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from simulator import __version__
+from simulator.data.dataset import Dataset, RowRange
+from simulator.errors import ConfigError
+from simulator.protocol.verdict import VerifyMode
+
+PREFILL_BATCH_ROWS = 1000
+
+
+class Kind(StrEnum):
+    """What the workers do."""
+
+    INSERT = "insert"
+    QUERY = "query"
+    CHECK = "check"
+    """No workers: the collector tries whether the target can be used."""
+
+
+class WorkerPlan(BaseModel):
+    """The rows that one worker writes: before the barrier, and timed after it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prefill: tuple[RowRange, ...] = ()
+    timed: tuple[RowRange, ...] = ()
+
+
+class RunSpec(BaseModel):
+    """One run of one sweep."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: str = __version__
+    """Of the command line that made it."""
+    run_id: str
+    kind: Kind
+    target: str
+    module: str
+    options: dict[str, Any]
+    """The target's options without credentials."""
+    dataset: Dataset
+    """What the tables hold before the run."""
+    workers: tuple[WorkerPlan, ...]
+    batch_rows: int = 0
+    rate_rows_per_s: float = 0.0
+    """Over all workers; 0: as fast as possible."""
+    clean: bool = True
+    verify: VerifyMode = VerifyMode.COUNTS
+    timeout_s: float = 0.0
+    appear_s: float = 120.0
+    """How long workers and collector may take to find each other."""
+    queries: dict[str, str] = {}
+    """Names of the queries to ask -> the target's own text for it, or empty."""
+    repeats: int = 1
+
+    @property
+    def after(self) -> Dataset:
+        """What the tables hold when every row of the run has been written."""
+        written = [r for worker in self.workers for r in (*worker.prefill, *worker.timed)]
+        return self.dataset.with_ranges([*self.dataset.ranges, *written])
+
+
+def write_private(path: Path, content: str) -> None:
+    """Write a file that only its owner can read."""
+    path.touch(mode=0o600)
+    path.write_text(content)
+
+
+def write_secrets(folder: Path, token: str, options: Mapping[str, str]) -> None:
+    """Write a folder of secrets: the run's token, and a file for each credential of the target."""
+    (folder / "options").mkdir(parents=True, mode=0o700)
+    write_private(folder / "token", token)
+    for name, value in options.items():
+        write_private(folder / "options" / name, value)
+
+
+def read_secrets(folder: Path) -> tuple[str, dict[str, str]]:
+    """Return the run's token and the target's credentials, by option name."""
+    try:
+        token = (folder / "token").read_text().strip()
+        options = folder / "options"
+        files = [path for path in options.glob("*") if path.is_file()]
+        return token, {path.name: path.read_text() for path in files}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the run's secrets cannot be read: {error}") from error
+
+
+def read_spec(path: Path) -> RunSpec:
+    """Read a run's specification; ConfigError if it was not made for this version."""
+    try:
+        content = json.loads(path.read_bytes())
+        made_by = content.get("version")
+        if made_by != __version__:
+            raise ConfigError(
+                f"the command line is version {made_by} and the image is version {__version__};"
+                " use the image of the same version: `make image` builds it, --image names it"
+            )
+        return RunSpec.model_validate(content)
+    except (OSError, ValueError, AttributeError) as error:
+        raise ConfigError(f"the run's specification cannot be read: {error}") from error

@@ -1,0 +1,234 @@
+"""The cube of an AggregateQuery: what is known of each column in each group of rows.
+
+Folding is vectorised over a block; cells merge, so that the fold of a whole is the merged folds of
+its parts, whatever the cut.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.block import Array, Block, Coded
+from simulator.data.query import AggregateQuery, Function
+from simulator.data.schema import FLOATS, Type
+
+Group: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Cell:
+    """What is known of one column in one group of rows; NULLs are left out."""
+
+    count: int = 0
+    sum: Any = 0
+    low: Any = None
+    high: Any = None
+    magnitude: float = 0.0
+    """Sum of |x|, of floats that are not exact."""
+
+    def add(self, other: "Cell") -> None:
+        """Take in what another cell knows."""
+        if other.count:
+            self.low = other.low if self.low is None else min(self.low, other.low)
+            self.high = other.high if self.high is None else max(self.high, other.high)
+        self.count += other.count
+        self.sum += other.sum
+        self.magnitude += other.magnitude
+
+    @property
+    def slack(self) -> float:
+        """How far a sum in another order may lie from `sum`."""
+        return self.count * 2.0**-52 * self.magnitude
+
+
+class Cube:
+    """A cell for each group and column, and one that counts the group's rows."""
+
+    def __init__(self, query: AggregateQuery) -> None:
+        self._query = query
+        self._columns = tuple(dict.fromkeys(a.column for a in query.aggregates if a.column))
+        self.groups: dict[Group, list[Cell]] = {}
+
+    def add(self, block: Block) -> None:
+        """Take in a block's rows."""
+        chosen = _where(self._query, block)
+        groups, members = _grouped(self._query, block, chosen)
+        if not groups:
+            return
+        parts = [
+            _rows_cells(members, len(groups)),
+            *(_column_cells(block, c, chosen, members, len(groups)) for c in self._columns),
+        ]
+        for index, group in enumerate(groups):
+            self._merge_group(group, [part[index] for part in parts])
+
+    def merge(self, other: "Cube") -> None:
+        """Take in what another cube of the same query has folded."""
+        for group, cells in other.groups.items():
+            self._merge_group(group, cells)
+
+    def _merge_group(self, group: Group, cells: Sequence[Cell]) -> None:
+        mine = self.groups.get(group)
+        if mine is None:
+            mine = self.groups[group] = [Cell() for _ in range(len(self._columns) + 1)]
+        for cell, other in zip(mine, cells, strict=True):
+            cell.add(other)
+
+    def results(self) -> list[tuple[Group, tuple[float, ...]]]:
+        """Return the answer's raw rows, and for each value its slack."""
+        groups = self.groups
+        if not groups and not self._query.by and self._query.bucket is None:
+            groups = {(): [Cell() for _ in range(len(self._columns) + 1)]}
+        rows = []
+        for group, cells in groups.items():
+            by_name = dict(zip((None, *self._columns), cells, strict=True))
+            found = [_result(a.function, by_name[a.column]) for a in self._query.aggregates]
+            values = (*group, *(value for value, _ in found))
+            rows.append((values, (*(0.0 for _ in group), *(slack for _, slack in found))))
+        return rows
+
+
+def _result(function: Function, cell: Cell) -> tuple[Any, float]:
+    """Return an aggregate's value and slack; NULL for anything but a count of nothing."""
+    if function is Function.COUNT:
+        return cell.count, 0.0
+    if not cell.count:
+        return None, 0.0
+    match function:
+        case Function.SUM:
+            return cell.sum, cell.slack
+        case Function.AVG:
+            mean = float(cell.sum) / cell.count
+            return mean, cell.slack / cell.count + abs(mean) * 2.0**-52 * bool(cell.slack)
+        case Function.MIN:
+            return cell.low, 0.0
+        case Function.MAX:
+            return cell.high, 0.0
+    assert_never(function)
+
+
+def _where(query: AggregateQuery, block: Block) -> NDArray[np.int64] | None:
+    """Return the indices of the rows that the query is about; None for all."""
+    keep: NDArray[np.bool_] | None = None
+    for tag, value in query.where:
+        column = block.data[tag]
+        same = column.values() == value.encode()
+        same = same if column.valid is None else same & column.valid
+        keep = same if keep is None else keep & same
+    if query.since is not None or query.until is not None:
+        time = block.data[query.table.time.name].values()
+        since = -(2**63) if query.since is None else query.since
+        inside = time >= since
+        if query.until is not None:
+            inside &= time < query.until
+        keep = inside if keep is None else keep & inside
+    return None if keep is None else np.flatnonzero(keep)
+
+
+def _grouped(
+    query: AggregateQuery, block: Block, chosen: NDArray[np.int64] | None
+) -> tuple[list[Group], NDArray[np.int64]]:
+    """Return the groups that occur, and for each chosen row the index of its group."""
+    rows = len(block) if chosen is None else len(chosen)
+    members = np.zeros(rows, np.int64)
+    groups: list[Group] = [()] if rows else []
+    for name in query.by:
+        codes, labels = labels_of(block, name, chosen)
+        groups, members = _refined(groups, members, codes, labels)
+    if query.bucket is not None and rows:
+        time = _chosen(block.data[query.table.time.name].values(), chosen)
+        starts, codes = np.unique(time // query.bucket * query.bucket, return_inverse=True)
+        groups, members = _refined(groups, members, codes, starts.tolist())
+    return groups, members
+
+
+def _refined(
+    groups: list[Group], members: NDArray[np.int64], codes: NDArray[np.int64], labels: list[Any]
+) -> tuple[list[Group], NDArray[np.int64]]:
+    pairs, refined = np.unique(members * max(len(labels), 1) + codes, return_inverse=True)
+    split = [divmod(pair, len(labels)) for pair in pairs.tolist()]
+    return [(*groups[group], labels[code]) for group, code in split], refined
+
+
+def labels_of(
+    block: Block, name: str, chosen: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], list[Any]]:
+    """Return a code for each chosen row and the codes' values; the last stands for NULL."""
+    column = block.data[name]
+    if isinstance(column, Coded):
+        used, codes = np.unique(_chosen(column.codes, chosen), return_inverse=True)
+        labels = column.levels[used].tolist()
+    else:
+        distinct, codes = np.unique(_chosen(column.array, chosen), return_inverse=True)
+        labels = distinct.tolist()
+    if column.valid is not None:
+        codes = np.where(_chosen(column.valid, chosen), codes, len(labels))
+    return codes, [*labels, None]
+
+
+def _chosen(values: Array, chosen: NDArray[np.int64] | None) -> Array:
+    return values if chosen is None else values[chosen]
+
+
+def _rows_cells(members: NDArray[np.int64], groups: int) -> list[Cell]:
+    return [Cell(count) for count in np.bincount(members, minlength=groups).tolist()]
+
+
+def _column_cells(
+    block: Block,
+    name: str,
+    chosen: NDArray[np.int64] | None,
+    members: NDArray[np.int64],
+    groups: int,
+) -> list[Cell]:
+    """Return one column's cell for each group."""
+    column = block.data[name]
+    values = _chosen(column.values(), chosen)
+    if column.valid is not None:
+        valid = _chosen(column.valid, chosen)
+        values, members = values[valid], members[valid]
+    declared = block.table.column(name)
+    cell_of: Callable[[Array], Cell] = _number_cell
+    if declared.type is Type.TEXT:
+        cell_of = _text_cell
+    elif declared.type in FLOATS:
+        cell_of = _exact_float_cell if declared.exact else _float_cell
+    if groups == 1:
+        return [cell_of(values)]
+    ordered = values[np.argsort(members, kind="stable")]
+    ends = np.cumsum(np.bincount(members, minlength=groups)).tolist()
+    starts = [0, *ends[:-1]]
+    return [cell_of(ordered[start:end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def _number_cell(values: Array) -> Cell:
+    """Fold integers, booleans and instants; halves are summed apart, so that nothing overflows."""
+    if not len(values):
+        return Cell()
+    wide = values.astype(np.int64, copy=False)
+    high, low = int((wide >> 32).sum()), int((wide & 0xFFFFFFFF).sum())
+    return Cell(len(wide), (high << 32) + low, int(wide.min()), int(wide.max()))
+
+
+def _exact_float_cell(values: Array) -> Cell:
+    if not len(values):
+        return Cell()
+    total = float(values.sum(dtype=np.float64))
+    return Cell(len(values), total, float(values.min()), float(values.max()))
+
+
+def _float_cell(values: Array) -> Cell:
+    cell = _exact_float_cell(values)
+    cell.magnitude = float(np.abs(values).sum(dtype=np.float64))
+    return cell
+
+
+def _text_cell(values: Array) -> Cell:
+    """Fold text; it is ordered by its UTF-8 bytes."""
+    if not len(values):
+        return Cell()
+    distinct = np.unique(values)
+    return Cell(len(values), 0, distinct[0].item(), distinct[-1].item())

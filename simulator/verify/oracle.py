@@ -1,0 +1,164 @@
+"""The oracle: computes the true answer of a query from the rows themselves.
+
+It folds blocks, in any order and any cut; folds of parts merge into the fold of the whole. A float
+column that is not `exact` has sums that depend on their order: for those the truth carries a slack,
+n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations in any order.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.block import Block
+from simulator.data.query import (
+    AggregateQuery,
+    Answer,
+    DistinctQuery,
+    NewestQuery,
+    Query,
+    RowsQuery,
+    answer,
+    canonical,
+    outputs,
+)
+from simulator.verify.cube import Cube, Group, labels_of
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The true answer, and how far a found value may lie from it (0: not at all)."""
+
+    answer: Answer
+    slack: tuple[tuple[float, ...], ...] = ()
+
+    def agrees(self, found: Answer) -> bool:
+        """Whether the found answer is the true one."""
+        if found == self.answer:
+            return True
+        if not self.slack or len(found.rows) != len(self.answer.rows):
+            return False
+        return all(
+            _close(true, got, slack)
+            for true_row, got_row, slacks in zip(
+                self.answer.rows, found.rows, self.slack, strict=True
+            )
+            for true, got, slack in zip(true_row, got_row, slacks, strict=True)
+        )
+
+
+def _close(true: Any, found: Any, slack: float) -> bool:
+    return bool(true == found or (slack and found is not None and abs(true - found) <= slack))
+
+
+class _NewestFold:
+    """The newest row of each value of a tag. Rows of one tag never share an instant."""
+
+    def __init__(self, query: NewestQuery) -> None:
+        self._query = query
+        self.newest: dict[Any, tuple[int, Group]] = {}
+
+    def add(self, block: Block) -> None:
+        codes, labels = labels_of(block, self._query.tag, None)
+        time = block.data[block.table.time.name].values()
+        order = np.lexsort((time, codes))
+        last = order[np.flatnonzero(np.append(np.diff(codes[order]) != 0, True))]
+        columns = [_items(block, name, last) for name in self._query.columns]
+        for index, row in enumerate(last.tolist()):
+            found = tuple(column[index] for column in columns)
+            self._take(labels[codes[row]], int(time[row]), found)
+
+    def merge(self, other: "_NewestFold") -> None:
+        for tag, (time, row) in other.newest.items():
+            self._take(tag, time, row)
+
+    def _take(self, tag: Any, time: int, row: Group) -> None:
+        if tag not in self.newest or self.newest[tag][0] < time:
+            self.newest[tag] = (time, row)
+
+    def truth(self) -> Truth:
+        rows = [(tag, *row) for tag, (_, row) in self.newest.items()]
+        return Truth(answer(outputs(self._query), rows))
+
+
+def _items(block: Block, name: str, rows: NDArray[np.int64]) -> list[Any]:
+    column = block.data[name]
+    items: list[Any] = column.values()[rows].tolist()
+    if column.valid is None:
+        return items
+    valid = column.valid[rows].tolist()
+    return [item if is_valid else None for item, is_valid in zip(items, valid, strict=True)]
+
+
+class _DistinctFold:
+    """How many combinations there are; a natural key's are as many as there are rows."""
+
+    def __init__(self, query: DistinctQuery) -> None:
+        if not query.table.key or not set(query.table.key) <= set(query.columns):
+            raise ValueError(f"{query.columns} does not contain the natural key {query.table.key}")
+        self._query = query
+        self.rows = 0
+
+    def add(self, block: Block) -> None:
+        self.rows += len(block)
+
+    def merge(self, other: "_DistinctFold") -> None:
+        self.rows += other.rows
+
+    def truth(self) -> Truth:
+        return Truth(answer(outputs(self._query), [(self.rows,)]))
+
+
+_Fold: TypeAlias = Cube | _NewestFold | _DistinctFold
+
+
+def _fold(query: Query) -> _Fold:
+    match query:
+        case AggregateQuery():
+            return Cube(query)
+        case NewestQuery():
+            return _NewestFold(query)
+        case DistinctQuery():
+            return _DistinctFold(query)
+        case RowsQuery():
+            raise ValueError(
+                "every row is compared by simulator.verify.fingerprint, not by the oracle"
+            )
+    assert_never(query)
+
+
+class Oracle:
+    """Folds blocks into the true answers of some queries."""
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        self.folds: dict[Query, _Fold] = {query: _fold(query) for query in queries}
+
+    def add(self, block: Block) -> None:
+        """Take in a block's rows."""
+        for query, fold in self.folds.items():
+            if len(block) and query.table.name == block.table.name:
+                fold.add(block)
+
+    def merge(self, other: "Oracle") -> None:
+        """Take in what another oracle of the same queries has folded."""
+        for query, fold in self.folds.items():
+            fold.merge(other.folds[query])  # type: ignore[arg-type]
+
+    def truth(self, query: Query) -> Truth:
+        """Return the true answer."""
+        fold = self.folds[query]
+        return _cube_truth(query, fold) if isinstance(fold, Cube) else fold.truth()
+
+
+def _cube_truth(query: Query, cube: Cube) -> Truth:
+    columns = outputs(query)
+    rows = [
+        (tuple(canonical(c, v) for c, v in zip(columns, values, strict=True)), slack)
+        for values, slack in cube.results()
+    ]
+    rows.sort(key=lambda row: tuple((value is not None, value) for value in row[0]))
+    slack = tuple(slack for _, slack in rows)
+    found = Answer(tuple(c.name for c in columns), tuple(row for row, _ in rows))
+    return Truth(found, slack if any(map(any, slack)) else ())

@@ -1,0 +1,1 @@
+"""Stand-ins for servers that no package registry has."""

@@ -1,0 +1,189 @@
+"""A synthetic ArangoDB: its HTTP endpoint as the vendor documents it, with documents in memory.
+
+https://docs.arango.ai/arangodb/3.12/develop/http-api/. It is not ArangoDB: it says what a request
+must look like and what replies look like.
+"""
+
+import json
+import re
+import threading
+import uuid
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.standins import aql as synthetic_aql
+from tests.standins.web import Request, Response
+
+VERSION = {"server": "arango", "license": "community", "version": "3.12.10"}
+_KEY = re.compile(r"[A-Za-z0-9_\-:.@()+,=;$!*'%]{1,254}")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,255}")
+_DUPLICATE = "unique constraint violated - in index primary of type primary over '_key'"
+
+
+class Failed(Exception):
+    """An answer that is an error."""
+
+    def __init__(self, status: int, number: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body = {"error": True, "code": status, "errorNum": number, "errorMessage": message}
+
+
+class SyntheticArango:
+    """The answers. One database, `_system`."""
+
+    def __init__(self, authorization: str = "", role: str = "SINGLE") -> None:
+        self._authorization = authorization
+        self._role = role
+        self._lock = threading.Lock()
+        self._numbers = count(1000)
+        self._cursors: dict[str, tuple[list[Any], int]] = {}
+        self.collections: dict[str, dict[str, Any]] = {}
+        self.properties: dict[str, dict[str, Any]] = {}
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request."""
+        with self._lock:
+            try:
+                return self._answer(request)
+            except Failed as error:
+                return _reply(error.body, error.status)
+
+    def _answer(self, request: Request) -> Response:
+        if self._authorization not in ("", request.headers.get("Authorization")):
+            raise Failed(401, 11, "not authorized to execute this request")
+        url = urlsplit(request.path)
+        database, _, path = url.path.removeprefix("/_db/").partition("/")
+        if database != "_system":
+            raise Failed(404, 1228, "database not found")
+        asked = json.loads(request.body) if request.body else None
+        match request.method, *map(unquote, path.split("/")):
+            case "GET", "_api", "database", "current":
+                return _reply({"error": False, "code": 200, "result": {"name": database}})
+            case "GET", "_api", "version":
+                return _reply(VERSION)
+            case "GET", "_admin", "server", "role":
+                return _reply({"error": False, "code": 200, "role": self._role})
+            case "GET", "_admin", "cluster", "health":
+                roles = ("Agent", "Coordinator", "DBServer", "DBServer", "DBServer")
+                members = {f"member-{at}": {"Role": role} for at, role in enumerate(roles)}
+                return _reply({"error": False, "code": 200, "Health": members})
+            case _, "_api", "collection", *named:
+                return self._of_collections(request.method, named, asked)
+            case "POST", "_api", "document", name:
+                return self._insert(name, asked, parse_qs(url.query))
+            case _, "_api", "cursor", *named:
+                return self._of_cursors(request.method, named, asked)
+        raise Failed(404, 404, f"unknown path '{path}'")
+
+    def _of_collections(self, method: str, named: list[str], asked: Any) -> Response:
+        if named:
+            stored = self._existing(named[0])
+        match method, *named[1:]:
+            case ("POST",):
+                return self._create(asked)
+            case ("DELETE",):
+                del self.collections[named[0]]
+                return _reply({"error": False, "code": 200})
+            case "PUT", "compact":
+                return _reply({"error": False, "code": 200})
+            case "GET", "figures":
+                sizes = {"documentsSize": len(json.dumps(stored)), "indexes": {"size": len(stored)}}
+                return _reply({"error": False, "code": 200, "figures": sizes})
+        raise Failed(405, 405, "method not supported")
+
+    def _of_cursors(self, method: str, named: list[str], asked: Any) -> Response:
+        if not named:
+            return self._query(asked)
+        if method == "POST":
+            return self._next(*named)
+        if self._cursors.pop(named[0], None) is None:
+            raise Failed(404, 1600, "cursor not found")
+        return _reply({"error": False, "code": 202, "id": named[0]}, 202)
+
+    def _existing(self, name: str) -> dict[str, Any]:
+        if name not in self.collections:
+            raise Failed(404, 1203, f"collection or view not found: {name}")
+        return self.collections[name]
+
+    def _create(self, asked: dict[str, Any]) -> Response:
+        name = asked["name"]
+        if not _NAME.fullmatch(name):
+            raise Failed(400, 1208, "illegal name: collection name invalid")
+        if name in self.collections:
+            raise Failed(409, 1207, "duplicate name")
+        self.collections[name] = {}
+        self.properties[name] = asked
+        return _reply({"error": False, "code": 200, "name": name})
+
+    # --- documents --------------------------------------------------------------------------------
+
+    def _insert(self, name: str, asked: Any, options: dict[str, list[str]]) -> Response:
+        stored = self._existing(name)
+        assert options == {"silent": ["true"]}, "an array's errors alone are answered"
+        status = 201 if self.properties[name]["waitForSync"] else 202
+        if isinstance(asked, dict):
+            self._one(name, stored, asked)
+            return _reply({}, status)
+        errors, codes = [], dict[int, int]()
+        for document in asked:
+            try:
+                self._one(name, stored, document)
+            except Failed as error:
+                number = error.body["errorNum"]
+                codes[number] = codes.get(number, 0) + 1
+                errors.append({k: error.body[k] for k in ("error", "errorNum", "errorMessage")})
+        if not errors:
+            return _reply({}, status)
+        shown = ",".join(f"{number}:{times}" for number, times in codes.items())
+        return _reply(errors, status, {"X-Arango-Error-Codes": shown})
+
+    def _one(self, name: str, stored: dict[str, Any], document: Any) -> None:
+        if not isinstance(document, dict):
+            raise Failed(400, 1227, "invalid document type")
+        drawn = self.properties[name]["keyOptions"]["type"] == "uuid"
+        made = str(uuid.uuid4()) if drawn else str(next(self._numbers))
+        key = document.get("_key", made)
+        if not isinstance(key, str) or not _KEY.fullmatch(key):
+            raise Failed(400, 1221, "illegal document key")
+        if key in stored:
+            raise Failed(409, 1210, f"{_DUPLICATE}; conflicting key: {key}")
+        stored[key] = {**document, "_key": key, "_id": f"{name}/{key}", "_rev": "_k"}
+
+    # --- queries ----------------------------------------------------------------------------------
+
+    def _query(self, asked: dict[str, Any]) -> Response:
+        assert asked["options"] == {"stream": True, "failOnWarning": True}
+        try:
+            rows = synthetic_aql.run(asked["query"], self.collections)
+        except synthetic_aql.UnknownCollection as error:
+            raise Failed(404, 1203, f"AQL: {error} (while parsing)") from error
+        except synthetic_aql.AqlError as error:
+            raise Failed(400, 1501, f"AQL: {error} (while parsing)") from error
+        cursor = str(next(self._numbers))
+        self._cursors[cursor] = rows, asked["batchSize"]
+        return self._next(cursor, 201)
+
+    def _next(self, cursor: str, status: int = 200) -> Response:
+        if cursor not in self._cursors:
+            raise Failed(404, 1600, "cursor not found")
+        rows, size = self._cursors[cursor]
+        answer = {"error": False, "code": status, "hasMore": len(rows) > size}
+        answer["result"] = rows[:size]
+        if answer["hasMore"]:
+            self._cursors[cursor] = rows[size:], size
+            answer["id"] = cursor
+        else:
+            del self._cursors[cursor]
+        return _reply(answer, status)
+
+    @property
+    def open_cursors(self) -> int:
+        """How many cursors the clients have left."""
+        return len(self._cursors)
+
+
+def _reply(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    return Response(status, body, {"Content-Type": "application/json", **(headers or {})})

@@ -1,0 +1,70 @@
+"""Modules without a real server, as far as PostgreSQL reaches.
+
+Each derives from the real module and leaves out what PostgreSQL cannot parse; the rest is run as it
+is. What is left out is compared with the vendor's documentation, as text: test_cockroachdb.py, ...
+"""
+
+from collections.abc import Sequence
+
+from simulator.data.schema import Table
+from simulator.modules.base import Server
+from simulator.modules.cockroachdb import Cockroachdb
+from simulator.modules.cratedb_pg import CratedbPg
+from simulator.modules.postgres.database import Postgres
+from simulator.modules.yugabyte_sql import YugabyteSql
+from tests.servers import Postgres as PostgresServer
+
+YB_SERVERS = (
+    "CREATE FUNCTION yb_servers() RETURNS SETOF text LANGUAGE sql AS $$ VALUES ('a'), ('b') $$"
+)
+
+
+def sorts_by_bytes(server: PostgresServer, database: str) -> None:
+    """Make an empty database anew; most of PostgreSQL's relatives sort texts by their bytes."""
+    server.execute(
+        f"DROP DATABASE {database}",
+        f"CREATE DATABASE {database} TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'",
+    )
+
+
+class CockroachdbOnPostgres(Cockroachdb):
+    """Without SHOW as a source of rows, and the session's settings for COPY."""
+
+    def _session_settings(self) -> dict[str, str]:
+        settings = super()._session_settings()
+        settings.pop("copy_from_atomic_enabled", None)
+        return settings
+
+    def size_bytes(self, tables: Sequence[Table]) -> int | None:
+        return Postgres.size_bytes(self, tables)
+
+    def describe(self) -> Server:
+        return Postgres.describe(self)
+
+
+class YugabyteSqlOnPostgres(YugabyteSql):
+    """Without the settings that only it has; the test's database has a function yb_servers()."""
+
+    def _session_settings(self) -> dict[str, str]:
+        settings = super()._session_settings()
+        return {name: value for name, value in settings.items() if not name.startswith("yb_")}
+
+
+class CratedbPgOnPostgres(CratedbPg):
+    """Without shards, REFRESH and the tables sys...; the test's database draws text UUIDs."""
+
+    def _storage(self) -> str:
+        return ""
+
+    def settle(self, tables: Sequence[Table]) -> None:
+        pass
+
+    def size_bytes(self, tables: Sequence[Table]) -> int | None:
+        names = [f'"{name}"' for table in tables for name in table.names]
+        sizes = ", ".join(f"pg_total_relation_size('{name}')" for name in names)
+        (sizes,) = self._ask([f"SELECT {sizes}"])
+        return sum(sizes[0])
+
+    def describe(self) -> Server:
+        (((version,),),) = self._ask(["SELECT version()"])
+        return Server(version, 1, "an acknowledged row is PostgreSQL's business", durable=True)

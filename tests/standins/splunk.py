@@ -1,0 +1,261 @@
+"""A synthetic Splunk: the HTTP Event Collector and the search API as the vendor documents them.
+
+https://help.splunk.com/en/splunk-enterprise. It is not Splunk: it says what requests must look like
+and what replies look like, knows as much of SPL as the module `splunk` speaks, and keeps events in
+memory. As Splunk does, it holds every value for the text that it is.
+"""
+
+import json
+import re
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
+
+from tests.standins.web import Request, Response
+
+TOKEN = "11111111-2222-3333-4444-555555555555"
+SEARCH_TOKEN = "eyJ-search"
+VERSION = "10.2.0"
+_EXTRACTED = 5000
+"""Of how many characters fields are found (limits.conf)."""
+_INDEX = re.compile(r"(?!.*kvstore)[a-z0-9][a-z0-9_-]*")
+_STEPS = re.compile(r'\s*\|\s*(?=(?:[^"]|"(?:[^"\\]|\\.)*")*$)')
+_TEXT = r'"((?:[^"\\]|\\.)*)"'
+
+Events = list[dict[str, str]]
+
+
+class Failed(Exception):
+    """An answer that is an error."""
+
+    def __init__(self, status: int, body: dict[str, Any]) -> None:
+        super().__init__(str(body))
+        self.status, self.body = status, body
+
+
+class SyntheticSplunk:
+    """The answers of both endpoints."""
+
+    def __init__(self, *, acknowledges: bool = False) -> None:
+        self._acknowledges = acknowledges
+        self._lock = threading.Lock()
+        self._acks: dict[tuple[str, int], int] = {}
+        self._next_ack = count()
+        self.indices: dict[str, list[tuple[Decimal, str]]] = {}
+        self.sourcetypes: dict[str, dict[str, str]] = {}
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request."""
+        url = urlsplit(request.path)
+        with self._lock:
+            try:
+                if url.path.startswith("/services/collector"):
+                    return self._collect(request, url.path, parse_qs(url.query))
+                return self._manage(request, url.path)
+            except Failed as error:
+                return _reply(error.body, error.status)
+
+    # --- the HTTP Event Collector -----------------------------------------------------------------
+
+    def _collect(self, request: Request, path: str, query: dict[str, list[str]]) -> Response:
+        if path.endswith("/health"):
+            return _reply({"text": "HEC is healthy", "code": 17})
+        if request.headers.get("Authorization") != f"Splunk {TOKEN}":
+            raise Failed(403, {"text": "Invalid token", "code": 4})
+        channel = request.headers.get("X-Splunk-Request-Channel") or query.get("channel", [""])[0]
+        if path.endswith("/ack"):
+            return self._acknowledged(channel, json.loads(request.body)["acks"])
+        if path.endswith("/raw"):
+            uuid.UUID(channel)
+            events = self._lines(request.body, query["index"][0], query["sourcetype"][0])
+        else:
+            assert path == "/services/collector/event"
+            events = _events(request.body)
+        for place, (index, time, raw) in enumerate(events):
+            if index not in self.indices:
+                told = {"text": "Incorrect index", "code": 7, "invalid-event-number": place}
+                raise Failed(400, told)
+            self.indices[index].append((time, raw))
+        if not self._acknowledges:
+            return _reply({"text": "Success", "code": 0})
+        number = next(self._next_ack)
+        self._acks[channel, number] = 0
+        return _reply({"text": "Success", "code": 0, "ackId": number})
+
+    def _acknowledged(self, channel: str, numbers: list[int]) -> Response:
+        """Say which are indexed: each when it is asked for a second time, and then no more."""
+        if not self._acknowledges:
+            raise Failed(400, {"text": "ACK is disabled", "code": 14})
+        found = {}
+        for number in numbers:
+            asked = self._acks.get((channel, number))
+            found[str(number)] = asked == 1
+            if asked is not None:
+                self._acks[channel, number] = asked + 1
+        return _reply({"acks": found})
+
+    def _lines(self, body: bytes, index: str, kind: str) -> Iterator[tuple[str, Decimal, str]]:
+        read = self.sourcetypes[kind]
+        assert (read["SHOULD_LINEMERGE"], read["KV_MODE"]) == ("false", "json")
+        digits = re.fullmatch(r"%s(?:%(\d)N)?", read["TIME_FORMAT"])[1] or "0"
+        for line in re.split(read["LINE_BREAKER"], body.decode())[::2]:
+            number = re.match(read["TIME_PREFIX"] + r"(\d+)", line)[1]
+            assert len(number) <= int(read["MAX_TIMESTAMP_LOOKAHEAD"])
+            yield index, Decimal(number).scaleb(-int(digits)), line
+
+    # --- the management API -----------------------------------------------------------------------
+
+    def _manage(self, request: Request, path: str) -> Response:
+        if request.headers.get("Authorization") != f"Bearer {SEARCH_TOKEN}":
+            raise _message(401, "call not properly authenticated")
+        form = dict(parse_qsl(request.body.decode()))
+        match request.method, *path.split("/")[1:]:
+            case "GET", "services", "server", "info":
+                return _reply({"entry": [{"content": {"version": VERSION}}]})
+            case "GET", "services", "search", "distributed", "peers":
+                return _reply({"entry": []})
+            case "POST", "services", "data", "indexes":
+                return self._create(form["name"])
+            case "DELETE", "services", "data", "indexes", name:
+                if self.indices.pop(unquote(name), None) is None:
+                    raise _message(404, f"In handler 'indexes': {name} does not exist")
+                return _reply({"entry": []})
+            case "POST", "servicesNS", "nobody", "search", "configs", "conf-props":
+                name = form.pop("name")
+                if name in self.sourcetypes:
+                    raise _message(409, f"An object with name={name} already exists")
+                self.sourcetypes[name] = form
+                return _reply({"entry": []}, 201)
+            case "POST", "services", "search", "v2", "jobs", "export":
+                return self._export(form)
+        raise _message(404, "Not Found")
+
+    def _create(self, name: str) -> Response:
+        if not _INDEX.fullmatch(name):
+            raise _message(400, f"Index name {name} is not valid")
+        if name in self.indices:
+            raise _message(409, f"Index name {name} already exists")
+        self.indices[name] = []
+        return _reply({"entry": []}, 201)
+
+    def _export(self, form: dict[str, str]) -> Response:
+        assert (form["output_mode"], form["preview"]) == ("json", "false")
+        try:
+            rows = self.search(form["search"])
+        except AssertionError as error:
+            said = {"type": "FATAL", "text": f"Error in 'search': {error}"}
+            return _reply({"messages": [said]})
+        shown = [{"preview": False, "offset": at, "result": row} for at, row in enumerate(rows)]
+        body = "\n".join(json.dumps(row) for row in shown)
+        return Response(200, body.encode(), {"Content-Type": "application/json"})
+
+    def search(self, text: str) -> Events:
+        """Return the results of a search."""
+        generating, *steps = _STEPS.split(text)
+        if not generating:
+            (name,) = re.fullmatch(rf"dbinspect index={_TEXT}", steps.pop(0)).groups()
+            used = sum(len(raw) for _, raw in self.indices.get(name, ()))
+            return [{"sizeOnDiskMB": f"{used / 2**20:.6f}"}]
+        assert re.fullmatch(rf"search index={_TEXT}( OR index={_TEXT})*", generating), generating
+        names = re.findall(_TEXT, generating)
+        rows = [_extracted(*e) for name in names for e in self.indices.get(name, ())]
+        for step in steps:
+            command, _, rest = step.partition(" ")
+            assert command in _COMMANDS, f"Unknown search command '{command}'."
+            rows = _COMMANDS[command](rows, rest)
+        return [{k: v for k, v in row.items() if k != "_time"} for row in rows]
+
+
+def _events(body: bytes) -> Iterator[tuple[str, Decimal, str]]:
+    """Yield index, instant and text of JSON objects that stand one behind the other."""
+    text, place = body.decode(), 0
+    decoder = json.JSONDecoder(parse_float=Decimal)
+    while place < len(text):
+        event, place = decoder.raw_decode(text, place)
+        while text[place : place + 1] in ("\n", " "):
+            place += 1
+        assert event["sourcetype"].startswith("benchmark_")
+        raw = json.dumps(event["event"], ensure_ascii=False)
+        yield event["index"], Decimal(event["time"]), raw
+
+
+# --- SPL ------------------------------------------------------------------------------------------
+
+
+def _extracted(time: Decimal, raw: str) -> dict[str, Any]:
+    assert len(raw) <= _EXTRACTED
+    fields = {f"r.{name}": value for name, value in json.loads(raw)["r"].items()}
+    assert all(isinstance(value, str) for value in fields.values())
+    return {"_raw": raw, "_time": time, **fields}
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def _where(rows: Events, text: str) -> Events:
+    for condition in re.split(r" AND (?=(?:'|tonumber))", text):
+        if equal := re.fullmatch(rf"'([\w.]+)'=={_TEXT}", condition):
+            rows = [row for row in rows if row.get(equal[1]) == _unescaped(equal[2])]
+            continue
+        compared = re.fullmatch(r"tonumber\('([\w.]+)'\)(>=|<)(-?\d+)", condition)
+        assert compared, f"The expression is malformed: {condition}"
+        field, sign, limit = compared.groups()
+        rows = [r for r in rows if (float(r[field]) < float(limit)) == (sign == "<")]
+    return rows
+
+
+def _fillnull(rows: Events, text: str) -> Events:
+    filled, *fields = re.findall(_TEXT, text)
+    return [{**dict.fromkeys(fields, filled), **row} for row in rows]
+
+
+def _eval(rows: Events, text: str) -> Events:
+    field, width = re.fullmatch(r"bucket=floor\(tonumber\('([\w.]+)'\)/(\d+)\)", text).groups()
+    return [{**row, "bucket": str(int(float(row[field]) / int(width) // 1))} for row in rows]
+
+
+def _stats(rows: Events, text: str) -> Events:
+    function, _, by = text.partition(" BY ")
+    fields = [quoted or bare for quoted, bare in re.findall(rf"{_TEXT}|(\w+)", by)]
+    groups: dict[tuple[str, ...], Events] = {} if fields else {(): []}
+    for row in rows:
+        if all(field in row for field in fields):  # NULL has no group
+            groups.setdefault(tuple(row[field] for field in fields), []).append(row)
+    return [
+        {**dict(zip(fields, key, strict=True)), **_statistic(function, members)}
+        for key, members in groups.items()
+    ]
+
+
+def _statistic(function: str, rows: Events) -> dict[str, str]:
+    if function == "count":
+        return {"count": str(len(rows))}
+    assert function == "latest(_raw) AS _raw", function
+    return {"_raw": max(rows, key=lambda row: row["_time"])["_raw"]}
+
+
+def _fields(rows: Events, text: str) -> Events:
+    assert text == "_raw"
+    return [{"_raw": row["_raw"]} for row in rows]
+
+
+_COMMANDS: dict[str, Callable[[Events, str], Events]] = {
+    "where": _where,
+    "fillnull": _fillnull,
+    "eval": _eval,
+    "stats": _stats,
+    "fields": _fields,
+}
+
+
+def _message(status: int, text: str) -> Failed:
+    return Failed(status, {"messages": [{"type": "ERROR", "text": text}]})
+
+
+def _reply(content: Any, status: int = 200) -> Response:
+    return Response(status, json.dumps(content).encode(), {"Content-Type": "application/json"})

@@ -1,0 +1,216 @@
+"""What the collector writes: a check's steps, and reports one by one before a short outcome."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+
+import pytest
+
+from cli.runners.stream import EventStream
+from simulator.control import collector as simulator_collector
+from simulator.control.collector import Collector
+from simulator.data.dataset import lane_range
+from simulator.errors import RunError
+from simulator.modules.null import Null, NullOptions
+from simulator.protocol.messages import (
+    CheckEvent,
+    Heartbeat,
+    Outcome,
+    PhaseEvent,
+    ReportEvent,
+    WorkerReport,
+    parse_event,
+)
+from simulator.protocol.spec import Kind, WorkerPlan
+from simulator.protocol.verdict import RowSlice, VerifyMode
+from tests.unit.specs import dataset, run_spec
+
+MANY = 200
+A_PIPES_SHARE = 4096
+"""Of so many bytes a write to a pipe is not mixed with another's."""
+
+
+def collector_of(kind, workers=0, database=None):
+    spec = run_spec(
+        kind=kind,
+        dataset=dataset(parts=max(workers, 1)),
+        workers=tuple(WorkerPlan(timed=(lane_range(i, 0, 10),)) for i in range(workers)),
+        batch_rows=10,
+        verify=VerifyMode.NONE,
+    )
+    return Collector(spec, database or Null(NullOptions()), "token")
+
+
+@pytest.fixture
+def lines_of(capsys):
+    """Serve to the end; return the outcome, and the lines that were written."""
+
+    def serve(collector):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            outcome = asyncio.run(collector.serve(listener, parent_pipe=False))
+        return outcome, capsys.readouterr().out.splitlines()
+
+    return serve
+
+
+@pytest.fixture
+def events_of(lines_of):
+    """Serve to the end; return the numbers, the events, and the length of each line."""
+
+    def serve(collector):
+        outcome, lines = lines_of(collector)
+        numbers, events = zip(*map(parse_event, lines), strict=True)
+        assert events[-1] == outcome
+        return numbers, events, [len(line) for line in lines]
+
+    return serve
+
+
+def full_report(index):
+    """A report of a long run."""
+    return WorkerReport(
+        index=index,
+        rows=10,
+        latency="HISTFAAAA" * 100,
+        rows_by_second=tuple(range(600)),
+        uncertain=tuple(RowSlice(start=i, stop=i + 1, step=1) for i in range(50)),
+        ended_s=1.0,
+    )
+
+
+def with_reports(collector, count=MANY, fails=""):
+    """Have the run measured already: every worker has reported."""
+
+    async def measure():
+        for index in range(count):
+            collector._run.uids[index] = str(index)
+            collector._run.report(full_report(index))
+        if fails:
+            raise RunError(fails)
+
+    collector._measure = measure
+    return collector
+
+
+# --- reports and outcome ------------------------------------------------------------------------
+
+
+def test_every_report_comes_before_the_outcome_and_nothing_after_it(events_of):
+    numbers, events, _ = events_of(with_reports(collector_of(Kind.INSERT, MANY)))
+
+    assert [type(event) for event in events[-MANY - 1 :]] == [ReportEvent] * MANY + [Outcome]
+    assert [event.report.index for event in events[-MANY - 1 : -1]] == list(range(MANY))
+    assert list(numbers) == list(range(1, len(numbers) + 1))
+
+
+def test_the_outcome_does_not_grow_with_the_workers(events_of):
+    *_, lengths = events_of(with_reports(collector_of(Kind.INSERT, MANY)))
+    *_, few = events_of(with_reports(collector_of(Kind.INSERT, 1), 1))
+
+    assert lengths[-1] < A_PIPES_SHARE
+    assert lengths[-1] - few[-1] < 10
+
+
+def test_the_outcome_says_how_many_reports_there_are_without_them(events_of):
+    *_, (*_, outcome), _ = events_of(with_reports(collector_of(Kind.INSERT, MANY)))
+
+    assert (outcome.status, outcome.reports, outcome.workers) == ("done", MANY, ())
+
+
+def test_the_command_line_puts_them_together_again(lines_of):
+    _, lines = lines_of(with_reports(collector_of(Kind.INSERT, MANY)))
+    stream = EventStream()
+
+    told = [stream.take(line) for line in lines]
+
+    assert told[-1].workers == tuple(full_report(index) for index in range(MANY))
+
+
+def test_the_reports_of_a_failed_run_are_told_too(events_of):
+    _, events, _ = events_of(with_reports(collector_of(Kind.INSERT, 3), 2, fails="disk is full"))
+
+    assert [event.report.index for event in events if isinstance(event, ReportEvent)] == [0, 1]
+    assert (events[-1].status, events[-1].cause, events[-1].exit_code) == (
+        "failed",
+        "disk is full",
+        1,
+    )
+    assert events[-1].touched
+
+
+def test_a_worker_that_is_lost_is_reported_by_its_last_words(events_of):
+    collector = collector_of(Kind.INSERT, 2)
+
+    async def measure():
+        collector._run.uids.update({0: "a", 1: "b"})
+        collector._run.report(full_report(0))
+        collector._run.beat(Heartbeat(index=1, phase="insert", rows=7, retried=2))
+        raise RunError("worker 1 has not been heard of")
+
+    collector._measure = measure
+    _, events, _ = events_of(collector)
+
+    lost = [event.report for event in events if isinstance(event, ReportEvent)][1]
+    assert (lost.index, lost.rows, lost.retried) == (1, 7, 2)
+    assert lost.error == "no report; last heard of in insert"
+    assert events[-1].reports == 2
+
+
+# --- a check ------------------------------------------------------------------------------------
+
+
+def test_a_check_tells_each_thing_that_it_tried(events_of):
+    _, events, _ = events_of(collector_of(Kind.CHECK))
+
+    assert events[0] == PhaseEvent(phase="check")
+    checks = [event for event in events if isinstance(event, CheckEvent)]
+    assert [check.name for check in checks] == ["reached", "durability", "rights"]
+    assert checks[0].told == "null, 0 node(s)"
+    outcome = events[-1]
+    assert (outcome.status, outcome.exit_code, outcome.reports) == ("done", 0, 0)
+    assert not outcome.touched
+
+
+class Refusing(Null):
+    """Lets nobody make a table."""
+
+    def create(self, tables, batch_rows):
+        raise PermissionError("no right to create")
+
+
+def test_a_check_ends_with_the_first_thing_that_is_wrong(events_of):
+    _, events, _ = events_of(collector_of(Kind.CHECK, database=Refusing(NullOptions())))
+
+    checks = [event.name for event in events if isinstance(event, CheckEvent)]
+    assert checks == ["reached", "durability"]
+    assert (events[-1].status, events[-1].exit_code) == ("failed", 1)
+    assert events[-1].cause.startswith("rights: ")
+    assert "no right to create" in events[-1].cause
+
+
+# --- the end ------------------------------------------------------------------------------------
+
+
+def test_sigterm_ends_a_run_that_waits_for_its_workers_with_an_outcome(events_of, monkeypatch):
+    monkeypatch.setattr(simulator_collector, "_LAST_REPORTS_S", 0.1)
+    collector = collector_of(Kind.INSERT, 2)
+    measure = collector._measure
+
+    async def measure_and_stop():
+        asyncio.get_running_loop().call_later(0.2, os.kill, os.getpid(), signal.SIGTERM)
+        await measure()
+
+    collector._measure = measure_and_stop
+    _, events, _ = events_of(collector)
+
+    assert (events[-1].status, events[-1].exit_code) == ("interrupted", 130)
+    assert events[-1].cause == "stopped by the user"
+
+
+def test_every_line_is_one_event_in_json(lines_of):
+    _, lines = lines_of(collector_of(Kind.CHECK))
+
+    bodies = [json.loads(line.partition(" ")[2]) for line in lines]
+    assert {body["event"] for body in bodies} == {"phase", "check", "outcome"}

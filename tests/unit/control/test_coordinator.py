@@ -1,0 +1,298 @@
+"""The coordinator: who is let in, when a barrier opens, and why a run is over."""
+
+import asyncio
+
+import pytest
+
+from simulator.control import coordinator
+from simulator.control.coordinator import Coordinator, Rejected
+from simulator.protocol.messages import SILENCE_S, Arrival, Heartbeat, Registration, WorkerReport
+
+pytestmark = pytest.mark.usefixtures("_no_ticks")
+
+
+@pytest.fixture
+def _no_ticks(monkeypatch):
+    monkeypatch.setattr(coordinator, "_TICK_S", 0)
+
+
+class Clock:
+    """A clock that is told the time; with `step`, it goes on at every look."""
+
+    def __init__(self, now=1000.0, step=0.0):
+        self.now = now
+        self.step = step
+
+    def __call__(self):
+        self.now += self.step
+        return self.now
+
+
+def registration(index, uid=None, version="1"):
+    return Registration(index=index, uid=uid or f"uid-{index}", version=version)
+
+
+def registered(workers, clock):
+    """A run whose workers are all there."""
+    run = Coordinator(workers, clock)
+    run.uids.update({index: f"uid-{index}" for index in range(workers)})
+    return run
+
+
+async def turns(count=20):
+    """Let everything that can go on do so."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+def within_a_moment(scenario):
+    """Run a scenario that must not hang."""
+
+    async def bounded():
+        async with asyncio.timeout(5):
+            return await scenario
+
+    return asyncio.run(bounded())
+
+
+def test_the_barrier_opens_only_when_all_are_there():
+    async def scenario():
+        clock = Clock()
+        run = registered(3, clock)
+        waits = []
+        opened = []
+        for index in range(3):
+            opened.append([wait.done() for wait in waits])
+            clock.now += 1
+            arrival = Arrival(index=index, barrier="insert")
+            waits.append(asyncio.create_task(run.arrive(arrival)))
+            await turns()
+        return run, opened, [wait.done() for wait in waits]
+
+    run, before, after = within_a_moment(scenario())
+
+    assert before == [[], [False], [False, False]]
+    assert after == [True, True, True]
+    assert run.first_arrival_s == {"insert": 1001.0}
+    assert run.released_s == {"insert": 1003.0}
+
+
+def test_a_worker_that_arrives_twice_does_not_count_twice():
+    async def scenario():
+        run = registered(2, Clock())
+        arrival = Arrival(index=0, barrier="insert")
+        waits = [asyncio.create_task(run.arrive(arrival)) for _ in range(2)]
+        await turns()
+        done = [wait.done() for wait in waits]
+        run.stop("enough")
+        await asyncio.gather(*waits)
+        return run.waiting("insert"), done
+
+    assert within_a_moment(scenario()) == (1, [False, False])
+
+
+def test_barriers_are_apart():
+    async def scenario():
+        run = registered(2, Clock())
+        waits = [
+            asyncio.create_task(run.arrive(Arrival(index=index, barrier=name)))
+            for index, name in enumerate(("one", "two"))
+        ]
+        await turns()
+        done = [wait.done() for wait in waits]
+        run.stop("enough")
+        await asyncio.gather(*waits)
+        return done, run.released_s
+
+    assert within_a_moment(scenario()) == ([False, False], {})
+
+
+def test_registration_waits_for_the_tables():
+    async def scenario():
+        run = Coordinator(1, Clock())
+        wait = asyncio.create_task(run.register(registration(0), "1"))
+        await turns()
+        before = wait.done()
+        run.tables_ready.set()
+        await wait
+        return before, run.heard_s
+
+    assert within_a_moment(scenario()) == (False, {0: 1000.0})
+
+
+def test_an_index_that_is_taken_is_refused():
+    async def scenario():
+        run = Coordinator(2, Clock())
+        run.tables_ready.set()
+        await run.register(registration(1, "first"), "1")
+        await run.register(registration(1, "first"), "1")
+        with pytest.raises(Rejected, match="worker 1 is there already"):
+            await run.register(registration(1, "second"), "1")
+        return run.uids, run.stopped.is_set()
+
+    assert within_a_moment(scenario()) == ({1: "first"}, False)
+
+
+@pytest.mark.parametrize("index", [-1, 2])
+def test_an_index_outside_the_run_is_refused(index):
+    async def scenario():
+        run = Coordinator(2, Clock())
+        with pytest.raises(Rejected, match=rf"worker {index}: this run has workers 0\.\.1"):
+            await run.register(registration(index), "1")
+        return run.uids
+
+    assert within_a_moment(scenario()) == {}
+
+
+def test_a_worker_of_another_version_ends_the_run():
+    async def scenario():
+        run = Coordinator(1, Clock())
+        await run.register(registration(0, version="2"), "1")
+        return run.cause
+
+    cause = within_a_moment(scenario())
+
+    assert cause == "worker 0 is version 2 and the collector 1; use one image for both"
+
+
+def test_the_end_releases_all_that_wait():
+    async def scenario():
+        run = registered(3, Clock())
+        waits = [
+            asyncio.create_task(run.register(registration(0), "1")),
+            asyncio.create_task(run.arrive(Arrival(index=1, barrier="insert"))),
+            asyncio.create_task(run.finished()),
+        ]
+        await turns()
+        run.stop("the first cause")
+        run.stop("a later one")
+        await asyncio.gather(*waits)
+        return run.cause, run.released_s
+
+    assert within_a_moment(scenario()) == ("the first cause", {})
+
+
+def watched(run, appear_s, step):
+    """Watch a run with its clock going on until it is over."""
+
+    async def scenario():
+        run.tables_ready.set()
+        run._clock.step = step
+        await run.watch(appear_s)
+        return run.cause
+
+    return within_a_moment(scenario())
+
+
+def test_a_worker_that_does_not_appear_ends_the_run():
+    run = Coordinator(1, Clock())
+
+    assert watched(run, 120.0, 10) == "worker 0 has not appeared within 120 s"
+    assert run._clock.now > 1000 + 120
+
+
+def test_a_silent_worker_ends_the_run():
+    run = Coordinator(1, Clock())
+    run.uids[0] = "uid"
+    run.beat(Heartbeat(index=0, phase="insert", rows=1))
+
+    assert watched(run, 120.0, 1) == f"worker 0 has not been heard of for {SILENCE_S:.0f} s"
+    assert run._clock.now == 1000 + SILENCE_S + 1
+
+
+def test_a_worker_that_beats_or_has_reported_is_not_silent():
+    async def scenario():
+        clock = Clock()
+        run = Coordinator(2, clock)
+        run.uids.update({0: "a", 1: "b"})
+        run.report(WorkerReport(index=1))
+        watching = asyncio.create_task(run.watch(120.0))
+        for rows in range(10):
+            run.beat(Heartbeat(index=0, phase="insert", rows=rows))
+            clock.now += SILENCE_S
+            await turns()
+        over = run.stopped.is_set()
+        watching.cancel()
+        return over
+
+    assert within_a_moment(scenario()) is False
+
+
+def test_a_run_is_finished_when_all_have_reported():
+    async def scenario():
+        run = registered(2, Clock())
+        wait = asyncio.create_task(run.finished())
+        run.report(WorkerReport(index=0))
+        await turns()
+        before = wait.done()
+        run.report(WorkerReport(index=1))
+        await wait
+        return before, run.stopped.is_set()
+
+    assert within_a_moment(scenario()) == (False, False)
+
+
+def test_a_reported_error_ends_the_run():
+    run = registered(2, Clock())
+    run.report(WorkerReport(index=1, error="disk is full"))
+
+    assert run.cause == "worker 1: disk is full"
+
+
+def test_a_lost_worker_is_told_of_by_its_last_words():
+    run = registered(4, Clock())
+    run.beat(Heartbeat(index=2, phase="insert", rows=70, prefill_rows=9, retried=1))
+    run.beat(Heartbeat(index=1, phase="prefill", prefill_rows=30))
+    run.beat(Heartbeat(index=0, phase="insert", rows=5))
+    whole = WorkerReport(index=0, rows=100)
+    run.report(whole)
+
+    assert run.all_reports() == (
+        whole,
+        WorkerReport(index=1, error="no report; last heard of in prefill", prefill_rows=30),
+        WorkerReport(
+            index=2, error="no report; last heard of in insert", rows=70, prefill_rows=9, retried=1
+        ),
+    )
+
+
+def test_last_reports_are_waited_for_only_from_workers_still_there():
+    async def scenario():
+        clock = Clock()
+        run = registered(2, clock)
+        run.beat(Heartbeat(index=0, phase="insert", rows=1))
+        clock.now += 10
+        run.beat(Heartbeat(index=1, phase="insert", rows=1))
+        wait = asyncio.create_task(run.last_reports(3.0))
+        await turns()
+        before = wait.done()
+        run.report(WorkerReport(index=1))
+        await wait
+        return before, clock.now
+
+    assert within_a_moment(scenario()) == (False, 1010.0)
+
+
+def test_last_reports_are_not_waited_for_longer_than_the_grace():
+    async def scenario():
+        clock = Clock(step=0.5)
+        run = Coordinator(1, clock)
+        run.heard_s[0] = 10**9
+        await run.last_reports(3.0)
+        return clock.now
+
+    assert within_a_moment(scenario()) < 1000 + 3.0 + 2
+
+
+@pytest.mark.parametrize("index", [-1, 1, 7])
+def test_a_worker_that_has_not_registered_counts_nowhere(index):
+    run = Coordinator(3, Clock())
+    run.uids[0] = "uid-0"
+
+    with pytest.raises(Rejected, match=f"worker {index} has not registered"):
+        asyncio.run(run.arrive(Arrival(index=index, barrier="insert")))
+    with pytest.raises(Rejected, match="not registered"):
+        run.beat(Heartbeat(index=index, phase="insert"))
+    with pytest.raises(Rejected, match="not registered"):
+        run.report(WorkerReport(index=index))
+    assert (run.waiting("insert"), run.reports, run.beats) == (0, {}, {})

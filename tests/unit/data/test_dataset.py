@@ -1,0 +1,227 @@
+"""Datasets: the same rows whatever the blocks, ranges, parts and lanes."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from simulator.data.block import Values
+from simulator.data.dataset import Dataset, DatasetReader, RowRange, lane_range, merged, share
+from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.data.workloads import WORKLOADS
+from simulator.data.workloads.base import LANE_ROWS, Params, Workload
+from simulator.data.workloads.iot import Iot
+from simulator.errors import ConfigError
+
+
+class Pair(Workload):
+    """Two tables, each with its rows' numbers."""
+
+    name = "pair"
+    version = 1
+    params_model = Params
+
+    @property
+    def tables(self):
+        columns = (
+            Column("at", Type.INT64, Role.TIME),
+            Column("tag", Type.TEXT, Role.TAG),
+        )
+        return tuple(Table(name, columns, ("at",)) for name in ("left", "right"))
+
+    def draw(self, table, rows):
+        tag = np.full(len(rows), table.name.encode())
+        return {"at": Values(rows), "tag": Values(tag)}
+
+    def queries(self, tables):
+        return {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _pair():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(WORKLOADS, "pair", Pair)
+        yield
+
+
+def dataset(workload="iot", **changes):
+    params = {"devices": 3} if workload == "iot" else {}
+    fields = {
+        "workload": workload,
+        "workload_version": 1,
+        "params": params,
+        "seed": 1,
+        "start_ms": 10**12,
+        "primary_key": PrimaryKey.NONE,
+        "parts": 1,
+    }
+    return Dataset(**(fields | changes))
+
+
+def drawn(source, ranges, block_rows):
+    """Return the bytes of each column, rows in the order of their numbers."""
+    batches = [
+        b for r in ranges for block in DatasetReader(source).blocks(r, block_rows) for b in block
+    ]
+    order = np.argsort(np.concatenate([batch.rows for batch in batches]))
+    return {
+        name: np.concatenate([batch.data[name].values() for batch in batches])[order].tobytes()
+        for name in batches[0].data
+    }
+
+
+def pieces(rows, cuts):
+    """Cut a range at these places."""
+    places = sorted({rows.start, rows.stop, *(rows.start + cut % len(rows) for cut in cuts)})
+    return [RowRange(start=start, stop=stop) for start, stop in pairwise(places)]
+
+
+@given(
+    lane=st.integers(0, 20),
+    start=st.sampled_from([0, 1, 8191, 10**9]),
+    block_rows=st.integers(1, 400),
+    cuts=st.lists(st.integers(0, 300), max_size=4),
+    parts=st.sampled_from([1, 4]),
+    primary_key=st.sampled_from([PrimaryKey.NONE, PrimaryKey.CLIENT]),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_data_is_the_same_whatever_the_blocks_the_ranges_and_the_parts(
+    *, lane, start, block_rows, cuts, parts, primary_key
+):
+    whole = lane_range(lane, start, 300)
+    plain = dataset(primary_key=primary_key)
+
+    cut = drawn(dataset(primary_key=primary_key, parts=parts), pieces(whole, cuts), block_rows)
+
+    assert cut == drawn(plain, [whole], 10**6)
+
+
+def test_another_seed_is_other_data():
+    ranges = [lane_range(0, 0, 100)]
+    one, other = (drawn(dataset(seed=seed), ranges, 100) for seed in (1, 2))
+
+    assert [name for name in one if one[name] == other[name]] == ["sequence_number"]
+
+
+def test_lanes_are_other_data():
+    one, other = (drawn(dataset(), [lane_range(lane, 0, 100)], 100) for lane in (0, 1))
+
+    assert [name for name in one if one[name] == other[name]] == ["sequence_number"]
+
+
+@given(start=st.integers(0, 50), rows=st.integers(1, 200), block_rows=st.integers(1, 60))
+@settings(max_examples=50, deadline=None)
+def test_with_four_parts_row_r_is_in_part_r_mod_4(start, rows, block_rows):
+    reader = DatasetReader(dataset(parts=4))
+    found = {}
+    for block in reader.blocks(lane_range(1, start, rows), block_rows):
+        for batch in block:
+            assert len(batch) <= block_rows
+            assert batch.name == f"events{batch.part}"
+            found.update(dict.fromkeys(batch.rows.tolist(), batch.part))
+
+    first = LANE_ROWS + start
+    assert found == {row: row % 4 for row in range(first, first + rows)}
+
+
+@given(start=st.integers(0, 50), rows=st.integers(1, 200), block_rows=st.integers(1, 60))
+@settings(max_examples=50, deadline=None)
+def test_with_two_tables_of_four_parts_every_row_has_its_place(start, rows, block_rows):
+    reader = DatasetReader(dataset("pair", parts=4))
+    found = {}
+    for block in reader.blocks(lane_range(1, start, rows), block_rows):
+        for batch in block:
+            assert batch.data["at"].values().tolist() == batch.rows.tolist()
+            found.update(dict.fromkeys(batch.rows.tolist(), batch.name))
+
+    expected = {
+        row: ("left", "right")[row % 2] + str(row // 2 % 4)
+        for row in range(LANE_ROWS + start, LANE_ROWS + start + rows)
+    }
+    assert found == expected
+
+
+def test_blocks_are_full_but_for_the_last():
+    blocks = list(DatasetReader(dataset()).blocks(lane_range(0, 5, 25), 10))
+
+    assert [[len(batch) for batch in block] for block in blocks] == [[10], [10], [5]]
+
+
+def test_an_empty_range_has_no_blocks():
+    assert list(DatasetReader(dataset()).blocks(lane_range(3, 7, 0))) == []
+
+
+def test_a_table_is_found_by_its_name():
+    assert DatasetReader(dataset("pair", parts=4)).table("right").names == tuple(
+        f"right{part}" for part in range(4)
+    )
+
+
+@given(total=st.integers(0, 10**9), parts=st.integers(1, 1000))
+@settings(deadline=None)
+def test_shares_lose_nothing_and_differ_by_one_at_most(total, parts):
+    shares = share(total, parts)
+
+    assert sum(shares) == total
+    assert len(shares) == parts
+    assert max(shares) - min(shares) <= 1
+
+
+ranges_of_rows = st.lists(
+    st.builds(lane_range, st.integers(0, 2), st.integers(0, 30), st.integers(0, 10)), max_size=8
+)
+
+
+@given(ranges=ranges_of_rows)
+@settings(deadline=None)
+def test_merged_ranges_are_the_same_rows_in_rising_ranges_apart(ranges):
+    found = merged(ranges)
+    rows = {row for item in ranges for row in range(item.start, item.stop)}
+
+    assert [row for item in found for row in range(item.start, item.stop)] == sorted(rows)
+    assert all(one.stop < other.start for one, other in pairwise(found))
+
+
+def test_ranges_of_different_lanes_are_never_merged():
+    ends, begins = lane_range(0, LANE_ROWS - 2, 2), lane_range(1, 0, 2)
+
+    assert merged([begins, ends]) == (ends, begins)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [(-1, 2), (3, 2), (0, LANE_ROWS + 1), (LANE_ROWS - 1, LANE_ROWS + 1)],
+)
+def test_a_range_outside_one_lane_is_refused(start, stop):
+    with pytest.raises(ValidationError, match="not a range of rows"):
+        RowRange(start=start, stop=stop)
+
+
+def test_a_whole_lane_is_a_range():
+    assert len(lane_range(1, 0, LANE_ROWS)) == LANE_ROWS
+
+
+def test_the_next_sequence_number_is_after_all_rows_of_the_lane():
+    held = dataset().with_ranges([lane_range(0, 0, 10), lane_range(0, 50, 10), lane_range(2, 0, 1)])
+
+    assert [held.next_sequence(lane) for lane in range(4)] == [60, 0, 1, 0]
+    assert held.rows == 21
+
+
+def test_a_dataset_survives_json():
+    held = dataset(primary_key=PrimaryKey.CLIENT).with_ranges([lane_range(7, 3, 10)])
+
+    assert Dataset.model_validate_json(held.model_dump_json()) == held
+
+
+def test_a_dataset_of_another_workload_version_is_refused():
+    with pytest.raises(ConfigError, match=rf"version 99 .* version {Iot.version}.*insert again"):
+        DatasetReader(dataset(workload_version=99))
+
+
+def test_an_unknown_workload_names_the_nearest():
+    with pytest.raises(ConfigError, match=r"'iott' is not known .*did you mean 'iot'"):
+        DatasetReader(dataset(workload="iott", params={}))

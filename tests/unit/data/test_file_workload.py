@@ -1,0 +1,377 @@
+"""A user's file: types, roles, refusals, and rows that are those of the file."""
+
+import datetime as dt
+import json
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from cli.files.columns import MAX_LEVELS, MAX_TEXT_BYTES
+from cli.files.prepare import prepared, reopened
+from cli.files.request import Request, conflicts
+from cli.files.roles import table_name
+from cli.plan import _divided
+from simulator.data.block import Coded, Values
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.schema import PrimaryKey, Role, Type
+from simulator.data.workloads.base import LANE_ROWS
+from simulator.data.workloads.file import File
+from simulator.errors import ConfigError
+
+MINUTES = [dt.datetime(2024, 1, 1, 9, minute, tzinfo=dt.UTC) for minute in range(5)]
+INSTANTS = pa.array([0, 1, 2, 3, 4], pa.timestamp("s"))
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path, monkeypatch):
+    """Every test sees that no prepared folder is left."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def prepare(tmp_path):
+    """Prepare a table as a Parquet file, or a text as a CSV file; gone when the test ends."""
+    with ExitStack() as stack:
+
+        def start(content, *, time=None, tags=(), primary_key=PrimaryKey.NONE, name="bars"):
+            if isinstance(content, pa.Table):
+                path = tmp_path / f"{name}.parquet"
+                parquet.write_table(content, path)
+            else:
+                path = tmp_path / f"{name}.csv"
+                path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            request = Request(path, time, tags, primary_key)
+            return stack.enter_context(prepared(request, quiet=True))
+
+        yield start
+
+
+def workload(params):
+    return File(params, 0, 0)
+
+
+def drawn(params, rows):
+    file = workload(params)
+    return file.draw(file.tables[0], np.asarray(rows))
+
+
+def listed(column):
+    values = column.values().tolist()
+    if column.valid is None:
+        return values
+    return [v if ok else None for v, ok in zip(values, column.valid.tolist(), strict=True)]
+
+
+def refused(prepare, *content, **options):
+    with pytest.raises(ConfigError) as caught:
+        prepare(*content, **options)
+    return "\n".join(caught.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("arrow", "stored"),
+    [
+        (pa.array([-128, 127, None], pa.int8()), Type.INT16),
+        (pa.array([0, 255, None], pa.uint8()), Type.INT16),
+        (pa.array([-(2**15), None, 2**15 - 1], pa.int16()), Type.INT16),
+        (pa.array([0, 2**16 - 1, 1], pa.uint16()), Type.INT32),
+        (pa.array([-(2**31), 2**31 - 1, None], pa.int32()), Type.INT32),
+        (pa.array([0, 2**32 - 1, 1], pa.uint32()), Type.INT64),
+        (pa.array([-(2**63), 2**63 - 1, None], pa.int64()), Type.INT64),
+        (pa.array([0, 2**63 - 1, None], pa.uint64()), Type.INT64),
+        (pa.array([0.1, -3.4e38, None], pa.float32()), Type.FLOAT32),
+        (pa.array([0.1, -1e300, None], pa.float64()), Type.FLOAT64),
+        (pa.array([True, False, None], pa.bool_()), Type.BOOL),
+        (pa.array(["", "é", None], pa.string()), Type.TEXT),
+        (pa.array(["a", "a\nb", None], pa.large_string()), Type.TEXT),
+        (pa.array(["a", "b", None]).dictionary_encode(), Type.TEXT),
+    ],
+)
+def test_a_type_is_stored_without_loss(prepare, arrow, stored):
+    params = prepare(pa.table({"t": INSTANTS.slice(0, 3), "x": arrow}))
+
+    assert params.columns[1].type is stored
+    assert params.columns[1].nullable == (None in arrow.to_pylist())
+    found = listed(drawn(params, range(3))["x"])
+    expected = arrow.to_pylist()
+    if stored is Type.TEXT:
+        expected = [None if text is None else text.encode() for text in expected]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "instants",
+    [
+        pa.array(MINUTES, pa.timestamp("s", "UTC")),
+        pa.array(MINUTES, pa.timestamp("ms")),
+        pa.array(MINUTES, pa.timestamp("us", "America/New_York")),
+        pa.array(MINUTES, pa.timestamp("ns")),
+    ],
+)
+def test_an_instant_is_microseconds_in_utc(prepare, instants):
+    params = prepare(pa.table({"t": instants}))
+
+    assert params.columns[0].type is Type.TIMESTAMP
+    expected = [int(minute.timestamp()) * 10**6 for minute in MINUTES]
+    assert listed(drawn(params, range(5))["t"]) == expected
+
+
+def test_a_date_is_its_midnight(prepare):
+    params = prepare(pa.table({"t": pa.array([dt.date(1970, 1, 2)])}))
+
+    assert listed(drawn(params, [0])["t"]) == [86_400_000_000]
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        (pa.array([2**63], pa.uint64()), "not in range"),
+        (pa.array([1], pa.decimal128(5, 2)), "convert it to float64"),
+        (pa.array([b"x"], pa.binary()), "binary cannot be stored"),
+        (pa.array([[1]], pa.list_(pa.int64())), "list<"),
+        (pa.array([1], pa.time32("ms")), "time32[ms] cannot be stored"),
+        (pa.array([1], pa.timestamp("ns")), "would lose data"),
+        (pa.array([10**18], pa.timestamp("us")), "outside the years"),
+        (pa.array([float("nan")]), "row 1: not a finite number"),
+        (pa.array([float("inf")], pa.float32()), "row 1: not a finite number"),
+        (pa.array(["a\0"]), "row 1: a NUL byte"),
+        (pa.array(["a" * (MAX_TEXT_BYTES + 1)]), "row 1: a text of more than"),
+        (
+            pa.StringArray.from_buffers(1, *pa.array([b"\xff"]).buffers()[1:]),
+            "Invalid UTF8",
+        ),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_by_name(prepare, column, told):
+    said = refused(prepare, pa.table({"t": INSTANTS.slice(0, 1), "x y": column}), time="t")
+
+    assert "column 'x y'" in said
+    assert told in said
+
+
+def test_all_problems_of_a_heading_are_told_at_once(prepare):
+    said = refused(
+        prepare,
+        pa.table([INSTANTS] * 4, ["id", "t", "T", " "]),
+        time="tt",
+        tags=("t", "tag"),
+        primary_key=PrimaryKey.DB,
+    )
+
+    assert "column 4: has no name" in said
+    assert "there are 2 columns of that name" in said
+    assert "--primary-key none" in said
+    assert "--time-column: no column 'tt'" in said
+    assert "--tags: 't' is timestamp; expected text" in said
+    assert "--tags: no column 'tag'" in said
+
+
+def test_a_column_may_be_called_id_where_there_is_no_primary_key(prepare):
+    assert prepare(pa.table({"id": INSTANTS})).columns[0].name == "id"
+
+
+def test_the_time_is_the_only_timestamp_or_the_one_named(prepare):
+    both = pa.table({"a": INSTANTS, "b": INSTANTS, "n": pa.array(range(5), pa.int16())})
+
+    assert "found several (a, b)" in refused(prepare, both)
+    assert "expected timestamps or integers" in refused(
+        prepare, pa.table({"a": INSTANTS, "x": [0.5] * 5}), time="x"
+    )
+    assert "the file has none (x is float64)" in refused(prepare, pa.table({"x": [0.5] * 5}))
+    roles = {c.name: (c.role, c.type) for c in prepare(both, time="n").columns}
+    assert roles["n"] == (Role.TIME, Type.INT64)
+    assert roles["a"] == (Role.FIELD, Type.TIMESTAMP)
+
+
+def test_every_row_needs_a_time(prepare):
+    instants = pa.array([0, None], pa.timestamp("s"))
+
+    assert "column 't': row 2: no value" in refused(prepare, pa.table({"t": instants}))
+
+
+def test_a_csv_is_typed_by_its_first_part_and_a_later_mistake_told_with_its_row(prepare):
+    row = "2024-01-01 09:30:00,1,a\n"
+    params = prepare("t,x,name\n" + row + "2024-01-01 09:31:00,,\n")
+
+    assert [c.type for c in params.columns] == [Type.TIMESTAMP, Type.INT64, Type.TEXT]
+    data = drawn(params, [0, 1])
+    assert listed(data["x"]) == [1, None]
+    assert listed(data["name"]) == [b"a", b""]
+    many = "t,x,name\n" + row * 300_000
+    wrong = refused(prepare, many + "2024-01-01 09:30:00,one,a\n" + row)
+    assert "row 300002 (the heading is row 1), column 'x'" in wrong
+    assert "invalid value 'one'" in wrong
+    assert "row 300002" in refused(prepare, many + "2024-01-01 09:30:00\n" + row)
+
+
+@pytest.mark.parametrize("content", ["", "t,x\n", pa.table({"t": INSTANTS.slice(0, 0)}), b"\xff"])
+def test_a_file_without_rows_is_refused(prepare, content):
+    assert "bars" in refused(prepare, content)
+
+
+def big(rows):
+    """A table of several portions with NULLs, few and many different texts."""
+    numbers = np.arange(rows)
+    return pa.table(
+        {
+            "t": pa.array(numbers, pa.timestamp("s")),
+            "price": pa.array(numbers / 3, mask=numbers % 7 == 3),
+            "host": pa.array([f"host-{n % 100}" if n % 11 else None for n in range(rows)]),
+            "note": pa.array(["" if n % 5 == 0 else f"note {n}" for n in range(rows)]),
+        }
+    )
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_drawn_rows_are_the_file_s_whatever_the_range(prepare, suffix, tmp_path):
+    rows = MAX_LEVELS + 30_000
+    table = big(rows)
+    content = table
+    if suffix == "csv":
+        csv.write_csv(table, tmp_path / "bars.csv")
+        content = (tmp_path / "bars.csv").read_bytes()
+        table = table.set_column(2, "host", table["host"].fill_null(""))
+    params = prepare(content, tags=("host",))
+    coded = {column.name: column.coded for column in params.columns}
+    assert coded == {"t": False, "price": False, "host": True, "note": False}
+    for numbers in ([0], [rows - 1], range(rows), range(3, rows, 4), range(65_530, 65_550)):
+        data = drawn(params, numbers)
+        expected = table.take(pa.array(numbers))
+        assert listed(data["t"]) == [n * 10**6 for n in numbers]
+        assert listed(data["price"]) == expected["price"].to_pylist()
+        for name in ("host", "note"):
+            texts = [None if t is None else t.encode() for t in expected[name].to_pylist()]
+            assert listed(data[name]) == texts
+
+
+def test_levels_are_one_array_for_all_batches(prepare):
+    file = workload(prepare(big(100), tags=("host",)))
+    first, second = (file.draw(file.tables[0], np.array([row]))["host"] for row in (1, 50))
+
+    assert isinstance(first, Coded)
+    assert first.levels is second.levels
+    assert isinstance(file.draw(file.tables[0], np.array([1]))["price"], Values)
+
+
+def test_the_key_is_tags_and_time_if_no_two_rows_agree_in_them(prepare):
+    twice = pa.table({"t": INSTANTS.take(pa.array([0, 0, 1])), "tag": ["a", "b", "a"]})
+
+    assert workload(prepare(twice)).tables[0].key == ()
+    assert workload(prepare(twice, tags=("tag",))).tables[0].key == ("tag", "t")
+    null = pa.table({"t": INSTANTS.slice(0, 2), "tag": ["a", None]})
+    assert workload(prepare(null, tags=("tag",))).tables[0].key == ()
+
+
+def test_a_key_made_by_the_client_needs_rows_that_differ_when_written_out(prepare):
+    time, tags = pa.array([11, 1]), ["a", "a1"]
+    twice = pa.table({"t": pa.array([1, 1])})
+
+    said = refused(prepare, twice, time="t", primary_key=PrimaryKey.CLIENT)
+    assert "needs a key" in said
+    said = refused(
+        prepare,
+        pa.table({"t": time, "tag": tags}),
+        time="t",
+        tags=("tag",),
+        primary_key=PrimaryKey.CLIENT,
+    )
+    assert "one behind the other" in said
+    params = prepare(pa.table({"t": time}), time="t", primary_key=PrimaryKey.CLIENT)
+    assert params.unique
+
+
+def test_queries_follow_from_the_columns(prepare):
+    table = pa.table(
+        {
+            "t": INSTANTS,
+            "site": ["a", "b", "a", "b", "a"],
+            "huge": pa.array([2**62] * 5),
+            "on": [True] * 5,
+            "x": [0.5] * 5,
+            "y": pa.array(range(5)),
+            "z": pa.array(range(5)),
+        }
+    )
+    tagged = workload(prepare(table, tags=("site",)))
+    assert list(tagged.queries(tagged.tables)) == [
+        *("count-bars", "x-min-max", "x-stats", "x-stats-per-site"),
+        *("y-min-max", "y-stats", "y-stats-per-site", "newest-per-site"),
+    ]
+    plain = workload(prepare(table))
+    assert list(plain.queries(plain.tables)) == [
+        *("count-bars", "x-min-max", "x-stats", "y-min-max", "y-stats")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "table"),
+    [
+        ("events.csv", "events"),
+        ("Dow Jones (1m).parquet", "dow_jones_1m"),
+        ("2024-01.csv", "t_2024_01"),
+        ("---.csv", "data"),
+        ("x.tar.csv", "x"),
+    ],
+)
+def test_the_table_is_named_after_the_file(file, table):
+    assert table_name(Path(file)) == table
+
+
+@pytest.mark.parametrize(("rows", "workers"), [(10, 3), (9, 3), (2, 5), (1, 1)])
+def test_workers_share_the_rows_exactly(rows, workers):
+    plans = _divided(rows, workers)
+
+    taken = [row for plan in plans for r in plan.timed for row in range(r.start, r.stop)]
+    assert taken == list(range(rows))
+    assert len(plans) == workers
+    assert max(taken) < LANE_ROWS
+
+
+def test_options_that_a_file_rules_out_are_all_told():
+    given = {"data": "x.csv", "seed": 1, "steps": 2, "clean": False, "batch": 5}
+
+    told = conflicts(given)
+    assert [problem.split(":")[0] for problem in told] == ["--steps", "--seed", "--no-clean"]
+    assert conflicts({"data": "x.csv", "clean": True}) == []
+    assert [p.split(":")[0] for p in conflicts({"tags": "a"})] == ["--tags"]
+
+
+def stored(params):
+    """A dataset as a result file holds it."""
+    dataset = Dataset(
+        workload=File.name,
+        workload_version=File.version,
+        params=params.model_dump(mode="json"),
+        seed=0,
+        start_ms=0,
+        primary_key=PrimaryKey.NONE,
+        parts=1,
+    )
+    return Dataset.model_validate_json(json.dumps(dataset.model_dump(mode="json")))
+
+
+def test_a_stored_file_is_reopened_as_it_was(tmp_path):
+    path = tmp_path / "bars.parquet"
+    parquet.write_table(big(50), path)
+    request = Request(path, None, ("host",), PrimaryKey.NONE)
+    with prepared(request, quiet=True) as params:
+        before = stored(params)
+    with reopened(before, quiet=True) as dataset:
+        (table,) = DatasetReader(dataset).tables
+        assert [tag.name for tag in table.tags] == ["host"]
+
+    parquet.write_table(big(51), path)
+    with pytest.raises(ConfigError, match="has changed"), reopened(before, quiet=True):
+        pass
+    path.unlink()
+    with pytest.raises(ConfigError, match="is gone"), reopened(before, quiet=True):
+        pass

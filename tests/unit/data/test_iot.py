@@ -1,0 +1,168 @@
+"""The IoT workload has the properties that the reference document gives it."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from simulator.data.dataset import Dataset, DatasetReader, lane_range
+from simulator.data.query import outputs
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.base import LANE_ROWS
+from simulator.data.workloads.iot import (
+    _PREFIX_STEP,
+    _PREFIXES,
+    EVENTS,
+    TEMPERATURES,
+    Iot,
+    IotParams,
+)
+
+START_MS = 1_795_232_700_000
+
+
+def drawn(lane=0, rows=20_000, devices=1, seed=1):
+    workload = Iot(IotParams(devices=devices), seed, START_MS)
+    return workload.draw(EVENTS, lane * LANE_ROWS + np.arange(rows))
+
+
+@pytest.mark.parametrize("lane", [0, 3])
+def test_time_rises_by_5_to_10_times_60_in_every_lane(lane):
+    time = drawn(lane)["timestamp"].values()
+    steps = np.unique(np.diff(time))
+
+    assert steps.tolist() == [60 * n for n in (5, 6, 7, 8, 9, 10)]
+
+
+def test_a_tick_of_a_second_puts_every_event_on_a_second():
+    workload = Iot(IotParams(tick_ms=1000), 1, START_MS)
+    time = workload.draw(EVENTS, np.arange(20_000))["timestamp"].values()
+
+    assert np.unique(time % 1000).tolist() == [0]
+    assert np.unique(np.diff(time)).tolist() == [1000 * n for n in (5, 6, 7, 8, 9, 10)]
+
+
+def test_a_step_is_seven_and_a_half_times_60_in_the_mean():
+    time = drawn(rows=100_000)["timestamp"].values()
+
+    assert (time[-1] - time[0]) / (len(time) - 1) == pytest.approx(7.5 * 60, rel=1e-4)
+
+
+def test_time_begins_at_the_start_of_the_dataset():
+    first = int(drawn(rows=1)["timestamp"].values()[0])
+
+    assert 0 <= first - START_MS <= 120
+
+
+def test_temperatures_fill_the_range_from_minus_20_to_35_in_64ths():
+    temperature = drawn(rows=200_000)["temperature"].values()
+
+    assert temperature.dtype == np.float32
+    assert np.unique(temperature).tolist() == [n / 64 for n in range(-20 * 64, 35 * 64)]
+
+
+def test_temperatures_are_uniform():
+    temperature = drawn(rows=100_000)["temperature"].values().astype(float)
+    middle, deviation = 7.5 - 1 / 128, 55 / math.sqrt(12)
+
+    assert temperature.mean() == pytest.approx(middle, abs=4 * deviation / math.sqrt(100_000))
+    assert temperature.std() == pytest.approx(deviation, rel=0.01)
+
+
+def test_the_grid_is_shared_by_all_blocks():
+    levels = [drawn(lane)["temperature"].levels for lane in (0, 1)]
+
+    assert all(one is TEMPERATURES for one in levels)
+
+
+@pytest.mark.parametrize("lane", [0, 7, 9999, 12345])
+def test_a_device_is_4_characters_the_lane_and_4_characters(lane):
+    names = drawn(lane, rows=1, devices=50)["device_id"].levels.tolist()
+    form = re.compile(rb"[0-9A-Za-z]{4}%04d[0-9A-Za-z]{4}" % lane)
+
+    assert [name for name in names if not form.fullmatch(name)] == []
+    assert len(names) == 50
+
+
+def test_device_names_are_unique_over_lanes():
+    names = [drawn(lane, rows=1, devices=10_000)["device_id"].levels for lane in range(4)]
+
+    assert len(np.unique(np.concatenate(names))) == 40_000
+
+
+def test_device_names_are_unique_however_many_there_are():
+    """The first four characters are a permutation: n * step + offset modulo 62**4."""
+    assert math.gcd(_PREFIX_STEP, _PREFIXES) == 1
+
+
+def test_names_depend_on_the_seed():
+    one, other = (drawn(rows=1, devices=100, seed=seed)["device_id"].levels for seed in (1, 2))
+
+    assert not set(one.tolist()) & set(other.tolist())
+
+
+def test_every_device_of_a_lane_sends():
+    data = drawn(rows=10_000, devices=20)["device_id"]
+    counts = np.bincount(data.codes, minlength=20)
+
+    assert len(counts) == 20
+    assert counts.min() > 300
+
+
+def test_sequence_numbers_count_each_lane_from_zero():
+    assert drawn(5, rows=100)["sequence_number"].values().tolist() == list(range(100))
+
+
+def test_device_and_time_are_unique():
+    pairs = set()
+    for lane in range(3):
+        data = drawn(lane, devices=5)
+        pairs.update(
+            zip(
+                data["device_id"].values().tolist(),
+                data["timestamp"].values().tolist(),
+                strict=True,
+            )
+        )
+
+    assert len(pairs) == 3 * 20_000
+
+
+def test_the_clients_key_is_device_time_and_sequence_number_joined():
+    dataset = Dataset(
+        workload="iot",
+        workload_version=Iot.version,
+        params={"devices": 3},
+        seed=1,
+        start_ms=START_MS,
+        primary_key=PrimaryKey.CLIENT,
+        parts=1,
+    )
+    ((batch,),) = DatasetReader(dataset).blocks(lane_range(2, 95, 10))
+    columns = [batch.data[c].values().tolist() for c in ("device_id", "timestamp")]
+    expected = [
+        device + str(time).encode() + str(sequence).encode()
+        for device, time, sequence in zip(*columns, range(95, 105), strict=True)
+    ]
+
+    assert list(batch.data) == ["id", "timestamp", "device_id", "sequence_number", "temperature"]
+    assert batch.data["id"].values().tolist() == expected
+
+
+def test_the_five_published_queries_are_there():
+    queries = Iot(IotParams(), 1, START_MS).queries((EVENTS,))
+    asked = {name: [output.name for output in outputs(query)] for name, query in queries.items()}
+
+    assert asked == {
+        "count-events": ["count"],
+        "temperature-min-max": ["max_temperature", "min_temperature"],
+        "temperature-stats": ["max_temperature", "avg_temperature", "min_temperature"],
+        "temperature-stats-per-device": [
+            "device_id",
+            "max_temperature",
+            "avg_temperature",
+            "min_temperature",
+        ],
+        "newest-per-device": ["device_id", "temperature"],
+    }

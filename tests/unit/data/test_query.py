@@ -1,0 +1,173 @@
+"""Answers in canonical form: what drivers give becomes the same int, float, str, bool or None."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Answer,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Output,
+    RowsQuery,
+    answer,
+    canonical,
+    outputs,
+)
+from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+
+MOMENT = datetime(2026, 11, 21, 3, 45, 0, 123456, tzinfo=UTC)
+SECONDS = 1_795_232_700
+
+TABLE = Table(
+    "t",
+    (
+        Column("at", Type.TIMESTAMP, Role.TIME),
+        Column("tag", Type.TEXT, Role.TAG),
+        Column("b", Type.BOOL, Role.FIELD),
+        Column("i", Type.INT16, Role.FIELD),
+        Column("f", Type.FLOAT32, Role.FIELD),
+    ),
+    key=("tag", "at"),
+)
+
+
+def output(kind, unit=TimeUnit.MILLISECOND):
+    return Output("x", kind, unit)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        (Type.INT64, 3, 3),
+        (Type.INT64, Decimal(3), 3),
+        (Type.INT64, Decimal("3.000"), 3),
+        (Type.INT64, 3.0, 3),
+        (Type.INT64, True, 1),
+        (Type.INT64, np.int64(-(2**63)), -(2**63)),
+        (Type.INT64, Decimal(2**70), 2**70),
+        (Type.FLOAT64, Decimal("0.25"), 0.25),
+        (Type.FLOAT64, 3, 3.0),
+        (Type.FLOAT32, 20.200000762939453, 20.200000762939453),
+        (Type.FLOAT32, 20.2, 20.200000762939453),
+        (Type.FLOAT32, Decimal("20.2"), 20.200000762939453),
+        (Type.BOOL, 1, True),
+        (Type.BOOL, 0, False),
+        (Type.BOOL, np.True_, True),
+        (Type.TEXT, "Grüße", "Grüße"),
+        (Type.TEXT, "Grüße".encode(), "Grüße"),
+        (Type.TEXT, "", ""),
+        (Type.TIMESTAMP, 12, 12),
+        (Type.TIMESTAMP, MOMENT, SECONDS * 1000 + 123),
+        (Type.TIMESTAMP, MOMENT.replace(tzinfo=None), SECONDS * 1000 + 123),
+        (Type.TIMESTAMP, MOMENT.astimezone(timezone(timedelta(hours=5))), SECONDS * 1000 + 123),
+        (Type.TIMESTAMP, datetime(1969, 12, 31, 23, 59, 59, 999000, tzinfo=UTC), -1),
+        *((kind, None, None) for kind in Type),
+    ],
+)
+def test_a_value_becomes_its_canonical_form(kind, value, expected):
+    found = canonical(output(kind), value)
+
+    assert (type(found), found) == (type(expected), expected)
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"),
+    [
+        (TimeUnit.SECOND, SECONDS),
+        (TimeUnit.MILLISECOND, SECONDS * 10**3 + 123),
+        (TimeUnit.MICROSECOND, SECONDS * 10**6 + 123456),
+        (TimeUnit.NANOSECOND, SECONDS * 10**9 + 123456000),
+    ],
+)
+def test_an_instant_is_counted_in_the_tables_unit(unit, expected):
+    assert canonical(output(Type.TIMESTAMP, unit), MOMENT) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (Type.INT64, 3.5),
+        (Type.INT64, Decimal("3.5")),
+        (Type.INT16, "3"),
+        (Type.INT32, float("inf")),
+        (Type.INT32, float("nan")),
+        (Type.INT64, MOMENT),
+        (Type.TIMESTAMP, Decimal("1.5")),
+        (Type.TIMESTAMP, "2026-11-21"),
+        (Type.FLOAT32, "warm"),
+        (Type.FLOAT64, [1.0]),
+        (Type.FLOAT64, MOMENT),
+        (Type.BOOL, 2),
+        (Type.BOOL, "false"),
+        (Type.TEXT, b"\xff"),
+    ],
+)
+def test_a_value_of_another_type_is_refused(kind, value):
+    with pytest.raises(ValueError, match="x: expected "):
+        canonical(output(kind), value)
+
+
+def test_rows_are_sorted_with_null_first():
+    columns = (output(Type.TEXT), Output("n", Type.INT64, TimeUnit.MILLISECOND))
+    raw = [("b", 1), (None, 5), ("a", 2), ("a", None), (None, None), (b"a", 1)]
+
+    assert answer(columns, raw) == Answer(
+        ("x", "n"), ((None, None), (None, 5), ("a", None), ("a", 1), ("a", 2), ("b", 1))
+    )
+
+
+@pytest.mark.parametrize("row", [(), (1,), (1, 2, 3)])
+def test_a_row_with_another_number_of_columns_is_refused(row):
+    columns = outputs(NewestQuery(TABLE, "tag", ("f",)))
+
+    with pytest.raises(ValueError, match=rf"expected 2 columns \(tag, f\), got {len(row)}"):
+        answer(columns, [row])
+
+
+def test_an_answer_without_rows_keeps_its_names():
+    assert answer(outputs(DistinctQuery(TABLE, ("tag",))), []) == Answer(("count",), ())
+
+
+def test_outputs_of_aggregates_are_tags_bucket_and_aggregates():
+    every = [Aggregate(f, c) for c in ("b", "i", "f", "at") for f in Function]
+    query = AggregateQuery(TABLE, (Aggregate(Function.COUNT), *every), by=("tag",), bucket=60_000)
+    kinds = {out.name: out.type for out in outputs(query)}
+
+    assert kinds == {
+        "tag": Type.TEXT,
+        "bucket": Type.INT64,
+        "count": Type.INT64,
+        **{f"count_{column}": Type.INT64 for column in ("b", "i", "f", "at")},
+        **{f"avg_{column}": Type.FLOAT64 for column in ("b", "i", "f", "at")},
+        "sum_b": Type.INT64,
+        "sum_i": Type.INT64,
+        "sum_f": Type.FLOAT64,
+        "sum_at": Type.INT64,
+        "min_b": Type.INT64,
+        "max_b": Type.INT64,
+        "min_i": Type.INT16,
+        "max_i": Type.INT16,
+        "min_f": Type.FLOAT32,
+        "max_f": Type.FLOAT32,
+        "min_at": Type.TIMESTAMP,
+        "max_at": Type.TIMESTAMP,
+    }
+
+
+def test_outputs_of_every_row_are_the_columns():
+    assert [(out.name, out.type) for out in outputs(RowsQuery(TABLE))] == [
+        (column.name, column.type) for column in TABLE.columns
+    ]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("kind", [Type.FLOAT32, Type.FLOAT64])
+def test_what_is_no_number_is_no_answer(kind, value):
+    with pytest.raises(ValueError, match="x: expected float"):
+        canonical(Output("x", kind, TimeUnit.SECOND), value)

@@ -1,0 +1,144 @@
+import os
+import re
+import shutil
+import subprocess
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from cli.runners.processes import _MEMORY_SETTINGS
+from simulator import __version__
+from tests import ROOT
+
+SIMULATOR = ROOT / "simulator"
+# hdrhistogram names pbr, which asks for setuptools; both are only needed to build it.
+NOT_IN_THE_IMAGE = {"setuptools"}
+
+
+def pins(path: Path) -> dict[str, str]:
+    lines = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
+    pairs = [line.split("==") for line in lines if line and not line.startswith("-")]
+    return {canonicalize_name(name): version for name, version in pairs}
+
+
+def needed_by(names: set[str]) -> set[str]:
+    """The packages, and what they need in turn."""
+    found: set[str] = set()
+    while names - found:
+        name = canonicalize_name((names - found).pop())
+        found.add(name)
+        for line in distribution(name).requires or []:
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                names = names | {canonicalize_name(requirement.name)}
+    return found
+
+
+def test_the_image_holds_the_versions_that_the_tests_run_with():
+    direct, constraints = pins(SIMULATOR / "requirements.txt"), pins(SIMULATOR / "constraints.txt")
+    needed = needed_by(set(direct)) - NOT_IN_THE_IMAGE
+
+    installed = {name: distribution(name).version for name in needed}
+    assert direct | constraints == installed, "bring simulator/constraints.txt up to date"
+    assert not set(direct) & set(constraints)
+
+
+def test_every_stage_starts_from_the_one_base_and_that_has_an_exact_version():
+    dockerfile = (SIMULATOR / "Dockerfile").read_text()
+
+    stages = re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)
+    assert set(stages) == {"${BASE}"}
+    assert re.search(r"^ARG BASE=\S+/python:3\.11\.\d+-\S+$", dockerfile, re.MULTILINE)
+
+
+def test_the_image_sets_the_memory_up_as_the_local_runner_does():
+    dockerfile = (SIMULATOR / "Dockerfile").read_text()
+
+    assert [f"{k}={v}" for k, v in _MEMORY_SETTINGS.items() if f"{k}={v}" not in dockerfile] == []
+
+
+@pytest.fixture
+def build(tmp_path):
+    """Run `make image`'s script with tools that only write down how they were called."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("sh", "dirname", "sed", "git", "rm", "cat"):
+        (programs / name).symlink_to(shutil.which(name))
+
+    def run(works: tuple[str, ...] = (), broken: tuple[str, ...] = (), **settings: str):
+        for tool in (*works, *broken):
+            status = 1 if tool in broken else 0
+            program = programs / tool
+            program.write_text(f'#!/bin/sh\necho "{tool} $*" >>{tmp_path}/calls\nexit {status}\n')
+            program.chmod(0o755)
+        done = subprocess.run(
+            ["sh", str(SIMULATOR / "image.sh")],
+            env={"PATH": str(programs), "HOME": os.environ.get("HOME", "/"), **settings},
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+        calls = tmp_path / "calls"
+        return done, calls.read_text().splitlines() if calls.exists() else []
+
+    return run
+
+
+def test_a_docker_without_its_daemon_is_passed_over(build):
+    done, calls = build(works=("buildah",), broken=("docker",))
+
+    assert done.returncode == 0
+    assert [call.split()[:2] for call in calls] == [
+        ["docker", "info"],
+        ["buildah", "info"],
+        ["buildah", "build"],
+    ]
+
+
+def test_without_any_builder_the_message_says_what_to_install(build):
+    done, calls = build(broken=("docker",))
+
+    assert done.returncode == 1
+    assert "docker, podman or buildah" in done.stderr
+    assert calls == ["docker info"]
+
+
+def test_the_image_is_named_and_labelled_by_the_version(build):
+    _, calls = build(works=("docker",))
+
+    assert f"--tag docker.io/library/iot-database-benchmark:{__version__} " in calls[-1]
+    assert f"--build-arg VERSION={__version__} " in calls[-1]
+    assert "--secret" not in calls[-1]
+
+
+def test_a_name_with_a_registry_stays_as_it_is(build):
+    _, calls = build(works=("docker",), IMAGE="registry.example/bench:7")
+
+    assert "--tag registry.example/bench:7 " in calls[-1]
+
+
+def test_a_mirror_is_told_by_secrets_and_never_by_build_arguments(build):
+    _, calls = build(works=("podman",), PIP_CONF="my/pip.conf", CA="my/ca.crt", BASE="base:1.2")
+
+    assert "--secret id=pip.conf,src=my/pip.conf --secret id=ca.crt,src=my/ca.crt" in calls[-1]
+    arguments = re.findall(r"--build-arg (\w+)=", calls[-1])
+    assert arguments == ["VERSION", "REVISION", "BASE"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "call"),
+    [
+        ("docker", "docker save --output b.tar {0}"),
+        ("podman", "podman save --output b.tar {0}"),
+        ("buildah", "buildah push --quiet {0} docker-archive:b.tar:{0}"),
+    ],
+)
+def test_an_archive_carries_the_name_that_the_nodes_look_for(build, tool, call):
+    done, calls = build(works=(tool,), IMAGE="b:1", ARCHIVE="b.tar")
+
+    assert calls[-1] == call.format("docker.io/library/b:1")
+    assert "kind load image-archive b.tar" in done.stdout

@@ -1,0 +1,105 @@
+"""The bulk format: what a JSON reader finds in it, whatever the values."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.data.block import Block, Coded, Values
+from simulator.data.schema import ID, Column, Role, Table, TimeUnit, Type
+from simulator.encode.ndjson import documents
+
+
+def block(columns, key=None):
+    """Make a batch of {name: (type, data)}, a key in front of them."""
+    described = tuple(Column(name, kind, Role.FIELD) for name, (kind, _) in columns.items())
+    table = Table("t", (ID, *described) if key else described, ())
+    data = {name: data for name, (_, data) in columns.items()}
+    if key:
+        data = {"id": key, **data}
+    return Block(table, 0, np.arange(len(next(iter(data.values())))), data)
+
+
+def encode(batch, rows_per_send=10**6, time_unit=TimeUnit.MILLISECOND):
+    columns = [column for column in batch.table.columns if column is not ID]
+    key = ID if ID in batch.table.columns else None
+    return documents(columns, time_unit, key).encode(batch, rows_per_send)
+
+
+def read(payloads):
+    """Read pairs of lines as any JSON reader does."""
+    lines = [json.loads(line) for line in b"".join(payloads).splitlines()]
+    return lines[::2], lines[1::2]
+
+
+def test_a_row_is_an_action_and_a_document():
+    batch = block(
+        {
+            "at": (Type.TIMESTAMP, Values(np.array([1_795_232_700_123, -1]))),
+            "n": (Type.INT64, Values(np.array([-(2**63), 2**63 - 1]))),
+            "f": (Type.FLOAT32, Coded(np.array([0, 1]), np.array([-0.5, 20.015625], np.float32))),
+            "b": (Type.BOOL, Values(np.array([True, False]), np.array([True, False]))),
+        }
+    )
+    (payload,) = encode(batch)
+    assert payload == (
+        b'{"create":{}}\n'
+        b'{"at":1795232700123,"n":-9223372036854775808,"f":-0.500000,"b":true}\n'
+        b'{"create":{}}\n'
+        b'{"at":-1,"n":9223372036854775807,"f":20.015625,"b":null}\n'
+    )
+
+
+def test_a_key_is_the_id_and_no_field():
+    key = Values(np.array([b'a"1', b"bb"]))
+    batch = block({"n": (Type.INT16, Values(np.array([1, 2], np.int16)))}, key)
+    actions, rows = read(encode(batch))
+    assert actions == [{"create": {"_id": 'a"1'}}, {"create": {"_id": "bb"}}]
+    assert rows == [{"n": 1}, {"n": 2}]
+
+
+@pytest.mark.parametrize("rows_per_send", [1, 2, 3, 5, 100])
+def test_payloads_are_whole_rows_and_together_all_of_them(rows_per_send):
+    batch = block({"n": (Type.INT32, Values(np.array([1, -20, 300, 4, 50], np.int32)))})
+    payloads = encode(batch, rows_per_send)
+    assert len(payloads) == -(-5 // rows_per_send)
+    assert all(payload.endswith(b"}\n") for payload in payloads)
+    assert [len(payload.splitlines()) // 2 for payload in payloads[:-1]] == (
+        [rows_per_send] * (len(payloads) - 1)
+    )
+    assert read(payloads)[1] == [{"n": n} for n in (1, -20, 300, 4, 50)]
+
+
+def test_any_name_is_a_field():
+    names = ["plain", 'say "x"', "back\\slash", "tab\t", "東京", "%s"]
+    batch = block({name: (Type.BOOL, Values(np.array([True]))) for name in names})
+    assert read(encode(batch))[1] == [dict.fromkeys(names, True)]
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), min_size=1))
+def test_any_text_comes_back(texts):
+    items = np.array([text.encode() for text in texts])
+    for data in (Values(items), Coded(np.arange(len(items)), items)):
+        assert read(encode(block({"x": (Type.TEXT, data)})))[1] == [{"x": text} for text in texts]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_any_number_comes_back(numbers):
+    batch = block({"x": (Type.FLOAT64, Values(np.array(numbers)))})
+    assert read(encode(batch))[1] == [{"x": number} for number in numbers]
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1, max_size=50)
+)
+def test_any_single_comes_back(numbers):
+    batch = block({"x": (Type.FLOAT32, Values(np.array(numbers, np.float32)))})
+    found = [row["x"] for row in read(encode(batch))[1]]
+    assert np.array(found, np.float32).tolist() == numbers
+
+
+def test_what_stands_in_place_of_a_null_is_not_written():
+    data = Values(np.array([np.nan, 1.5]), np.array([False, True]))
+    assert read(encode(block({"x": (Type.FLOAT64, data)})))[1] == [{"x": None}, {"x": 1.5}]

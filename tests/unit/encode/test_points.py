@@ -1,0 +1,155 @@
+"""Rows as points: known bytes, NULLs, limits of messages, and what other readers make of them."""
+
+import json
+import pickle
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.data.block import Block, Coded, Values
+from simulator.data.schema import Column, Role, Table, Type
+from simulator.encode.points import Piece, Point, Points, as_text
+from simulator.encode.rows import Frame
+from simulator.errors import UnstorableError
+from simulator.modules.graphite.session import _lengths, _message, pickles
+
+TIME = Column("time", Type.INT64, Role.TIME)
+SITE = Column("site", Type.TEXT, Role.TAG)
+RACK = Column("rack", Type.INT16, Role.TAG)
+LEVEL = Column("level", Type.FLOAT64, Role.FIELD, nullable=True)
+COUNT = Column("count", Type.INT64, Role.FIELD)
+ON = Column("on", Type.BOOL, Role.FIELD)
+TABLE = Table("t", (TIME, SITE, RACK, LEVEL, COUNT, ON), ("site", "rack", "time"))
+SITES = np.array([b"a", b"bcd"])
+
+
+def block(levels=(0.5, 1.25, -3.0), valid=(True, False, True), count=(7, -80, 900)):
+    rows = len(levels)
+    data = {
+        "time": Values(np.arange(10, 10 + rows)),
+        "site": Coded(np.arange(rows) % 2, SITES),
+        "rack": Values(np.arange(rows, dtype=np.int16) - 1),
+        "level": Values(np.array(levels, np.float64), np.array(valid)),
+        "count": Values(np.array(count, np.int64)),
+        "on": Values(np.arange(rows) % 2 == 0),
+    }
+    return Block(TABLE, 0, np.arange(rows), data)
+
+
+def lines():
+    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in TABLE.columns}
+    points = [
+        Point(
+            field,
+            [b"t.", pieces["site"], b".", pieces["rack"], b".%s " % field.name.encode(),
+             pieces[field.name], b" ", pieces["time"], b"\n"],
+        )
+        for field in (LEVEL, COUNT, ON)
+    ]  # fmt: skip
+    return Points(points, Frame(b"", b"", b""))
+
+
+def expected(batch):
+    """The points, one by one in plain Python."""
+    columns = {name: data.values().tolist() for name, data in batch.data.items()}
+    valid = batch.data["level"].valid
+    found = []
+    for row in range(len(batch)):
+        for field in ("level", "count", "on"):
+            if field != "level" or valid[row]:
+                path = f"t.{columns['site'][row].decode()}.{columns['rack'][row]}.{field}"
+                found.append((path, (columns["time"][row], columns[field][row])))
+    return found
+
+
+def read(text):
+    found = []
+    for line in text.decode().splitlines():
+        path, value, instant = line.split(" ")
+        found.append((path, (int(instant), float(value))))
+    return found
+
+
+def test_a_row_is_a_point_for_each_field_that_is_not_null():
+    ((text,),) = lines().encode(block(), 10, instead={})
+    assert text == (
+        b"t.a.-1.level 0.50 10\nt.a.-1.count 7 10\nt.a.-1.on 1 10\n"
+        b"t.bcd.0.count -80 11\nt.bcd.0.on 0 11\n"
+        b"t.a.1.level -3.0 12\nt.a.1.count 900 12\nt.a.1.on 1 12\n"
+    )
+
+
+def test_values_may_stand_for_a_columns_own():
+    ((text,),) = lines().encode(block(), 10, instead={"time": np.array([1, 2, 3])})
+    assert [instant for _, (instant, _) in read(text)] == [1, 1, 1, 2, 2, 3, 3, 3]
+
+
+def test_what_lies_between_points_is_not_at_the_end():
+    pieces = [b"<", Piece("count", as_text(Type.INT64)), b">;"]
+    encoder = Points([Point(COUNT, pieces)], Frame(b"[", b";", b"]"))
+    assert encoder.encode(block(), 2, instead={}) == [[b"[<7>;<-80>]"], [b"[<900>]"]]
+
+
+@pytest.mark.parametrize("rows_per_send", [1, 2, 3, 10])
+@pytest.mark.parametrize("limits", [{}, {"limit_rows": 2}, {"limit_bytes": 300}])
+def test_cutting_changes_nothing(rows_per_send, limits):
+    batch = block(range(50), [row % 3 > 0 for row in range(50)], range(50))
+    sends = lines().encode(batch, rows_per_send, instead={}, **limits)
+    assert len(sends) == -(-50 // rows_per_send)
+    assert read(b"".join(b"".join(send) for send in sends)) == expected(batch)
+    for send in sends:
+        assert all(len(message) <= limits.get("limit_bytes", 10**6) for message in send)
+
+
+def test_a_row_that_is_longer_than_a_message_may_be_is_refused():
+    with pytest.raises(UnstorableError, match=r"t: a row takes up to \d+ bytes.*of 20"):
+        lines().encode(block(), 10, instead={}, limit_bytes=20)
+
+
+def test_an_empty_block_is_no_send():
+    assert lines().encode(block().slice(0, 0), 10, instead={}) == []
+
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(FLOATS, st.booleans(), st.integers(-(2**63), 2**63 - 1)), min_size=1))
+def test_every_number_comes_back(rows):
+    batch = block(*zip(*rows, strict=True))
+    ((text,),) = lines().encode(batch, len(rows), instead={})
+    for (path, (instant, value)), (path2, (instant2, value2)) in zip(
+        read(text), expected(batch), strict=True
+    ):
+        assert (path, instant, value) == (path2, instant2, float(value2))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(FLOATS, st.booleans(), st.integers(-(2**53), 2**53)), min_size=1))
+def testpickles_are_what_python_reads(rows):
+    batch = block(*zip(*rows, strict=True))
+    instead = {"time": batch.data["time"].array, "length of the path": _lengths(batch)}
+    (messages,) = pickles(TABLE, "t").encode(batch, len(rows), instead=instead)
+    stream = _message("pickle", messages)
+    (length,) = struct.unpack("!L", stream[:4])
+    assert length == len(stream) - 4
+    found = pickle.loads(stream[4:])
+    assert found == [(path, (at, float(value))) for path, (at, value) in expected(batch)]
+
+
+def test_json_is_what_json_reads():
+    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in TABLE.columns}
+    points = [
+        Point(f, [b'{"v":', pieces[f.name], b',"t":', pieces["time"], b"},"]) for f in (LEVEL, ON)
+    ]
+    ((text,),) = Points(points, Frame(b"[", b",", b"]")).encode(block(), 3, instead={})
+    assert json.loads(text) == [
+        {"v": 0.5, "t": 10},
+        {"v": 1, "t": 10},
+        {"v": 0, "t": 11},
+        {"v": -3.0, "t": 12},
+        {"v": 1, "t": 12},
+    ]

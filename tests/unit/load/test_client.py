@@ -1,0 +1,452 @@
+"""A worker and its collector over a real connection: one that breaks, comes late, or is refused."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import uvicorn
+
+from simulator.control import coordinator
+from simulator.control.coordinator import Coordinator
+from simulator.control.endpoints import application
+from simulator.data.dataset import lane_range
+from simulator.errors import RunError
+from simulator.host import boot_id
+from simulator.load import client as client_module
+from simulator.load.client import CollectorClient
+from simulator.load.worker import Worker
+from simulator.modules.null import Null, NullOptions
+from simulator.protocol.messages import TOKEN_HEADER, Heartbeat, Reply, dump
+from simulator.protocol.spec import WorkerPlan, write_secrets
+from tests import ROOT
+from tests.unit.specs import dataset, run_spec
+
+BEAT = Heartbeat(index=0, phase="insert", rows=7)
+CAUSE = "stopped by SIGTERM"
+
+
+# --- posts --------------------------------------------------------------------------------------
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.heard.append((self.path, self.headers[TOKEN_HEADER], json.loads(body)))
+        if self.server.drops:
+            self.server.drops -= 1
+            self.close_connection = True
+            return
+        status, content = self.server.answer()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    """A collector that says that all is well, and drops some connections first."""
+
+    daemon_threads = True
+
+    def __init__(self, port=0, drops=0):
+        super().__init__(("127.0.0.1", port), Handler)
+        self.heard = []
+        self.drops = drops
+        self.status, self.content = 200, None
+        self.clock_s, self.boot_id = 0.0, boot_id()
+
+    def answer(self):
+        reply = Reply(now_s=time.time() + self.clock_s, boot_id=self.boot_id)
+        return self.status, self.content or json.dumps(dump(reply)).encode()
+
+    @contextmanager
+    def serving(self):
+        thread = threading.Thread(target=self.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield self
+        finally:
+            self.shutdown()
+            self.server_close()
+            thread.join()
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch):
+    """Ask again soon."""
+    monkeypatch.setattr(client_module, "HEARTBEAT_S", 0.05)
+
+
+@pytest.fixture
+def server():
+    with Server().serving() as made:
+        yield made
+
+
+@pytest.fixture
+def client_of():
+    with ExitStack() as stack:
+
+        def make(port, appear_s=10.0, index=0):
+            made = CollectorClient(f"http://127.0.0.1:{port}", "token", index, appear_s)
+            stack.callback(made._session.close)
+            return made
+
+        yield make
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
+
+
+def test_a_message_comes_with_the_runs_token(server, client_of):
+    reply = client_of(server.server_port).post("/heartbeat", BEAT)
+
+    assert (reply.go, reply.stop) == (True, None)
+    assert server.heard == [("/heartbeat", "token", dump(BEAT))]
+
+
+def test_no_proxy_comes_between(server, client_of, monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("no_proxy", "")
+
+    assert client_of(server.server_port, 0.0).post("/heartbeat", BEAT).go
+
+
+def test_a_collector_that_comes_late_is_waited_for(client_of):
+    port = free_port()
+    with ExitStack() as stack:
+        came = threading.Event()
+
+        def come():
+            time.sleep(0.3)
+            stack.enter_context(Server(port).serving())
+            came.set()
+
+        threading.Thread(target=come).start()
+        reply = client_of(port).post("/heartbeat", BEAT)
+        assert came.wait(10)
+
+    assert reply.go
+
+
+def test_a_message_whose_connection_breaks_is_sent_again(server, client_of):
+    server.drops = 2
+
+    assert client_of(server.server_port).post("/heartbeat", BEAT).go
+    assert [body for _, _, body in server.heard] == [dump(BEAT)] * 3
+
+
+def test_a_collector_that_never_comes_is_waited_for_as_long_as_it_may_take(client_of):
+    client = client_of(free_port(), appear_s=0.3)
+    began = time.monotonic()
+
+    with pytest.raises(RunError, match="the collector cannot be reached: "):
+        client.post("/heartbeat", BEAT)
+
+    assert 0.3 <= time.monotonic() - began < 2
+
+
+def test_a_collector_that_was_there_is_missed_sooner(client_of, monkeypatch):
+    monkeypatch.setattr(client_module, "SILENCE_S", 0.2)
+    with Server().serving() as server:
+        client = client_of(server.server_port, appear_s=600.0)
+        client.post("/heartbeat", BEAT)
+        client._session.close()
+    began = time.monotonic()
+
+    with pytest.raises(RunError, match="cannot be reached"):
+        client.post("/heartbeat", BEAT)
+
+    assert time.monotonic() - began < 2
+
+
+def test_a_refusal_is_not_asked_again(server, client_of):
+    server.status, server.content = 409, b"worker 0 is there already"
+
+    with pytest.raises(RunError, match="the collector refused /heartbeat: worker 0 is there"):
+        client_of(server.server_port).post("/heartbeat", BEAT)
+
+    assert len(server.heard) == 1
+
+
+@pytest.mark.parametrize("content", [b"<html>", b"{}", b"[]"])
+def test_what_answers_and_is_no_collector_is_told(server, client_of, content):
+    server.content = content
+
+    with pytest.raises(RunError):
+        client_of(server.server_port).post("/heartbeat", BEAT)
+
+
+def test_a_worker_that_gives_up_asks_only_once(client_of):
+    client = client_of(free_port(), appear_s=600.0)
+    client.give_up()
+    began = time.monotonic()
+
+    with pytest.raises(RunError, match="cannot be reached"):
+        client.post("/heartbeat", BEAT)
+
+    assert time.monotonic() - began < 1
+
+
+def test_a_worker_may_give_up_while_it_waits(client_of):
+    client = client_of(free_port(), appear_s=600.0)
+    threading.Timer(0.2, client.give_up).start()
+
+    with pytest.raises(RunError, match="cannot be reached"):
+        client.post("/heartbeat", BEAT)
+
+
+def test_on_one_machine_the_clock_is_the_same(server, client_of):
+    server.clock_s = 100.0
+    client = client_of(server.server_port)
+
+    client.post("/heartbeat", BEAT)
+
+    assert client.clock_offset_s == 0.0
+
+
+def test_another_machines_clock_is_corrected_by_the_fastest_reply(server, client_of):
+    server.boot_id, server.clock_s = "another", 100.0
+    client = client_of(server.server_port)
+    client.post("/heartbeat", BEAT)
+    first = client.clock_offset_s
+    client._best_round_trip_s = 0.0
+    server.clock_s = 900.0
+    client.post("/heartbeat", BEAT)
+
+    assert first == pytest.approx(100.0, abs=0.5)
+    assert client.clock_offset_s == first
+
+
+# --- a worker and its collector -----------------------------------------------------------------
+
+
+def spec_of(workers, rate_rows_per_s=0.0):
+    plans = tuple(
+        WorkerPlan(timed=(lane_range(i, 0, 1_000_000),), prefill=(lane_range(i, 0, 1000),))
+        for i in range(workers)
+    )
+    return run_spec(
+        dataset=dataset(parts=workers),
+        workers=plans,
+        batch_rows=100,
+        rate_rows_per_s=rate_rows_per_s,
+    )
+
+
+class Served:
+    """A coordinator behind a real server, with its tables ready."""
+
+    def __init__(self, workers):
+        self.run = Coordinator(workers)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        config = uvicorn.Config(application(self.run, "token"), log_level="error", lifespan="off")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self):
+        async def serve():
+            self.run.tables_ready.set()
+            await self._server.serve(sockets=[self.listener])
+
+        asyncio.run(serve())
+
+    def close(self):
+        self._server.should_exit = self._server.force_exit = True
+        self._thread.join()
+        self.listener.close()
+
+    def waited_for(self, condition):
+        deadline = time.monotonic() + 20
+        while not condition(self.run):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def served(monkeypatch):
+    monkeypatch.setattr(coordinator, "HOLD_S", 0.1)
+    with ExitStack() as stack:
+
+        def make(workers):
+            made = Served(workers)
+            stack.callback(made.close)
+            return made
+
+        yield make
+
+
+def a_worker(client_of, port, spec, index=0, appear_s=10.0):
+    client = client_of(port, appear_s, index)
+    return Worker(spec, Null(NullOptions()), client, index)
+
+
+def running(made, answers):
+    thread = threading.Thread(target=lambda: answers.append(made.run()))
+    thread.start()
+    return thread
+
+
+def is_inserting(run):
+    return 0 in run.beats and run.beats[0].phase == "insert" and run.beats[0].rows
+
+
+def test_a_worker_that_is_stopped_while_it_inserts_reports_why_and_how_far(served, client_of):
+    collector, answers = served(1), []
+    made = a_worker(client_of, collector.port, spec_of(1, rate_rows_per_s=10_000))
+    thread = running(made, answers)
+    collector.waited_for(is_inserting)
+
+    made.stop(CAUSE)
+    thread.join(10)
+
+    report = collector.run.reports[0]
+    assert answers == [False]
+    assert report.error == CAUSE
+    assert report.prefill_rows == 1000
+    assert 0 < report.rows < 1_000_000
+    assert collector.run.cause == f"worker 0: {CAUSE}"
+
+
+def test_a_worker_that_is_stopped_at_the_barrier_reports_why(served, client_of):
+    collector, answers = served(2), []
+    made = a_worker(client_of, collector.port, spec_of(2))
+    thread = running(made, answers)
+    collector.waited_for(lambda run: run.waiting("insert") == 1)
+
+    made.stop(CAUSE)
+    thread.join(10)
+
+    assert answers == [False]
+    assert collector.run.reports[0].error == CAUSE
+    assert collector.run.reports[0].rows == 0
+
+
+def test_a_worker_that_is_stopped_before_the_collector_is_there_ends_soon(client_of):
+    made = a_worker(client_of, free_port(), spec_of(1), appear_s=600.0)
+    threading.Timer(0.2, made.stop, [CAUSE]).start()
+    began = time.monotonic()
+
+    with pytest.raises(RunError, match="the collector cannot be reached"):
+        made.run()
+
+    assert time.monotonic() - began < 3
+
+
+def test_a_worker_that_is_stopped_and_whose_collector_is_gone_ends_soon(served, client_of):
+    collector, told = served(1), []
+
+    def run():
+        try:
+            made.run()
+        except RunError as error:
+            told.append(str(error))
+
+    made = a_worker(client_of, collector.port, spec_of(1, rate_rows_per_s=10_000))
+    thread = threading.Thread(target=run)
+    thread.start()
+    collector.waited_for(is_inserting)
+    collector.close()
+
+    made.stop(CAUSE)
+    began = time.monotonic()
+    thread.join(10)
+
+    assert time.monotonic() - began < 3
+    assert told
+    assert "cannot be reached" in told[0]
+
+
+def test_a_second_worker_of_an_index_is_refused_and_the_first_ones_report_counts(served, client_of):
+    collector, answers = served(1), []
+    spec = spec_of(1, rate_rows_per_s=10_000)
+    first = a_worker(client_of, collector.port, spec)
+    thread = running(first, answers)
+    collector.waited_for(is_inserting)
+
+    with pytest.raises(RunError, match="worker 0 is there already; two cannot both count"):
+        a_worker(client_of, collector.port, spec).run()
+    assert collector.run.reports == {}
+
+    first.stop(CAUSE)
+    thread.join(10)
+    reported = collector.run.reports[0]
+    with pytest.raises(RunError, match="there already"):
+        a_worker(client_of, collector.port, spec).run()
+    assert collector.run.reports[0] is reported
+
+
+@pytest.fixture
+def process_of(tmp_path):
+    """A worker as it runs in a pod."""
+    with ExitStack() as stack:
+
+        def start(port, spec):
+            (tmp_path / "spec.json").write_text(spec.model_dump_json())
+            write_secrets(tmp_path / "secrets", "token", {})
+            words = [
+                f"--spec={tmp_path / 'spec.json'}",
+                f"--secrets={tmp_path / 'secrets'}",
+                f"--collector=http://127.0.0.1:{port}",
+                "--index=0",
+            ]
+            process = subprocess.Popen(
+                [sys.executable, "-m", "simulator", "worker", *words],
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd=ROOT,
+                env={**os.environ, "NODE_NAME": "node7"},
+            )
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        yield start
+
+
+def test_sigterm_ends_a_workers_process_with_its_report(served, process_of):
+    collector = served(1)
+    process = process_of(collector.port, spec_of(1, rate_rows_per_s=10_000))
+    collector.waited_for(is_inserting)
+
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(10) == 1
+    report = collector.run.reports[0]
+    assert report.error.startswith("stopped by SIGTERM: its pod was deleted or evicted")
+    assert report.rows > 0
+    assert report.node == "node7"
+    assert process.stderr.read() == ""
+
+
+def test_sigterm_ends_a_workers_process_that_waits_for_its_collector(process_of):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        process = process_of(listener.getsockname()[1], spec_of(1))
+        listener.settimeout(20)
+        listener.accept()[0].close()
+
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(10) == 1
+    assert "the collector cannot be reached" in process.stderr.read()

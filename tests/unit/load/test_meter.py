@@ -1,0 +1,110 @@
+"""Meters: parts add up to the whole, whatever the number of sends."""
+
+import numpy as np
+import pytest
+from hdrh.histogram import HdrHistogram
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.load import meter
+from simulator.load.meter import Meter, merged_histogram, new_histogram
+
+MS = 10**6
+SECOND = 10**9
+
+
+def measured(latencies_ns, rows=1):
+    """Send one after the other, each as long as its latency."""
+    taken, now = Meter(0), 0
+    for latency in latencies_ns:
+        taken.record(now, now + latency, rows)
+        now += latency
+    return taken
+
+
+latencies = st.lists(st.integers(0, 10 * SECOND), max_size=40)
+
+
+@given(parts=st.lists(latencies, max_size=5))
+@settings(max_examples=30, deadline=None)
+def test_histograms_of_parts_add_up_to_that_of_the_whole(parts):
+    whole = measured([latency for part in parts for latency in part])
+    merged = merged_histogram([measured(part).latency() for part in parts])
+
+    assert merged.encode().decode() == whole.latency()
+    assert merged.get_total_count() == whole.sends
+
+
+@given(values=st.lists(st.integers(0, 10 * SECOND), min_size=1, max_size=40))
+@settings(max_examples=30, deadline=None)
+def test_bulk_folding_is_recording_one_by_one(values):
+    expected = new_histogram()
+    for value in values:
+        expected.record_value(max(value // 1000, 1))
+
+    assert measured(values).latency() == expected.encode().decode()
+
+
+@pytest.mark.parametrize("sends", [0, 1, 7, 8, 9, 16, 100])
+def test_sends_beyond_the_buffer_are_counted_like_the_first(monkeypatch, sends):
+    monkeypatch.setattr(meter, "_BUFFER", 8)
+    taken = measured([250 * MS] * sends, rows=10)
+
+    assert (taken.sends, taken.rows) == (sends, 10 * sends)
+    assert sum(taken.rows_by_second()) == 10 * sends
+    assert merged_histogram([taken.latency()]).get_total_count() == sends
+
+
+def test_the_buffer_of_a_real_run_is_folded_in_time():
+    sends = meter._BUFFER + 3
+    taken = measured([MS] * sends)
+
+    assert merged_histogram([taken.latency()]).get_total_count() == sends
+
+
+def test_rows_are_counted_in_the_second_of_their_acknowledgement():
+    taken = Meter(5 * SECOND)
+    for end_s, rows in [(5, 1), (5.999, 2), (6, 4), (9.5, 8)]:
+        taken.record(0, int(end_s * SECOND), rows)
+
+    assert taken.rows_by_second() == (3, 4, 0, 0, 8)
+
+
+def test_seconds_grow_from_fold_to_fold():
+    taken = Meter(0)
+    taken.record(0, 3 * SECOND, 1)
+    before = taken.rows_by_second()
+    taken.record(0, SECOND, 2)
+    taken.record(0, 4 * SECOND, 4)
+
+    assert before == (0, 0, 0, 1)
+    assert taken.rows_by_second() == (0, 2, 0, 1, 4)
+
+
+def test_latency_is_measured_from_the_due_time_in_microseconds():
+    taken = Meter(0)
+    taken.record(1_000_000, 3_500_000, 1)
+    found = HdrHistogram.decode(taken.latency())
+
+    assert found.get_max_value() == pytest.approx(2500, rel=1e-3)
+    assert taken.last_ns == 3_500_000
+
+
+def test_what_the_histogram_cannot_hold_counts_as_its_limits():
+    found = HdrHistogram.decode(measured([0, 2 * 3600 * SECOND]).latency())
+
+    assert found.get_min_value() == 1
+    assert found.get_max_value() == pytest.approx(3.6e9, rel=1e-3)
+
+
+def test_nothing_measured_is_an_empty_histogram():
+    assert Meter(0).rows_by_second() == ()
+    assert merged_histogram(["", Meter(0).latency()]).get_total_count() == 0
+
+
+def test_percentiles_keep_three_digits():
+    values = np.arange(1, 10_001)
+    found = HdrHistogram.decode(measured((values * 1000).tolist()).latency())
+
+    assert found.get_value_at_percentile(50) == pytest.approx(5000, rel=2e-3)
+    assert found.get_value_at_percentile(99) == pytest.approx(9900, rel=2e-3)

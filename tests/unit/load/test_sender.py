@@ -1,0 +1,415 @@
+"""Senders: what is done when a send fails, and what is counted of it."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from simulator.data.block import Block, Values
+from simulator.data.dataset import Dataset, DatasetReader, lane_range
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.base import LANE_ROWS
+from simulator.data.workloads.iot import EVENTS
+from simulator.errors import RunError, SetupError
+from simulator.load import sender as sending
+from simulator.load.meter import merged_histogram
+from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Sender, Stopped
+from simulator.modules.base import BATCH, SINGLE, Failure, Payload
+from simulator.modules.null import Null, NullOptions
+from simulator.protocol.verdict import RowSlice
+
+pytestmark = pytest.mark.usefixtures("_no_waiting")
+
+
+@pytest.fixture
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(sending, "_BACKOFF_S", 0)
+    monkeypatch.setattr(sending, "RECONNECT_S", 0)
+
+
+class Failed(Exception):
+    """A driver's error, whose meaning is known."""
+
+    def __init__(self, failure, *, alive=True):
+        super().__init__(f"scripted {failure}")
+        self.failure = failure
+        self.alive = alive
+
+
+class Database(Null):
+    """Takes rows as its script says: each send takes the next item, an error or None."""
+
+    def __init__(self, script=(), connects=()):
+        super().__init__(NullOptions())
+        self.script = list(script)
+        self.connects = list(connects)
+        """What the connections after the first come to: an error, or None."""
+        self.attempts = 0
+        self.sessions = []
+        self.stored = []
+
+    def connect(self):
+        if self.sessions and self.connects:
+            error = self.connects.pop(0)
+            if error:
+                raise error
+        self.sessions.append(_Session(self))
+        return self.sessions[-1]
+
+    def explain(self, error):
+        return f"the server said: {error}"
+
+
+class _Session:
+    in_flight = 1
+    makes_objects = False
+
+    def __init__(self, database):
+        self.database = database
+        self.alive = True
+        self.closed = False
+
+    def close(self):
+        self.closed = True
+
+    def encode(self, block, mode, rows_per_send):
+        rows = block.rows.tolist()
+        starts = range(0, len(rows), rows_per_send)
+        pieces = [rows[start : start + rows_per_send] for start in starts]
+        return [Payload(len(piece), mode, piece) for piece in pieces]
+
+    def send(self, payload):
+        assert self.alive
+        assert not self.closed
+        self.database.attempts += 1
+        error = self.database.script.pop(0) if self.database.script else None
+        if error:
+            self.alive = error.alive
+            raise error
+        self.database.stored.append((payload.mode, payload.data))
+
+    def classify(self, error):
+        return error.failure
+
+
+def reader(parts=1):
+    dataset = Dataset(
+        workload="iot",
+        workload_version=1,
+        params={},
+        seed=1,
+        start_ms=0,
+        primary_key=PrimaryKey.NONE,
+        parts=parts,
+    )
+    return DatasetReader(dataset)
+
+
+def insert(database, rows=30, batch=10, *, parts=1, rate=0.0, stop=None):
+    sender = Sender(database, reader(parts), stop or threading.Event())
+    sender.start()
+    sender.insert([lane_range(1, 0, rows)], BATCH, batch, rate)
+    return sender
+
+
+def numbers(*sequences):
+    return [LANE_ROWS + sequence for sequence in sequences]
+
+
+NOT_APPLIED = Failed(Failure.NOT_APPLIED)
+UNKNOWN = Failed(Failure.UNKNOWN)
+FATAL = Failed(Failure.FATAL)
+
+
+def test_every_row_is_sent_once_in_order():
+    database = Database()
+    sender = insert(database, rows=25)
+
+    assert database.stored == [
+        (BATCH, numbers(*range(10))),
+        (BATCH, numbers(*range(10, 20))),
+        (BATCH, numbers(*range(20, 25))),
+    ]
+    assert (sender.meter.rows, sender.meter.sends, sender.retried) == (25, 3, 0)
+
+
+def test_physical_tables_take_turns():
+    database = Database()
+    insert(database, rows=12, batch=2, parts=4)
+
+    assert [data for _, data in database.stored] == [
+        numbers(0, 4),
+        numbers(1, 5),
+        numbers(2, 6),
+        numbers(3, 7),
+        numbers(8),
+        numbers(9),
+        numbers(10),
+        numbers(11),
+    ]
+
+
+@pytest.mark.parametrize("batch", [1, 7, 8192, 10_000, 20_000])
+def test_nothing_is_lost_whatever_the_batch(batch):
+    database = Database()
+    insert(database, rows=20_001, batch=batch)
+
+    assert [row for _, data in database.stored for row in data] == numbers(*range(20_001))
+    assert {len(data) for _, data in database.stored[:-1]} <= {batch}
+
+
+def test_rows_that_were_not_applied_are_sent_again():
+    database = Database([None, NOT_APPLIED])
+    sender = insert(database)
+
+    assert (sender.retried, sender.uncertain, sender.meter.rows) == (1, [], 30)
+    assert [row for _, data in database.stored for row in data] == numbers(*range(30))
+
+
+def test_the_pause_before_a_repeated_send_is_not_the_clients_time(monkeypatch):
+    monkeypatch.setattr(sending, "_BACKOFF_S", 0.02)
+
+    assert insert(Database([NOT_APPLIED])).send_ns >= 20_000_000
+
+
+def test_a_retried_send_is_one_send_from_its_first_attempt():
+    sender = insert(Database([NOT_APPLIED] * 3), rows=10)
+
+    assert merged_histogram([sender.meter.latency()]).get_total_count() == 1
+
+
+def test_attempts_are_bounded():
+    database = Database([NOT_APPLIED] * 100)
+    with pytest.raises(RunError, match=f"failed {MAX_ATTEMPTS} times in a row.*the server said"):
+        insert(database)
+
+    assert database.attempts == MAX_ATTEMPTS
+
+
+def test_attempts_are_counted_anew_for_each_send():
+    failures = [NOT_APPLIED] * (MAX_ATTEMPTS - 1)
+    database = Database([*failures, None, *failures, None])
+    sender = insert(database, rows=20)
+
+    assert (sender.retried, sender.meter.rows) == (2 * (MAX_ATTEMPTS - 1), 20)
+
+
+def test_rows_of_unknown_fate_are_not_sent_again():
+    database = Database([None, UNKNOWN])
+    sender = insert(database)
+
+    assert sender.uncertain == [RowSlice(start=LANE_ROWS + 10, stop=LANE_ROWS + 20, step=1)]
+    assert (sender.uncertain_rows, sender.meter.rows, sender.retried) == (10, 20, 0)
+    assert [data for _, data in database.stored] == [
+        numbers(*range(10)),
+        numbers(*range(20, 30)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "batch", "expected"),
+    [
+        (40, 5, [1, 5, 9, 13, 17]),
+        (6, 5, [1, 5]),
+        (4, 5, [1]),
+        (40, 1, [1]),
+    ],
+)
+def test_uncertain_rows_of_one_of_four_tables_are_every_fourth(rows, batch, expected):
+    sender = insert(Database([None, UNKNOWN]), rows=rows, batch=batch, parts=4)
+    (uncertain,) = sender.uncertain
+
+    assert list(uncertain.numbers()) == numbers(*expected)
+    assert sender.uncertain_rows == len(expected)
+
+
+def test_uncertain_sends_are_bounded():
+    database = Database([UNKNOWN] * 1000)
+    with pytest.raises(RunError, match=f"more than {MAX_UNCERTAIN_SENDS} sends"):
+        insert(database, rows=10_000)
+
+    assert database.attempts == MAX_UNCERTAIN_SENDS + 1
+
+
+def test_a_fatal_error_ends_the_run_in_the_servers_words():
+    database = Database([FATAL])
+    with pytest.raises(RunError, match="insert failed: the server said: scripted fatal"):
+        insert(database)
+
+    assert database.attempts == 1
+
+
+def test_a_lost_connection_is_opened_again_and_the_rows_sent_again():
+    database = Database([None, Failed(Failure.NOT_APPLIED, alive=False)])
+    sender = insert(database)
+
+    assert [session.closed for session in database.sessions] == [True, False]
+    assert [row for _, data in database.stored for row in data] == numbers(*range(30))
+    assert sender.retried == 1
+
+
+def test_rows_on_the_way_when_the_connection_was_lost_are_uncertain():
+    database = Database([Failed(Failure.UNKNOWN, alive=False)])
+    sender = insert(database)
+
+    assert len(database.sessions) == 2
+    assert sender.uncertain == [RowSlice(start=LANE_ROWS, stop=LANE_ROWS + 10, step=1)]
+    assert sender.meter.rows == 20
+
+
+def test_a_server_that_comes_back_in_time_is_waited_for(monkeypatch):
+    monkeypatch.setattr(sending, "RECONNECT_S", 60)
+    refused = SetupError("connection refused")
+    database = Database(
+        [Failed(Failure.NOT_APPLIED, alive=False)], connects=[refused, refused, None]
+    )
+
+    assert insert(database).meter.rows == 30
+
+
+@pytest.mark.parametrize("failure", [Failure.NOT_APPLIED, Failure.UNKNOWN])
+def test_a_connection_that_is_not_regained_ends_the_run(failure):
+    database = Database(
+        [Failed(failure, alive=False)], connects=[SetupError("connection refused")] * 1000
+    )
+    sender = Sender(database, reader(), threading.Event())
+    with pytest.raises(RunError, match=r"lost \(the server said: .*\).*connection refused"):
+        sender.insert([lane_range(1, 0, 30)], BATCH, 10, 0.0)
+
+    uncertain = 10 if failure is Failure.UNKNOWN else 0
+    assert sender.uncertain_rows == uncertain
+
+
+def test_nothing_is_sent_after_the_end():
+    stop = threading.Event()
+    stop.set()
+    database = Database()
+    with pytest.raises(Stopped):
+        insert(database, stop=stop)
+
+    assert database.attempts == 0
+
+
+def test_the_end_is_not_kept_waiting_by_a_lost_server(monkeypatch):
+    monkeypatch.setattr(sending, "RECONNECT_S", 60)
+    stop = threading.Event()
+    database = Database()
+
+    def refuse():
+        stop.set()
+        raise SetupError("connection refused")
+
+    sender = Sender(database, reader(), stop)
+    database.script.append(Failed(Failure.NOT_APPLIED, alive=False))
+    monkeypatch.setattr(database, "connect", refuse)
+    with pytest.raises(Stopped):
+        sender.insert([lane_range(1, 0, 30)], BATCH, 10, 0.0)
+
+    assert database.stored == []
+
+
+def test_prefill_is_in_batches_and_not_part_of_the_measurement():
+    database = Database([NOT_APPLIED])
+    sender = Sender(database, reader(), threading.Event())
+    prefilled = sender.prefill([lane_range(1, 0, 15)], 10)
+    sender.start()
+    sender.insert([lane_range(1, 15, 2)], SINGLE, 1, 0.0)
+
+    assert prefilled == 15
+    assert [mode for mode, _ in database.stored] == [BATCH, BATCH, SINGLE, SINGLE]
+    assert (sender.meter.rows, sender.meter.sends, sender.retried) == (2, 2, 0)
+
+
+def test_uncertain_rows_of_the_prefill_stay_uncertain():
+    sender = Sender(Database([UNKNOWN]), reader(), threading.Event())
+    sender.prefill([lane_range(1, 0, 10)], 10)
+    sender.start()
+
+    assert sender.uncertain == [RowSlice(start=LANE_ROWS, stop=LANE_ROWS + 10, step=1)]
+
+
+class Scheduled(threading.Event):
+    """Notes how long it was to be waited for, and does not wait."""
+
+    def __init__(self):
+        super().__init__()
+        self.waits_s = []
+
+    def wait(self, timeout=None):
+        self.waits_s.append(timeout)
+        return False
+
+
+def test_a_rate_spaces_the_sends_out():
+    stop = Scheduled()
+    insert(Database(), rows=30, batch=10, rate=0.01, stop=stop)
+
+    assert [round(wait_s, -2) for wait_s in stop.waits_s] == [1000, 2000]
+
+
+def test_latency_is_measured_from_when_a_send_was_due():
+    """At this rate every send is due at the start, so the last one waited for all before it."""
+    sender = insert(Database(), rows=3000, batch=1, rate=1e12)
+    histogram = merged_histogram([sender.meter.latency()])
+    whole_us = (sender.meter.last_ns - sender.meter.start_ns) / 1000
+
+    assert histogram.get_max_value() == pytest.approx(whole_us, rel=0.01)
+
+
+def test_the_second_of_two_workers_sends_half_an_interval_later():
+    def first_due(turn):
+        sender = sending.Sender(Database(), reader(), threading.Event())
+        sender.start()
+        dues = []
+        sender._deliver = lambda *sent: dues.append(sent[-1])
+        sender.insert([lane_range(1, 0, 20)], BATCH, 10, 1e6, turn)
+        return dues[0] - sender.meter.start_ns
+
+    assert (first_due(0.0), first_due(0.5)) == (0, 5_000)
+
+
+@pytest.mark.parametrize(
+    ("rows_per_send", "rate", "in_flight", "rows"),
+    [
+        (1, 0, 1, 8192),
+        (100, 0, 1, 8200),
+        (500, 0, 1, 136_000),  # the first multiple of 8,000 rows with 2**22 bytes, 32 each
+        (5000, 0, 1, 140_000),
+        (5000, 1e9, 1, 10_000),
+        (5000, 0, 2, 10_000),
+        (200_000, 0, 1, 200_000),
+    ],
+)
+def test_long_sends_share_the_cost_of_a_stretch_and_others_do_not_wait_for_it(
+    monkeypatch, rows_per_send, rate, in_flight, rows
+):
+    sender = sending.Sender(Database(), reader(), threading.Event())
+    encode, encoded, before_first = sender._session.encode, [], []
+
+    def counted(block, mode, rows_per_send):
+        encoded.append(len(block))
+        return encode(block, mode, rows_per_send)
+
+    monkeypatch.setattr(sender._session, "encode", counted)
+    monkeypatch.setattr(sender._session, "in_flight", in_flight)
+    monkeypatch.setattr(sender, "_deliver", lambda *_: before_first.append(sum(encoded)))
+    sender.start()
+    sender.insert([lane_range(0, 0, 400_000)], BATCH, rows_per_send, rate)
+
+    assert before_first[0] == rows
+    assert sum(encoded) == 400_000
+
+
+def test_wide_rows_are_not_made_far_ahead():
+    wide = Values(np.zeros(8000, "S10000"))
+    block = [Block(EVENTS, 0, np.arange(8000), {"note": wide})]
+    sender = sending.Sender(Null(NullOptions()), reader(), threading.Event())
+    blocks = iter([block, block])
+
+    assert len(sender._made(blocks, BATCH, 1000, sending._AHEAD_BYTES)) == 8
+    assert next(blocks) is block
+
+
+def test_python_objects_are_not_made_far_ahead():
+    sender = sending.Sender(Null(NullOptions(encode="objects")), reader(), threading.Event())
+    assert sender._ahead_bytes(1000) < sending._AHEAD_BYTES

@@ -1,0 +1,178 @@
+"""Sends that are on their way together: how many, in which order they end, and what is counted."""
+
+import threading
+
+import pytest
+
+from simulator.data.dataset import lane_range
+from simulator.errors import RunError
+from simulator.load import sender as sending
+from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Stopped
+from simulator.modules.base import Failure
+from simulator.modules.null import Null, NullOptions
+from simulator.protocol.verdict import RowSlice
+from tests.unit.load.test_sender import Failed, _Session, insert, numbers, reader
+
+pytestmark = pytest.mark.usefixtures("_no_waiting")
+
+LIMIT = 4
+
+
+@pytest.fixture
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(sending, "_BACKOFF_S", 0)
+    monkeypatch.setattr(sending, "RECONNECT_S", 0)
+
+
+class InFlight(_Session):
+    """Ends a send only when nobody may begin another, the last one first."""
+
+    in_flight = LIMIT
+
+    def __init__(self, database):
+        super().__init__(database)
+        self.waiting = []
+        self.threads = []
+
+    def close(self):
+        self.closed = True
+        for _, _, done in self.waiting:
+            done(Failed(Failure.UNKNOWN))
+        self.waiting.clear()
+
+    def begin(self, payload, done):
+        assert not self.closed
+        database = self.database
+        database.attempts += 1
+        error = database.script.pop(0) if database.script else None
+        if error == "raised":
+            raise Failed(Failure.NOT_APPLIED)
+        self.waiting.append((payload, error, done))
+        database.most = max(database.most, len(self.waiting))
+        if len(self.waiting) == self.in_flight or database.attempts >= database.last:
+            thread = threading.Thread(target=self._end, args=(self.waiting[::-1],))
+            self.waiting = []
+            self.threads.append(thread)
+            thread.start()
+
+    def _end(self, ending):
+        for payload, error, done in ending:
+            if error is None:
+                self.database.stored += payload.data
+            else:
+                self.alive = self.alive and error.alive
+            done(error)
+
+
+class Database(Null):
+    def __init__(self, script=(), sends=0):
+        super().__init__(NullOptions())
+        self.script = list(script)
+        self.attempts = self.most = 0
+        self.last = sends
+        """With the last attempt everything ends."""
+        self.sessions = []
+        self.stored = []
+
+    def connect(self):
+        self.sessions.append(InFlight(self))
+        return self.sessions[-1]
+
+
+def test_as_many_are_on_their_way_as_the_session_says_and_none_is_lost():
+    database = Database(sends=13)
+    sender = insert(database, rows=130)
+
+    assert database.most == LIMIT
+    assert sorted(database.stored) == numbers(*range(130))
+    assert (sender.meter.rows, sender.meter.sends, sender.retried) == (130, 13, 0)
+
+
+def test_the_last_acknowledgement_is_the_latest_whatever_the_order():
+    sender = insert(Database(sends=6), rows=60)
+
+    assert sender.meter.last_ns >= sender.meter.start_ns
+    assert sum(sender.meter.rows_by_second()) == 60
+
+
+def test_what_was_not_applied_is_sent_again_beside_the_others():
+    script = [None, Failed(Failure.NOT_APPLIED), "raised", None]
+    database = Database(script, sends=10)
+    sender = insert(database, rows=80)
+
+    assert sorted(database.stored) == numbers(*range(80))
+    assert (sender.retried, sender.uncertain, sender.meter.rows) == (2, [], 80)
+
+
+def test_attempts_are_bounded_for_each_send():
+    database = Database([Failed(Failure.NOT_APPLIED)] * 100, sends=0)
+    with pytest.raises(RunError, match=f"failed {MAX_ATTEMPTS} times in a row"):
+        insert(database, rows=10)
+
+    assert database.attempts == MAX_ATTEMPTS
+
+
+def test_rows_of_unknown_fate_are_counted_and_not_sent_again():
+    database = Database([None, Failed(Failure.UNKNOWN)], sends=5)
+    sender = insert(database, rows=50)
+
+    first = numbers(10)[0]
+    assert sender.uncertain == [RowSlice(start=first, stop=first + 10, step=1)]
+    assert (sender.uncertain_rows, sender.meter.rows, sender.retried) == (10, 40, 0)
+    assert sorted(database.stored) == numbers(*range(10), *range(20, 50))
+
+
+def test_sends_that_are_lost_together_count_as_one_failure():
+    most = MAX_UNCERTAIN_SENDS + LIMIT - 1
+    sender = insert(Database([Failed(Failure.UNKNOWN)] * most, sends=most), rows=10 * most)
+    assert len(sender.uncertain) == most
+
+    with pytest.raises(RunError, match=f"more than {most} sends"):
+        insert(Database([Failed(Failure.UNKNOWN)] * (most + 1), sends=most), rows=10 * most + 10)
+
+
+def test_after_a_fatal_error_what_was_on_its_way_is_still_counted():
+    script = [None, Failed(Failure.UNKNOWN), Failed(Failure.FATAL), None]
+    database = Database(script, sends=4)
+    sender = sending.Sender(database, reader(), threading.Event())
+    sender.start()
+    with pytest.raises(RunError, match="insert failed"):
+        sender.insert([lane_range(1, 0, 40)], "batch", 10, 0.0)
+
+    assert sender.meter.rows + sender.uncertain_rows == 30
+    assert len(database.stored) == sender.meter.rows == 20
+
+
+def test_what_is_on_its_way_when_the_run_is_stopped_is_counted():
+    stop = threading.Event()
+    database = Database(sends=3)
+    sender = sending.Sender(database, reader(), stop)
+    sender.start()
+    begin = InFlight.begin
+
+    def stopping(session, payload, done):
+        begin(session, payload, done)
+        if database.attempts == 3:
+            stop.set()
+
+    InFlight.begin = stopping
+    try:
+        with pytest.raises(Stopped):
+            sender.insert([lane_range(1, 0, 60)], "batch", 10, 0.0)
+    finally:
+        InFlight.begin = begin
+
+    assert database.attempts == 3
+    assert sender.meter.rows == 30
+
+
+def test_a_lost_session_ends_all_its_sends_and_the_next_one_goes_on():
+    lost = Failed(Failure.UNKNOWN, alive=False)
+    database = Database([lost, lost, None, None], sends=8)
+    sender = insert(database, rows=80)
+
+    uncertain = [row for item in sender.uncertain for row in item.numbers()]
+    assert [session.closed for session in database.sessions] == [True, False]
+    assert set(numbers(*range(20))) <= set(uncertain)
+    assert sorted(uncertain + database.stored) == numbers(*range(80))
+    assert sender.meter.rows == len(database.stored) > 0

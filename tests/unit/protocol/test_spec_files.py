@@ -1,0 +1,166 @@
+"""What collector and workers read from files: the run's specification, and its secrets."""
+
+import json
+import os
+import stat
+
+import pytest
+
+from simulator import __version__
+from simulator.data.dataset import lane_range
+from simulator.errors import ConfigError
+from simulator.protocol.spec import WorkerPlan, read_secrets, read_spec, write_secrets
+from tests.unit.specs import run_spec
+
+SECRETS = {"password": "p w=\n ", "key": "", "ümlaut": "ß"}
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def spec():
+    return run_spec(
+        options={"encode": "csv"},
+        workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),),
+    )
+
+
+# --- secrets ------------------------------------------------------------------------------------
+
+
+def test_secrets_are_read_as_they_were_written(tmp_path):
+    write_secrets(tmp_path / "secrets", "token", SECRETS)
+
+    assert read_secrets(tmp_path / "secrets") == ("token", SECRETS)
+
+
+def test_a_target_without_credentials_has_only_the_token(tmp_path):
+    write_secrets(tmp_path / "secrets", "token", {})
+
+    assert read_secrets(tmp_path / "secrets") == ("token", {})
+
+
+def test_only_the_owner_can_read_secrets_whatever_the_umask_is(tmp_path):
+    before = os.umask(0)
+    try:
+        write_secrets(tmp_path / "secrets", "token", {"password": "p"})
+    finally:
+        os.umask(before)
+
+    folder = tmp_path / "secrets"
+    assert mode(folder / "token") == mode(folder / "options" / "password") == 0o600
+    assert mode(folder / "options") == 0o700
+
+
+@pytest.fixture
+def projected(tmp_path):
+    """A projected volume as the kubelet makes it: links into a folder that is swapped whole.
+
+    https://pkg.go.dev/k8s.io/kubernetes/pkg/volume/util#AtomicWriter
+    """
+    volume = tmp_path / "volume"
+    content = volume / "..2026_11_21_09_31_35.1234567890"
+    (content / "options").mkdir(parents=True)
+    (content / "token").write_text("token")
+    (content / "options" / "password").write_text("p")
+    (content / "options" / "key").write_text("k\n")
+    (volume / "..data").symlink_to(content.name)
+    (volume / "token").symlink_to("..data/token")
+    (volume / "options").symlink_to("..data/options")
+    return volume
+
+
+def test_secrets_are_read_from_a_pods_volume(projected):
+    assert read_secrets(projected) == ("token", {"password": "p", "key": "k\n"})
+
+
+def test_a_volume_without_credentials_has_no_folder_of_them(projected):
+    (projected / "options").unlink()
+
+    assert read_secrets(projected) == ("token", {})
+
+
+def test_of_a_secret_that_is_mounted_whole_only_the_keys_are_read(projected):
+    inner = projected / "options-of-a-secret"
+    content = inner / "..2026"
+    content.mkdir(parents=True)
+    (content / "password").write_text("p")
+    (inner / "..data").symlink_to(content.name)
+    (inner / "password").symlink_to("..data/password")
+    (projected / "options").unlink()
+    (projected / "options").symlink_to(inner.name)
+
+    assert read_secrets(projected) == ("token", {"password": "p"})
+
+
+def test_secrets_that_are_not_there_are_told_with_their_place(tmp_path):
+    with pytest.raises(ConfigError, match=r"secrets cannot be read: .*nowhere/token"):
+        read_secrets(tmp_path / "nowhere")
+
+
+def test_secrets_that_are_no_text_are_told_without_their_content(projected):
+    (projected / "options" / "password").write_bytes(b"\xff\xfehidden")
+
+    with pytest.raises(ConfigError, match="secrets cannot be read") as error:
+        read_secrets(projected)
+
+    assert "hidden" not in str(error.value)
+
+
+# --- the specification --------------------------------------------------------------------------
+
+
+def written(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_a_specification_is_read_as_it_was_written(tmp_path):
+    path = written(tmp_path / "spec.json", spec().model_dump_json())
+
+    assert read_spec(path) == spec()
+
+
+def test_a_specification_of_another_version_is_told_with_both(tmp_path):
+    content = json.loads(spec().model_dump_json())
+    content["version"] = "0.0.9"
+    content["new"] = "a key that this version does not know"
+    path = written(tmp_path / "spec.json", json.dumps(content))
+
+    with pytest.raises(ConfigError) as error:
+        read_spec(path)
+
+    assert str(error.value).startswith(
+        f"the command line is version 0.0.9 and the image is version {__version__}; use the image"
+    )
+    assert "make image" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "no json",
+        "[]",
+        '"text"',
+        "7",
+        "null",
+        b"\xff\xfe",
+        f'{{"version": "{__version__}"}}',
+        f'{{"version": "{__version__}", "unknown": 1}}',
+    ],
+)
+def test_garbage_is_no_specification(tmp_path, content):
+    with pytest.raises(ConfigError, match="the run's specification cannot be read"):
+        read_spec(written(tmp_path / "spec.json", content))
+
+
+def test_a_specification_that_is_not_there_is_told_with_its_place(tmp_path):
+    with pytest.raises(ConfigError, match=r"nowhere\.json"):
+        read_spec(tmp_path / "nowhere.json")
+
+
+def test_a_specification_without_a_version_is_of_another_one(tmp_path):
+    with pytest.raises(ConfigError, match=f"the image is version {__version__}"):
+        read_spec(written(tmp_path / "spec.json", "{}"))

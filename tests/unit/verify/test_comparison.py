@@ -1,0 +1,433 @@
+"""Verification against a database that has been tampered with, and the verdicts that follow."""
+
+import sqlite3
+from contextlib import closing
+from itertools import product
+
+import numpy as np
+import pytest
+
+from simulator.data.block import Values
+from simulator.data.dataset import Dataset, DatasetReader, lane_range
+from simulator.data.query import DistinctQuery, RowsQuery
+from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
+from simulator.data.workloads import WORKLOADS
+from simulator.data.workloads.base import LANE_ROWS, Params, Workload
+from simulator.modules.base import BATCH, Unsupported
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.verdict import Check, RowSlice, Status, Verdict, VerifyMode
+from simulator.verify.comparison import verify
+
+ROWS = 500
+
+
+class _Made(Workload):
+    version = 1
+    params_model = Params
+
+    def queries(self, tables):
+        return {}
+
+
+class Pair(_Made):
+    """Two tables; a row holds its number."""
+
+    name = "pair"
+
+    @property
+    def tables(self):
+        columns = (Column("at", Type.INT64, Role.TIME), Column("big", Type.INT64, Role.FIELD))
+        return tuple(Table(name, columns, ("at",)) for name in ("left", "right"))
+
+    def draw(self, table, rows):
+        return {"at": Values(rows), "big": Values(np.full(len(rows), 2**62))}
+
+
+class Keyless(_Made):
+    """No natural key; a value that is not exact, and every row like the one ten before it."""
+
+    name = "keyless"
+
+    @property
+    def tables(self):
+        columns = (
+            Column("at", Type.INT64, Role.TIME),
+            Column("v", Type.FLOAT64, Role.FIELD, nullable=True, exact=False),
+        )
+        return (Table("readings", columns, ()),)
+
+    def draw(self, table, rows):
+        at = rows % 10
+        return {"at": Values(at), "v": Values(at * 0.1, at != 3)}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _workloads():
+    with pytest.MonkeyPatch.context() as patch:
+        for workload in (Pair, Keyless):
+            patch.setitem(WORKLOADS, workload.name, workload)
+        yield
+
+
+class Stored:
+    """A dataset in SQLite, to be tampered with."""
+
+    def __init__(self, path, workload="iot", parts=1, primary_key=PrimaryKey.NONE):
+        self.path = path
+        self.database = Sqlite(SqliteOptions(path=str(path), synchronous="off"))
+        self.dataset = Dataset(
+            workload=workload,
+            workload_version=1,
+            params={"devices": 3} if workload == "iot" else {},
+            seed=1,
+            start_ms=10**12,
+            primary_key=primary_key,
+            parts=parts,
+            ranges=(lane_range(0, 0, ROWS // 2), lane_range(1, 10, ROWS // 2)),
+        )
+        reader = DatasetReader(self.dataset)
+        self.database.create(reader.tables, ROWS)
+        with self.database.connect() as session:
+            for rows in self.dataset.ranges:
+                for block in reader.blocks(rows):
+                    for batch in block:
+                        for payload in session.encode(batch, BATCH, ROWS):
+                            session.send(payload)
+
+    def tamper(self, *statements):
+        with closing(sqlite3.connect(self.path)) as connection:
+            for statement in statements:
+                assert connection.execute(statement).rowcount > 0
+            connection.commit()
+        return self
+
+    def verify(self, level, *uncertain):
+        return verify(self.database, self.dataset, uncertain, level)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    return Stored(tmp_path / "stored.db")
+
+
+def check_of(verdict, name):
+    (check,) = [check for check in verdict.checks if check.name == name]
+    return check
+
+
+def wrong(verdict):
+    return [check.name for check in verdict.checks if check.ok is False]
+
+
+FIRST = "rowid = (SELECT min(rowid) FROM events)"
+COMPARED = [VerifyMode.COUNTS, VerifyMode.FULL]
+
+
+@pytest.mark.parametrize("level", COMPARED)
+@pytest.mark.parametrize(
+    ("workload", "parts", "primary_key"),
+    [
+        ("iot", 1, PrimaryKey.DB),
+        ("iot", 4, PrimaryKey.CLIENT),
+        ("pair", 1, PrimaryKey.NONE),
+        ("pair", 4, PrimaryKey.DB),
+        ("keyless", 4, PrimaryKey.NONE),
+    ],
+)
+def test_what_was_sent_is_verified(tmp_path, level, workload, parts, primary_key):
+    stored = Stored(tmp_path / "stored.db", workload, parts, primary_key)
+    verdict = stored.verify(level)
+
+    assert (verdict.status, verdict.reason) == (Status.VERIFIED, "")
+
+
+def test_counts_compare_every_column(stored):
+    names = [check.name for check in stored.verify(VerifyMode.COUNTS).checks]
+    columns = ("timestamp", "sequence_number", "temperature")
+
+    assert sorted(names) == sorted(
+        [
+            "events: count",
+            "events: min_device_id",
+            "events: max_device_id",
+            *(f"events: {f}_{c}" for f, c in product(("min", "max", "sum"), columns)),
+            "events: distinct (device_id, timestamp, sequence_number)",
+        ]
+    )
+
+
+@pytest.mark.parametrize("level", COMPARED)
+def test_a_lost_row_is_a_mismatch(stored, level):
+    stored.tamper("DELETE FROM events WHERE sequence_number = 7")
+    verdict = stored.verify(level)
+
+    assert verdict.status is Status.MISMATCH
+    assert "events: count: expected 500, found 499" in verdict.reason
+
+
+def test_full_names_the_lost_row(stored):
+    stored.tamper("DELETE FROM events WHERE sequence_number = 7")
+    check = check_of(stored.verify(VerifyMode.FULL), "events: every row")
+
+    assert check.expected == "500 rows"
+    assert check.found == "499 rows; missing 1 (7); not expected 0; uncertain and not stored: 0"
+
+
+@pytest.mark.parametrize("level", COMPARED)
+def test_a_row_stored_twice_is_a_mismatch(stored, level):
+    stored.tamper(f"INSERT INTO events SELECT * FROM events WHERE {FIRST}")
+    verdict = stored.verify(level)
+
+    assert verdict.status is Status.MISMATCH
+    assert {
+        "events: count",
+        "events: distinct (device_id, timestamp, sequence_number)",
+    } <= set(wrong(verdict))
+
+
+def test_full_shows_the_row_stored_twice(stored):
+    stored.tamper(f"INSERT INTO events SELECT * FROM events WHERE {FIRST}")
+    with closing(sqlite3.connect(stored.path)) as connection:
+        row = connection.execute(f"SELECT * FROM events WHERE {FIRST}").fetchone()
+    check = check_of(stored.verify(VerifyMode.FULL), "events: every row")
+
+    assert check.found == (
+        f"501 rows; missing 0; not expected 1 ({row}); uncertain and not stored: 0"
+    )
+
+
+@pytest.mark.parametrize("level", COMPARED)
+def test_one_row_in_place_of_another_is_a_mismatch(stored, level):
+    stored.tamper(
+        "DELETE FROM events WHERE sequence_number = 7",
+        f"INSERT INTO events SELECT * FROM events WHERE {FIRST}",
+    )
+
+    assert stored.verify(level).status is Status.MISMATCH
+
+
+@pytest.mark.parametrize("level", COMPARED)
+@pytest.mark.parametrize(
+    ("change", "seen_in"),
+    [
+        ("temperature = temperature + 0.015625", "sum_temperature"),
+        ("temperature = NULL", "sum_temperature"),
+        ("timestamp = timestamp + 1", "sum_timestamp"),
+        ("sequence_number = -1", "min_sequence_number"),
+        ("device_id = ''", "min_device_id"),
+    ],
+)
+def test_an_altered_value_is_a_mismatch(stored, level, change, seen_in):
+    stored.tamper(f"UPDATE events SET {change} WHERE sequence_number = 100")
+    verdict = stored.verify(level)
+
+    assert verdict.status is Status.MISMATCH
+    assert f"events: {seen_in}" in wrong(verdict)
+
+
+def test_full_sees_values_that_changed_places(stored):
+    """No sum, extreme or count differs."""
+    pair = "sequence_number IN (100, 101)"
+    with closing(sqlite3.connect(stored.path)) as connection:
+        found = connection.execute(
+            f"SELECT temperature FROM events WHERE {pair} AND rowid < 250 ORDER BY rowid"
+        ).fetchall()
+    ((one,), (other,)) = found
+    stored.tamper(
+        f"UPDATE events SET temperature = {other} WHERE sequence_number = 100 AND rowid < 250",
+        f"UPDATE events SET temperature = {one} WHERE sequence_number = 101 AND rowid < 250",
+    )
+
+    assert one != other
+    assert stored.verify(VerifyMode.COUNTS).status is Status.VERIFIED
+    assert wrong(stored.verify(VerifyMode.FULL)) == ["events: every row"]
+
+
+@pytest.mark.parametrize("level", COMPARED)
+def test_a_value_of_another_type_is_a_mismatch(stored, level):
+    stored.tamper("UPDATE events SET timestamp = 'yesterday' WHERE sequence_number = 7")
+    verdict = stored.verify(level)
+
+    assert verdict.status is Status.MISMATCH
+    assert "max_timestamp: expected int64, got 'yesterday'" in verdict.reason
+
+
+UNCERTAIN = RowSlice(start=LANE_ROWS + 100, stop=LANE_ROWS + 110, step=1)
+DELETE_UNCERTAIN = "DELETE FROM events WHERE sequence_number BETWEEN 100 AND {} AND rowid > 250"
+
+
+@pytest.mark.parametrize("level", COMPARED)
+def test_uncertain_rows_that_are_there_are_verified(stored, level):
+    assert stored.verify(level, UNCERTAIN).status is Status.VERIFIED
+
+
+@pytest.mark.parametrize("last", [109, 104, 100])
+def test_what_uncertain_rows_leave_open_is_unknown_to_counts(stored, last):
+    stored.tamper(DELETE_UNCERTAIN.format(last))
+    verdict = stored.verify(VerifyMode.COUNTS, UNCERTAIN)
+
+    assert verdict.status is Status.UNKNOWN
+    assert check_of(verdict, "events: count").expected == "490..500"
+    assert check_of(verdict, "events: count").ok
+
+
+@pytest.mark.parametrize("last", [109, 104, 100])
+def test_what_uncertain_rows_leave_open_is_told_by_full(stored, last):
+    stored.tamper(DELETE_UNCERTAIN.format(last))
+    verdict = stored.verify(VerifyMode.FULL, UNCERTAIN)
+    gone = last - 99
+
+    assert verdict.status is Status.VERIFIED
+    assert check_of(verdict, "events: every row").found == (
+        f"{500 - gone} rows; uncertain and not stored: {gone}"
+    )
+
+
+def test_full_allows_for_more_uncertain_rows_than_it_can_look_at_again(stored, monkeypatch):
+    monkeypatch.setattr("simulator.verify.comparison._MAX_BUCKETS", 3)
+    stored.tamper(DELETE_UNCERTAIN.format(109))
+
+    assert stored.verify(VerifyMode.FULL, UNCERTAIN).status is Status.VERIFIED
+
+
+def test_full_with_more_differences_than_it_can_look_at_is_a_mismatch(stored, monkeypatch):
+    monkeypatch.setattr("simulator.verify.comparison._MAX_BUCKETS", 3)
+    stored.tamper("DELETE FROM events WHERE sequence_number < 5")
+
+    assert stored.verify(VerifyMode.FULL).status is Status.MISMATCH
+
+
+@pytest.mark.parametrize("level", COMPARED)
+def test_more_missing_than_uncertain_is_a_mismatch(stored, level):
+    stored.tamper(DELETE_UNCERTAIN.format(110))
+
+    assert stored.verify(level, UNCERTAIN).status is Status.MISMATCH
+
+
+def test_full_sees_a_lost_row_behind_the_uncertain_ones(stored):
+    stored.tamper(
+        DELETE_UNCERTAIN.format(104),
+        "DELETE FROM events WHERE sequence_number = 200 AND rowid < 250",
+    )
+    counts, full = (stored.verify(level, UNCERTAIN) for level in COMPARED)
+
+    assert counts.status is Status.UNKNOWN
+    assert full.status is Status.MISMATCH
+    assert check_of(full, "events: every row").found == (
+        "494 rows; missing 1 (200); not expected 0; uncertain and not stored: 5"
+    )
+
+
+@pytest.mark.parametrize("level", COMPARED)
+def test_an_uncertain_row_stored_twice_is_a_mismatch(stored, level):
+    stored.tamper(
+        "INSERT INTO events SELECT * FROM events WHERE sequence_number = 105 AND rowid > 250"
+    )
+
+    assert stored.verify(level, UNCERTAIN).status is Status.MISMATCH
+
+
+@pytest.mark.parametrize("level", COMPARED)
+def test_uncertain_rows_of_one_table_do_not_excuse_another(tmp_path, level):
+    stored = Stored(tmp_path / "stored.db", "pair")
+    stored.tamper('DELETE FROM "right" WHERE at IN (1, 3)')
+    rows_of_left = RowSlice(start=0, stop=20, step=2)
+    verdict = stored.verify(level, rows_of_left)
+
+    assert verdict.status is Status.MISMATCH
+    assert "right: count: expected 250, found 248" in verdict.reason
+
+
+@pytest.mark.parametrize("level", COMPARED)
+def test_of_rows_that_are_alike_the_uncertain_ones_may_be_missing(tmp_path, level):
+    stored = Stored(tmp_path / "stored.db", "keyless")
+    stored.tamper("DELETE FROM readings WHERE at = 5 AND rowid > 495")
+    expected = {VerifyMode.COUNTS: Status.UNKNOWN, VerifyMode.FULL: Status.VERIFIED}
+
+    assert stored.verify(level, RowSlice(start=0, stop=10, step=1)).status is expected[level]
+
+
+def test_inexact_sums_are_compared_with_slack(tmp_path):
+    stored = Stored(tmp_path / "stored.db", "keyless")
+    stored.tamper("UPDATE readings SET v = v + 1e-9 WHERE at = 4")
+
+    assert wrong(stored.verify(VerifyMode.COUNTS)) == ["readings: sum_v"]
+
+
+def test_an_integer_column_whose_sum_may_not_fit_has_no_sum_compared(tmp_path):
+    verdict = Stored(tmp_path / "stored.db", "pair").verify(VerifyMode.COUNTS)
+    names = {check.name for check in verdict.checks}
+
+    assert "left: sum_big" not in names
+    assert {"left: max_big", "left: sum_at"} <= names
+
+
+def test_what_the_database_cannot_express_is_unknown(stored, monkeypatch):
+    render = stored.database.render
+
+    def refuse(query):
+        if isinstance(query, RowsQuery):
+            raise Unsupported("it keeps no rows")
+        return render(query)
+
+    monkeypatch.setattr(stored.database, "render", refuse)
+
+    assert stored.verify(VerifyMode.COUNTS).status is Status.VERIFIED
+    assert stored.verify(VerifyMode.FULL) == Verdict(
+        status=Status.UNKNOWN, reason="it keeps no rows"
+    )
+
+
+def test_what_the_database_cannot_be_asked_is_left_out_by_name_and_the_rest_compared(
+    stored, monkeypatch
+):
+    render = stored.database.render
+
+    def refuse(query):
+        if isinstance(query, DistinctQuery):
+            raise Unsupported("no distinct")
+        if any(aggregate.label == "max_device_id" for aggregate in query.aggregates):
+            raise Unsupported("no order of text")
+        return render(query)
+
+    monkeypatch.setattr(stored.database, "render", refuse)
+    verdict = stored.verify(VerifyMode.COUNTS)
+
+    assert verdict.status is Status.VERIFIED
+    assert verdict.not_compared == (
+        "events: max_device_id: no order of text",
+        "events: distinct (device_id, timestamp, sequence_number): no distinct",
+    )
+    assert "events: min_device_id" in {check.name for check in verdict.checks}
+    stored.tamper(f"DELETE FROM events WHERE {FIRST}")
+    assert stored.verify(VerifyMode.COUNTS).status is Status.MISMATCH
+
+
+def check(ok, name="n"):
+    return Check(name=name, expected="1", found="2", ok=ok)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status"),
+    [
+        ([], Status.UNKNOWN),
+        ([True], Status.VERIFIED),
+        ([True, None], Status.UNKNOWN),
+        ([None, False, True], Status.MISMATCH),
+        ([False], Status.MISMATCH),
+        ([None], Status.UNKNOWN),
+    ],
+)
+def test_a_mismatch_beats_unknown_and_unknown_beats_verified(outcomes, status):
+    assert Verdict.of([check(ok) for ok in outcomes]).status is status
+
+
+def test_the_reason_tells_the_worst_checks_and_how_many_more():
+    checks = [check(None, "open"), *(check(ok=False, name=f"w{n}") for n in range(7))]
+    told = [f"w{n}: expected 1, found 2" for n in range(5)]
+
+    assert Verdict.of(checks).reason == "; ".join([*told, "and 2 more"])
+
+
+def test_a_slice_of_rows_is_every_step_th():
+    assert list(RowSlice(start=3, stop=16, step=4).numbers()) == [3, 7, 11, 15]

@@ -1,0 +1,375 @@
+"""The oracle: equal to SQLite's answers, the same whatever the cut, exact to the last bit."""
+
+import itertools
+import math
+import sqlite3
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.data.block import Block, Coded, Values
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Answer,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    RowsQuery,
+    answer,
+    outputs,
+)
+from simulator.data.schema import Column, Role, Table, Type
+from simulator.verify.oracle import Oracle, Truth
+
+TABLE = Table(
+    "wide",
+    (
+        Column("at", Type.INT64, Role.TIME),
+        Column("tag", Type.TEXT, Role.TAG, nullable=True),
+        Column("site", Type.TEXT, Role.TAG),
+        Column("i", Type.INT64, Role.FIELD),
+        Column("n", Type.INT16, Role.FIELD, nullable=True),
+        Column("f", Type.FLOAT32, Role.FIELD, nullable=True),
+        Column("d", Type.FLOAT64, Role.FIELD, exact=False),
+        Column("b", Type.BOOL, Role.FIELD, nullable=True),
+        Column("s", Type.TEXT, Role.FIELD, nullable=True),
+    ),
+    key=("at",),
+)
+EXACT = ("i", "n", "f", "b", "at")
+TEXTS = ("tag", "site", "s")
+TAGS = np.array([b"a", b"b", "Grüße".encode(), b"A"])
+GRID = np.arange(-128, 128, dtype=np.float32) / np.float32(64)
+
+
+@dataclass
+class Row:
+    """A row as plain Python values."""
+
+    tag: int | None
+    site: str
+    i: int
+    n: int | None
+    f: int | None
+    d: float
+    b: bool | None
+    s: str | None
+
+
+rows_of = st.lists(
+    st.builds(
+        Row,
+        tag=st.none() | st.integers(0, len(TAGS) - 1),
+        site=st.sampled_from(["x", "y", "long name"]),
+        i=st.integers(-(2**40), 2**40),
+        n=st.none() | st.integers(-(2**15), 2**15 - 1),
+        f=st.none() | st.integers(0, len(GRID) - 1),
+        d=st.floats(-1e6, 1e6),
+        b=st.none() | st.booleans(),
+        s=st.none() | st.sampled_from(["", "a", "Z", "ä", "zz"]),
+    ),
+    max_size=30,
+)
+times_of = st.lists(st.integers(-100, 100), min_size=30, max_size=30, unique=True)
+
+
+def nullable(items, dtype, filler):
+    valid = np.array([item is not None for item in items], np.bool_)
+    filled = [filler if item is None else item for item in items]
+    return np.array(filled, dtype), valid
+
+
+def batch_of(rows, times):
+    """Make a batch with tag and f on a grid, everything else value by value."""
+    tag, tagged = nullable([row.tag for row in rows], np.int64, 1)
+    f, measured = nullable([row.f for row in rows], np.int64, 7)
+    texts = [None if row.s is None else row.s.encode() for row in rows]
+    data = {
+        "at": Values(np.array(times[: len(rows)], np.int64)),
+        "tag": Coded(tag, TAGS, tagged),
+        "site": Values(np.array([row.site.encode() for row in rows], "S9")),
+        "i": Values(np.array([row.i for row in rows], np.int64)),
+        "n": Values(*nullable([row.n for row in rows], np.int16, 99)),
+        "f": Coded(f, GRID, measured),
+        "d": Values(np.array([row.d for row in rows], np.float64)),
+        "b": Values(*nullable([row.b for row in rows], np.bool_, filler=True)),
+        "s": Values(*nullable(texts, "S3", b"?")),
+    }
+    return Block(TABLE, 0, np.arange(len(rows)), data)
+
+
+def sqlite_of(rows, times):
+    """Insert the same rows by plain Python."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE wide (at, tag, site, i, n, f, d, b, s)")
+    connection.executemany(
+        "INSERT INTO wide VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                at,
+                None if row.tag is None else TAGS[row.tag].decode(),
+                row.site,
+                row.i,
+                row.n,
+                None if row.f is None else (row.f - 128) / 64,
+                row.d,
+                row.b,
+                row.s,
+            )
+            for at, row in zip(times, rows, strict=False)
+        ],
+    )
+    return connection
+
+
+def asked(rows, times, query, sql):
+    connection = sqlite_of(rows, times)
+    raw = connection.execute(sql).fetchall()
+    connection.close()
+    return answer(outputs(query), raw)
+
+
+def truth_of(batches, query):
+    oracle = Oracle([query])
+    for batch in batches:
+        oracle.add(batch)
+    return oracle.truth(query)
+
+
+def every_function(columns):
+    numbers = [(f, c) for c in columns if c not in TEXTS for f in Function]
+    texts = [(f, c) for c in TEXTS for f in (Function.COUNT, Function.MIN, Function.MAX)]
+    return (
+        Aggregate(Function.COUNT),
+        *(Aggregate(function, column) for function, column in (*numbers, *texts)),
+    )
+
+
+def select_list(aggregates):
+    return ", ".join(f"{a.function}({a.column or '*'})" for a in aggregates)
+
+
+# Rounds towards the past by itself: SQLite's division rounds towards zero.
+BUCKET = "CASE WHEN at >= 0 THEN at / {w} * {w} ELSE (at - {w} + 1) / {w} * {w} END"
+
+shapes = st.fixed_dictionaries(
+    {
+        "by": st.sampled_from([(), ("tag",), ("site",), ("tag", "site"), ("site", "tag")]),
+        "bucket": st.sampled_from([None, 1, 7, 60]),
+        "where": st.sampled_from(
+            [(), (("tag", "a"),), (("tag", "Grüße"), ("site", "x")), (("site", "nowhere"),)]
+        ),
+        "since": st.none() | st.integers(-101, 101),
+        "until": st.none() | st.integers(-101, 101),
+    }
+)
+
+
+def aggregate_query(shape, columns=EXACT):
+    return AggregateQuery(TABLE, every_function(columns), **shape)
+
+
+def hand_written(shape, columns=EXACT):
+    """Write the SQL of a shape."""
+    groups = [*shape["by"]]
+    if shape["bucket"]:
+        groups.append(BUCKET.format(w=shape["bucket"]))
+    conditions = [f"{tag} = '{value}'" for tag, value in shape["where"]]
+    if shape["since"] is not None:
+        conditions.append(f"at >= {shape['since']}")
+    if shape["until"] is not None:
+        conditions.append(f"at < {shape['until']}")
+    sql = f"SELECT {', '.join([*groups, select_list(every_function(columns))])} FROM wide"
+    if conditions:
+        sql += f" WHERE {' AND '.join(conditions)}"
+    if groups:
+        sql += f" GROUP BY {', '.join(str(place + 1) for place in range(len(groups)))}"
+    return sql
+
+
+@given(rows=rows_of, times=times_of, shape=shapes)
+@settings(max_examples=150, deadline=None)
+def test_aggregates_are_those_of_sqlite(rows, times, shape):
+    query = aggregate_query(shape)
+    truth = truth_of([batch_of(rows, times)], query)
+
+    assert truth.answer == asked(rows, times, query, hand_written(shape))
+    assert truth.slack == ()
+
+
+@given(rows=rows_of, times=times_of, shape=shapes)
+@settings(max_examples=50, deadline=None)
+def test_aggregates_of_inexact_floats_agree_with_sqlite(rows, times, shape):
+    query = aggregate_query(shape, ("d",))
+    truth = truth_of([batch_of(rows, times)], query)
+
+    assert truth.agrees(asked(rows, times, query, hand_written(shape, ("d",))))
+
+
+@given(
+    rows=rows_of,
+    times=times_of,
+    shape=shapes,
+    cuts=st.lists(st.integers(0, 30), max_size=4),
+    order=st.randoms(use_true_random=False),
+)
+@settings(max_examples=100, deadline=None)
+def test_merged_parts_are_the_whole(rows, times, shape, cuts, order):
+    whole = batch_of(rows, times)
+    places = sorted({0, len(rows), *(min(cut, len(rows)) for cut in cuts)})
+    parts = [whole.slice(start, stop) for start, stop in itertools.pairwise(places)]
+    order.shuffle(parts)
+    queries = [
+        aggregate_query(shape),
+        NewestQuery(TABLE, "tag", ("i", "f", "s")),
+        NewestQuery(TABLE, "site", ("d", "b")),
+        DistinctQuery(TABLE, ("site", "at")),
+    ]
+    inexact = aggregate_query(shape, ("d",))
+    queries.append(inexact)
+    total = Oracle(queries)
+    for part in parts:
+        oracle = Oracle(queries)
+        oracle.add(part)
+        total.merge(oracle)
+    in_one = Oracle(queries)
+    in_one.add(whole)
+
+    assert [total.truth(q) for q in queries[:-1]] == [in_one.truth(q) for q in queries[:-1]]
+    assert in_one.truth(inexact).agrees(total.truth(inexact).answer)
+    assert total.truth(inexact).agrees(in_one.truth(inexact).answer)
+
+
+@given(rows=rows_of, times=times_of, tag=st.sampled_from(["tag", "site"]))
+@settings(max_examples=60, deadline=None)
+def test_the_newest_rows_are_those_of_sqlite(rows, times, tag):
+    query = NewestQuery(TABLE, tag, ("i", "n", "f", "d", "b", "s"))
+    sql = (
+        f"SELECT {tag}, i, n, f, d, b, s FROM wide AS o"
+        f" WHERE at = (SELECT max(at) FROM wide AS w WHERE w.{tag} IS o.{tag})"
+    )
+
+    assert truth_of([batch_of(rows, times)], query).answer == asked(rows, times, query, sql)
+
+
+@given(rows=rows_of, times=times_of)
+@settings(max_examples=20, deadline=None)
+def test_distinct_keys_are_those_of_sqlite(rows, times):
+    query = DistinctQuery(TABLE, ("site", "at"))
+    sql = "SELECT count(*) FROM (SELECT DISTINCT site, at FROM wide)"
+
+    assert truth_of([batch_of(rows, times)], query).answer == asked(rows, times, query, sql)
+
+
+def test_distinct_needs_the_natural_key():
+    with pytest.raises(ValueError, match="does not contain the natural key"):
+        Oracle([DistinctQuery(TABLE, ("site",))])
+
+
+def test_every_row_is_not_the_oracles_business():
+    with pytest.raises(ValueError, match="fingerprint"):
+        Oracle([RowsQuery(TABLE)])
+
+
+def test_a_batch_of_another_table_is_passed_over():
+    query = AggregateQuery(Table("other", TABLE.columns, ()), (Aggregate(Function.COUNT),))
+
+    assert truth_of([batch_of([ROW], [1])], query).answer.rows == ((0,),)
+
+
+ROW = Row(tag=0, site="x", i=1, n=None, f=None, d=0.5, b=None, s=None)
+
+
+def numbers(values, kind=Type.INT64, *, exact=True):
+    """Fold one column into its count, sum, mean, minimum and maximum."""
+    columns = (Column("at", Type.INT64, Role.TIME), Column("v", kind, Role.FIELD, exact=exact))
+    table = Table("small", columns, ("at",))
+    array = np.array(values)
+    data = {"at": Values(np.arange(len(array))), "v": Values(array)}
+    query = AggregateQuery(table, tuple(Aggregate(function, "v") for function in Function))
+    return truth_of([Block(table, 0, np.arange(len(array)), data)], query)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [2**63 - 1] * 1000,
+        [-(2**63)] * 1000,
+        [2**63 - 1, -(2**63)] * 3,
+        [-1, 2**32, -(2**32), 2**31],
+    ],
+)
+def test_sums_of_64_bit_integers_do_not_overflow(values):
+    total = sum(values)
+
+    assert numbers(values).answer.rows == (
+        (len(values), total, total / len(values), min(values), max(values)),
+    )
+
+
+def test_nothing_has_a_count_and_no_other_aggregate():
+    empty = numbers(np.empty(0, np.int64))
+
+    assert empty.answer.rows == ((0, None, None, None, None),)
+
+
+def test_a_column_of_nothing_but_null_has_a_count_and_no_other_aggregate():
+    batch = batch_of([ROW] * 3, [1, 2, 3])
+    query = AggregateQuery(TABLE, tuple(Aggregate(f, "n") for f in Function), by=("tag",))
+
+    assert truth_of([batch], query).answer.rows == (("a", 0, None, None, None, None),)
+
+
+def test_a_query_by_group_over_nothing_has_no_rows():
+    query = AggregateQuery(TABLE, (Aggregate(Function.MAX, "i"),), by=("tag",))
+
+    assert truth_of([], query).answer == Answer(("tag", "max_i"), ())
+
+
+def test_exact_floats_have_no_slack():
+    truth = numbers(np.arange(-1000, 1000) / 64, Type.FLOAT64)
+
+    assert truth.answer.rows[0][1] == math.fsum(np.arange(-1000, 1000) / 64)
+    assert truth.slack == ()
+
+
+INEXACT = [1e16, 1.0, -1e16, 0.1] * 50
+
+
+@pytest.mark.parametrize("order", [INEXACT, sorted(INEXACT), INEXACT[::-1]])
+def test_inexact_sums_may_differ_as_far_as_their_order_can_make_them(order):
+    truth = numbers(INEXACT, Type.FLOAT64, exact=False)
+    total = 0.0
+    for value in order:
+        total += value
+    found = (200, total, total / 200, -1e16, 1e16)
+
+    assert truth.agrees(Answer(truth.answer.names, (found,)))
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_more_than_the_slack_is_wrong(place):
+    truth = numbers([0.1, 0.2, 0.3] * 100, Type.FLOAT64, exact=False)
+    row = list(truth.answer.rows[0])
+    row[place] += 1e-9 if place else 1
+
+    assert truth.agrees(Answer(truth.answer.names, truth.answer.rows))
+    assert not truth.agrees(Answer(truth.answer.names, (tuple(row),)))
+
+
+def test_null_in_place_of_an_inexact_sum_is_wrong():
+    truth = numbers([0.1, 0.2], Type.FLOAT64, exact=False)
+    count, _, *rest = truth.answer.rows[0]
+
+    assert not truth.agrees(Answer(truth.answer.names, ((count, None, *rest),)))
+
+
+def test_an_answer_with_another_number_of_rows_is_wrong():
+    truth = Truth(Answer(("x",), ((1.5,),)), ((1e-9,),))
+
+    assert not truth.agrees(Answer(("x",), ((1.5,), (1.5,))))
+    assert not truth.agrees(Answer(("x",), ()))
