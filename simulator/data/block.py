@@ -32,6 +32,10 @@ class Values:
         """Return the values, one a row (anything where NULL)."""
         return self.array
 
+    def present(self) -> Array:
+        """Return the values that are not NULL."""
+        return self.array if self.valid is None else self.array[self.valid]
+
 
 @dataclass(frozen=True, slots=True)
 class Coded:
@@ -58,6 +62,12 @@ class Coded:
     def values(self) -> Array:
         """Return the values, one a row (anything where NULL)."""
         taken: Array = self.levels.take(self.codes)
+        return taken
+
+    def present(self) -> Array:
+        """Return the values that are not NULL."""
+        codes = self.codes if self.valid is None else self.codes[self.valid]
+        taken: Array = self.levels.take(codes)
         return taken
 
 

@@ -1,5 +1,6 @@
 """Tables and columns as every workload declares them and every module understands them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -153,3 +154,18 @@ class Table:
         """
         columns = (ID, *self.columns) if primary_key is PrimaryKey.CLIENT else self.columns
         return replace(self, columns=columns, primary_key=primary_key, parts=parts)
+
+
+def names_of(tables: Iterable[Table]) -> list[str]:
+    """Return the names of the physical tables."""
+    return [name for table in tables for name in table.names]
+
+
+def former_names(tables: Iterable[Table]) -> list[str]:
+    """Return every physical name that these tables may have had, in one part or in several."""
+    names = [
+        name
+        for table in tables
+        for name in (table.name, *table.names, *(f"{table.name}{part}" for part in range(4)))
+    ]
+    return list(dict.fromkeys(names))

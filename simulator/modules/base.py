@@ -7,17 +7,20 @@ settle and measure the tables; each worker opens Sessions from it to write and t
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from types import TracebackType
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Generic, Self, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, SecretStr, create_model
+from typing_extensions import TypeVar
 
 from simulator.data.block import Block
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table
-from simulator.errors import SetupError
+from simulator.errors import BenchError, SetupError
 
 SINGLE = "single"
 """Insert mode: one row a send, each acknowledged on its own."""
@@ -98,6 +101,10 @@ class Payload:
     data: Any
 
 
+Encoder: TypeAlias = Callable[[Block, int], Sequence[Any]]
+"""Block, rows per send -> the data of each payload; UnstorableError if a value cannot be stored."""
+
+
 class Options(BaseModel):
     """A target's options: the keys of its entry in config.yaml and of --extra-option.
 
@@ -165,13 +172,30 @@ class Session(ABC):
     def alive(self) -> bool:
         """Whether the connection can still be used; if not, the worker opens another."""
 
-    @abstractmethod
     def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block cut into payloads of `rows_per_send` rows (the last may be smaller).
 
         CPU only, no I/O: its time is the client's share. A block is drawn much larger than a small
         batch, so that encoding is vectorised whatever the batch size.
         """
+        key = (block.name, mode)
+        encoder = self._known_encoders.get(key)
+        if encoder is None:
+            encoder = self._known_encoders[key] = self.encoder(block.table, block.name, mode)
+        starts = range(0, len(block), rows_per_send)
+        return [
+            Payload(min(rows_per_send, len(block) - start), mode, data)
+            for start, data in zip(starts, encoder(block, rows_per_send), strict=True)
+        ]
+
+    @cached_property
+    def _known_encoders(self) -> dict[tuple[str, str], Encoder]:
+        return {}
+
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes the blocks of one physical table; it is kept with the session."""
+        msg = f"{type(self).__name__} has no encoder"
+        raise NotImplementedError(msg)
 
     @abstractmethod
     def send(self, payload: Payload) -> None:
@@ -222,7 +246,12 @@ class Unsupported(Exception):
     """This database cannot express a query; the text says why."""
 
 
-class Database(ABC):
+Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Session)
+
+_REMEDIES = {"[Aa]lready *[Ee]xists": "drop it, or run with --clean"}
+
+
+class Database(ABC, Generic[Session_co]):
     """One target's database. Constructing it does no I/O.
 
     The methods that talk to the server open a session of their own and raise SetupError, with the
@@ -232,6 +261,8 @@ class Database(ABC):
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities]
     options_model: ClassVar[type[Options]]
+    remedies: ClassVar[Mapping[str, str]] = {}
+    """Pattern in the words of an error -> what to try; the first that is found counts."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -252,8 +283,27 @@ class Database(ABC):
         return found
 
     @abstractmethod
-    def connect(self) -> Session:
+    def connect(self) -> Session_co:
         """Open a connection; SetupError if that fails."""
+
+    @contextmanager
+    def administration(self) -> Iterator[Session_co]:
+        """Open a connection for something other than a run; SetupError if what it is for fails."""
+        try:
+            with self.connect() as session:
+                yield session
+        except (BenchError, Unsupported):
+            raise
+        except Exception as error:
+            raise self.setup_error(error) from error
+
+    def setup_error(self, error: Exception) -> SetupError:
+        """Return a driver's error as a SetupError, without credentials."""
+        return SetupError(f"{self.name}: {self.options.redact(self.explain(error))}")
+
+    def already_exists(self, what: str) -> SetupError:
+        """Return the error of `create` for a table, as this database calls it, that exists."""
+        return SetupError(f"{self.name}: {what} already exists; drop it, or run with --clean")
 
     @abstractmethod
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
@@ -309,4 +359,8 @@ class Database(ABC):
 
     def explain(self, error: Exception) -> str:
         """Return a driver's error in the server's own words, with a remedy where one is known."""
+        return with_remedy(self.words(error), {**self.remedies, **_REMEDIES})
+
+    def words(self, error: Exception) -> str:
+        """Return a driver's error in the server's own words."""
         return f"{type(error).__name__}: {error}".strip()

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from simulator.data.block import Block
 from simulator.data.query import Query, Statement
-from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, former_names
 from simulator.encode.arrow import Arrow
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError, UnstorableError
@@ -216,7 +216,7 @@ class DuckDb(Database):
         if not Path(self.options.path).exists():
             return
         dialect = DuckDbDialect(TimeUnit.MICROSECOND)
-        names = sql.drop_names(tables)
+        names = former_names(tables)
         statements = [f"DROP TABLE IF EXISTS {dialect.name(name)}" for name in names]
         statements += [f"DROP SEQUENCE IF EXISTS {_sequence(dialect, name)}" for name in names]
         self._change(statements)

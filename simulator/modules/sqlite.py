@@ -14,7 +14,7 @@ from pydantic import Field
 
 from simulator.data.block import Block
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table, Type
+from simulator.data.schema import PrimaryKey, Table, Type, former_names
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError
 from simulator.modules.base import (
@@ -155,7 +155,7 @@ class Sqlite(Database):
         """Drop the tables and give their space back, so that every run starts with a small file."""
         if not Path(self.options.path).exists():
             return
-        names = sql.drop_names(tables)
+        names = former_names(tables)
         self._change([f"DROP TABLE IF EXISTS {_DIALECT.name(name)}" for name in names])
         with self._opened() as connection:
             connection.execute("VACUUM")

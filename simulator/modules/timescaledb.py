@@ -12,7 +12,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from simulator.data.query import NewestQuery, Query, Statement, outputs
-from simulator.data.schema import Table, Type
+from simulator.data.schema import Table, Type, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import Server
 from simulator.modules.postgres.database import Postgres, PostgresDialect, PostgresOptions
@@ -142,7 +142,7 @@ class Timescaledb(Postgres):
 
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the tables, all or none; a hypertable is not dropped along with others."""
-        names = sql.drop_names(tables)
+        names = former_names(tables)
         self._execute([f"DROP TABLE IF EXISTS {self.dialect.name(name)}" for name in names])
 
     def settle(self, tables: Sequence[Table]) -> None:

@@ -13,12 +13,11 @@ from urllib.parse import quote
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, former_names
 from simulator.errors import SetupError
 from simulator.modules.arangodb import query as queries
 from simulator.modules.arangodb.session import ArangodbSession, number_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
-from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
 
 _NOT_FOUND = 1203
@@ -134,7 +133,7 @@ class Arangodb(Database):
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the collections that are there."""
         with self._open() as session:
-            for name in sql.drop_names(tables):
+            for name in former_names(tables):
                 try:
                     session.call("DELETE", _path(name))
                 except HttpError as error:

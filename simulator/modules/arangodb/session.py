@@ -9,7 +9,7 @@ from urllib.parse import quote, quote_from_bytes
 
 import numpy as np
 
-from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.block import Block, Coded, ColumnData
 from simulator.data.query import Statement
 from simulator.data.schema import FLOATS, ID, Column
 from simulator.encode.ndjson import JSON
@@ -202,20 +202,14 @@ def _check(column: Column, data: ColumnData) -> None:
     """Raise UnstorableError if a column has a value that no document can hold."""
     known = data.levels if isinstance(data, Coded) else data.array
     if column.type in FLOATS and not np.isfinite(known).all():
-        values = _present(data)
+        values = data.present()
         if not np.isfinite(values).all():
             value = values[~np.isfinite(values)][0]
             raise UnstorableError(f"{column.name}: JSON has finite numbers only; found {value}")
     if column == ID and known.dtype.itemsize * 3 > _LONGEST_KEY_BYTES:
-        longest = max((len(_key(text)) for text in _present(data).tolist()), default=0)
+        longest = max((len(_key(text)) for text in data.present().tolist()), default=0)
         if longest > _LONGEST_KEY_BYTES:
             raise UnstorableError(
                 f"{column.name}: a _key has at most {_LONGEST_KEY_BYTES} bytes, with %XX for what "
                 f"it cannot hold; found one of {longest}"
             )
-
-
-def _present(data: ColumnData) -> Array:
-    """Return a column's values without NULLs."""
-    values = data.values()
-    return values if data.valid is None else values[data.valid]

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, former_names
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.cassandra import tables as cql
 from simulator.modules.cassandra.query import Renderer
-from simulator.modules.shared.sql import drop_names
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE
 
 if TYPE_CHECKING:
@@ -263,7 +262,7 @@ class Cassandra(Database):
         keyspace = self.options.keyspace
         with self._connected() as session:
             known = _table_names(session, keyspace)
-            for name in map(cql.table_name, drop_names(tables)):
+            for name in map(cql.table_name, former_names(tables)):
                 if name in known:
                     _define(session, f"DROP TABLE IF EXISTS {cql.full_name(keyspace, name)}")
 

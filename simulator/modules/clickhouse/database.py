@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, assert_never
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.clickhouse.query import ClickhouseDialect
@@ -24,7 +24,6 @@ from simulator.modules.clickhouse.session import (
     HttpChannel,
     ServerError,
 )
-from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
 
 _MOST_ROWS = 1_000_000
@@ -248,7 +247,7 @@ class Clickhouse(Database):
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the tables and give their space back at once."""
         with self._channel() as channel:
-            for name in sql.drop_names(tables):
+            for name in former_names(tables):
                 channel.execute(self._drop(name))
 
     def _drop(self, name: str) -> str:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from simulator.data.block import Block, Coded
 from simulator.data.query import Query, Statement
-from simulator.data.schema import FLOATS, Column, PrimaryKey, Table, TimeUnit, Type
+from simulator.data.schema import FLOATS, Column, PrimaryKey, Table, TimeUnit, Type, former_names
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, Style
 from simulator.errors import SetupError, UnstorableError
@@ -187,7 +187,7 @@ class CrateTables(Database):
 
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the tables, one by one."""
-        self._ask([_drop(name) for name in sql.drop_names(tables)])
+        self._ask([_drop(name) for name in former_names(tables)])
 
     def settle(self, tables: Sequence[Table]) -> None:
         """Make what was acknowledged visible, and merge each shard's segments into one."""

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
@@ -28,7 +28,6 @@ from simulator.modules.base import (
 )
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.elasticsearch.session import BulkError, ElasticsearchSession, words
-from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpError, HttpOptions, Refused, basic
 
 _TYPES = {
@@ -191,7 +190,7 @@ class Elasticsearch(Database):
 
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the indices."""
-        names = queries.indices(sql.drop_names(tables))
+        names = queries.indices(former_names(tables))
         self._call("DELETE", f"/{names}?ignore_unavailable=true")
 
     def settle(self, tables: Sequence[Table]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.block import Block, Coded
 from simulator.data.query import AggregateQuery, DistinctQuery, RowsQuery, Statement
 from simulator.data.schema import FLOATS, Column, Type
 from simulator.encode.ndjson import documents
@@ -235,22 +235,16 @@ def _check(column: Column, block: Block) -> None:
     data = block.data[column.name]
     known = data.levels if isinstance(data, Coded) else data.array
     if column.type in FLOATS and not np.isfinite(known).all():
-        values = _present(data)
+        values = data.present()
         if not np.isfinite(values).all():
             value = values[~np.isfinite(values)][0]
             raise UnstorableError(f"{column.name}: JSON has finite numbers only; found {value}")
     if column.type is Type.TEXT:
         longest = _LONGEST_KEY_BYTES if queries.is_key(column) else _LONGEST_TEXT_BYTES
         if known.dtype.itemsize > longest:
-            length = int(np.strings.str_len(_present(data)).max(initial=0))
+            length = int(np.strings.str_len(data.present()).max(initial=0))
             if length > longest:
                 kind = "an _id" if queries.is_key(column) else "a keyword"
                 raise UnstorableError(
                     f"{column.name}: {kind} has at most {longest} bytes; found one of {length}"
                 )
-
-
-def _present(data: ColumnData) -> Array:
-    """Return a column's values without NULLs."""
-    values = data.values()
-    return values if data.valid is None else values[data.valid]

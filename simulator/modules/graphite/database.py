@@ -15,12 +15,11 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.session import PICKLE, Carbon, CarbonError, GraphiteSession, checked
-from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpError, HttpOptions
 
 _COUNT = (Aggregate(Function.COUNT),)
@@ -140,7 +139,7 @@ class Graphite(Database):
     def drop(self, tables: Sequence[Table]) -> None:
         """Mark the tables as dropped; their points stay until somebody removes the files."""
         with self._session() as session:
-            there = [name for name in sql.drop_names(tables) if session.is_there(name)]
+            there = [name for name in former_names(tables) if session.is_there(name)]
             self._mark(session, queries.DROPPED, {n: session.newest(n) for n in there})
 
     def _mark(self, session: GraphiteSession, kind: str, generations: dict[str, int]) -> None:

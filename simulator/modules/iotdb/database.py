@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.iotdb import query as queries
@@ -26,7 +26,6 @@ from simulator.modules.iotdb.errors import (
     ServerError,
 )
 from simulator.modules.iotdb.query import quoted, stored_table
-from simulator.modules.shared.sql import drop_names
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE
 
 if TYPE_CHECKING:
@@ -168,7 +167,7 @@ class IotDb(Database):
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the tables that are there."""
         with self._linked() as link:
-            for name in drop_names(tables):
+            for name in former_names(tables):
                 try:
                     link.execute(f"DROP TABLE IF EXISTS {self._full(name)}")
                 except ServerError as error:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
@@ -29,7 +29,6 @@ from simulator.modules.mongodb import documents
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.concern import MAJORITY, durability
 from simulator.modules.mongodb.documents import Documents, Format
-from simulator.modules.shared import sql
 from simulator.modules.shared.conninfo import redacted, scrubbed
 
 if TYPE_CHECKING:
@@ -265,7 +264,7 @@ class Mongodb(Database):
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the collections."""
         with self._opened() as session:
-            for name in sql.drop_names(tables):
+            for name in former_names(tables):
                 session.database.drop_collection(name)
 
     def create_indices(self, tables: Sequence[Table]) -> None:

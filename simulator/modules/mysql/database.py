@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Role, Table
+from simulator.data.schema import PrimaryKey, Role, Table, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.mysql import server
@@ -237,7 +237,7 @@ class MySql(Database):
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the tables."""
         with self._connection() as connection:
-            connection.query(f"DROP TABLE IF EXISTS {self.dialect.names(sql.drop_names(tables))}")
+            connection.query(f"DROP TABLE IF EXISTS {self.dialect.names(former_names(tables))}")
 
     def create_indices(self, tables: Sequence[Table]) -> None:
         """Create the secondary indices that are not there yet."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
@@ -27,7 +27,6 @@ from simulator.modules.base import (
 )
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, PutError, checked
-from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpError, HttpOptions
 from simulator.modules.shared.metrics.points import fields
 
@@ -160,7 +159,7 @@ class OpenTsdb(Database):
         with self._session() as session:
             metrics = [
                 metric
-                for name in sql.drop_names(tables)
+                for name in former_names(tables)
                 for metric in session.known(self._metric(name), _SUGGESTIONS)
                 if metric == self._metric(name) or metric.startswith(self._metric(name) + ".")
             ]

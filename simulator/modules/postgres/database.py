@@ -10,7 +10,7 @@ from typing import ClassVar, assert_never
 from pydantic import Field
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, former_names
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
 from simulator.modules.postgres.session import TRANSACTION, VALUES
 from simulator.modules.postgres.wire import PostgresWire, WireOptions
@@ -186,7 +186,7 @@ class Postgres(PostgresWire):
 
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the tables, all or none."""
-        self._execute([f"DROP TABLE IF EXISTS {self.dialect.names(sql.drop_names(tables))}"])
+        self._execute([f"DROP TABLE IF EXISTS {self.dialect.names(former_names(tables))}"])
 
     def create_indices(self, tables: Sequence[Table]) -> None:
         """Create the secondary indices that are not there yet."""

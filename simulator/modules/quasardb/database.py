@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
-from simulator.data.schema import FLOATS, PrimaryKey, Table, Type
+from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
@@ -27,7 +27,6 @@ from simulator.modules.base import (
 )
 from simulator.modules.quasardb import query as sql
 from simulator.modules.quasardb.session import ASYNC, FAST, Columns, QuasarSession, stored
-from simulator.modules.shared.sql import drop_names
 from simulator.modules.shared.tls import CONNECT_S
 
 _COUNT = (Aggregate(Function.COUNT),)
@@ -162,7 +161,7 @@ class QuasarDb(Database):
     def drop(self, tables: Sequence[Table]) -> None:
         """Remove the tables that are there."""
         with self._session() as session:
-            for name in drop_names(tables):
+            for name in former_names(tables):
                 table = session.cluster.table(name)
                 if table.exists():
                     table.remove()

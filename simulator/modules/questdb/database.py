@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, RowsQuery, Statement
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
@@ -27,7 +27,6 @@ from simulator.modules.base import (
 )
 from simulator.modules.questdb.query import QuestSql, check_names
 from simulator.modules.questdb.session import QuestSession
-from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
 
 _STUCK_S = 600
@@ -137,7 +136,7 @@ class QuestDb(Database):
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the tables."""
         with self._admin() as session:
-            for name in sql.drop_names(tables):
+            for name in former_names(tables):
                 session.ask(f"DROP TABLE IF EXISTS {_quoted(name)}")
 
     def settle(self, tables: Sequence[Table]) -> None:

@@ -10,6 +10,7 @@ import json
 import socket
 import ssl
 import zlib
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from http.client import (
@@ -22,13 +23,13 @@ from http.client import (
     responses,
 )
 from select import POLLIN, poll
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 
 from simulator.errors import SetupError
-from simulator.modules.base import Failure, Options
+from simulator.modules.base import Database, Failure, Options, Session
 from simulator.modules.shared.tls import (
     CA,
     CA_FILE,
@@ -272,6 +273,57 @@ class Http:
             )
         told = f"{type(error).__name__}: {error}"
         return NoAnswer(f"{self._where}: the connection was lost before an answer came ({told})")
+
+
+class HttpSession(Session):
+    """A session that is one HTTP connection."""
+
+    def __init__(self, http: Http) -> None:
+        self.http = http
+
+    @abstractmethod
+    def greet(self) -> None:
+        """Make the first request, which shows whether the server lets us in."""
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.http.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the last request was answered."""
+        return self.http.alive
+
+    def classify(self, error: Exception) -> Failure:
+        """Say what an error of `send` means for its rows."""
+        return classify(error)
+
+
+HttpSession_co = TypeVar("HttpSession_co", bound=HttpSession, covariant=True)
+
+
+class HttpDatabase(Database[HttpSession_co]):
+    """A database that is reached by HTTP."""
+
+    options: HttpOptions
+
+    @abstractmethod
+    def open(self) -> HttpSession_co:
+        """Return a session that has not sent anything yet."""
+
+    def connect(self) -> HttpSession_co:
+        """Open a connection; SetupError if the server cannot be reached or refuses us."""
+        session = self.open()
+        try:
+            session.greet()
+        except HttpError as error:
+            session.close()
+            raise self.setup_error(error) from error
+        return session
+
+    def words(self, error: Exception) -> str:
+        """Return an error in the server's own words, with its address."""
+        return str(error) if isinstance(error, HttpError) else super().words(error)
 
 
 def _readable(connection: socket.socket) -> bool:

@@ -121,16 +121,6 @@ def create_table(
     return f"CREATE TABLE {dialect.name(name)} ({', '.join(parts)})"
 
 
-def drop_names(tables: Sequence[Table]) -> list[str]:
-    """Return every physical name that these tables may have had, in one part or in several."""
-    names = [
-        name
-        for table in tables
-        for name in (table.name, *table.names, *(f"{table.name}{part}" for part in range(4)))
-    ]
-    return list(dict.fromkeys(names))
-
-
 def indices(tables: Sequence[Table]) -> list[tuple[str, str, list[Column]]]:
     """Return name, table and columns of the two secondary indices of the reference document.
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
@@ -23,7 +23,6 @@ from simulator.modules.base import (
     Server,
     with_remedy,
 )
-from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpError, HttpOptions, Refused, basic
 from simulator.modules.splunk import query as searches
 from simulator.modules.splunk.session import RAW, Collector, SplunkSession, code_of
@@ -193,7 +192,7 @@ class Splunk(Database):
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the indices that are there."""
         with self._open() as session:
-            for name in sql.drop_names(tables):
+            for name in former_names(tables):
                 try:
                     session.call("DELETE", f"{_INDICES}/{quote(searches.index(name))}")
                 except HttpError as error:

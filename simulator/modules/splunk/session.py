@@ -297,19 +297,13 @@ def _check(column: Column, data: ColumnData, table: Table) -> None:
                 f"{table.time_unit} of 1970; --start-time says where a workload begins"
             )
     if column.type in FLOATS and not np.isfinite(known).all():
-        values = _present(data)
+        values = data.present()
         if not np.isfinite(values).all():
             value = values[~np.isfinite(values)][0]
             raise UnstorableError(f"{column.name}: only finite numbers are read; found {value}")
     if column.type is Type.TEXT:
         for refused in (b"", searches.NULL.encode()):
-            if (known == refused).any() and (_present(data) == refused).any():
+            if (known == refused).any() and (data.present() == refused).any():
                 raise UnstorableError(
                     f"{column.name}: a text cannot be {refused.decode()!r}, which is read as NULL"
                 )
-
-
-def _present(data: ColumnData) -> Array:
-    """Return a column's values without NULLs."""
-    values = data.values()
-    return values if data.valid is None else values[data.valid]

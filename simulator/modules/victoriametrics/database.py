@@ -13,7 +13,7 @@ from typing import ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table
+from simulator.data.schema import PrimaryKey, Table, former_names
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
@@ -24,7 +24,6 @@ from simulator.modules.base import (
     Server,
     with_remedy,
 )
-from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.server import Page, seconds
@@ -158,7 +157,7 @@ class VictoriaMetrics(Database):
 
     def drop(self, tables: Sequence[Table]) -> None:
         """Delete all series of the tables, whatever fields an earlier run had in them."""
-        names = [self.options.prefix + name for name in sql.drop_names(tables)]
+        names = [self.options.prefix + name for name in former_names(tables)]
         with self._session() as session:
             session.flush()  # what cannot be found cannot be deleted
             path = "/api/v1/admin/tsdb/delete_series"

@@ -99,7 +99,7 @@ class Checked:
         return ""
 
     def _too_large(self, data: ColumnData) -> str:
-        values = _present(data)
+        values = data.present()
         beyond = (values > FLOAT64_EXACT) | (values < -FLOAT64_EXACT)
         if not beyond.any():
             return ""
@@ -134,23 +134,18 @@ def _refuse(column: Column, problem: str) -> None:
     raise UnstorableError(f"column {column.name}: {problem}")
 
 
-def _present(data: ColumnData) -> Array:
-    values = data.values()
-    return values if data.valid is None else values[data.valid]
-
-
 def _null(data: ColumnData) -> str:
     return "a tag cannot be NULL" if data.valid is not None and not data.valid.all() else ""
 
 
 def _not_finite(data: ColumnData) -> str:
-    return "" if np.isfinite(_present(data)).all() else "cannot be infinite or NaN"
+    return "" if np.isfinite(data.present()).all() else "cannot be infinite or NaN"
 
 
 def _of_levels(wrong: Rendered[str]) -> Callable[[ColumnData], str]:
     """Return a check of tags that looks at the levels of a coded column only once."""
 
     def check(data: ColumnData) -> str:
-        return wrong(_present(data) if isinstance(data, Values) else data.levels)
+        return wrong(data.present() if isinstance(data, Values) else data.levels)
 
     return check
