@@ -273,7 +273,7 @@ class DuckDbSession(Session):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as Arrow tables, or as Python rows, beside the statement."""
-        insert = sql.insert_into(_dialect(table), table, name)
+        insert = f"INSERT INTO {sql.target(_dialect(table), table, name)}"
         if mode == SINGLE:
             marks = ", ".join(_mark(column, table.time_unit) for column in table.columns)
             insert += f" VALUES ({marks})"

@@ -220,7 +220,7 @@ class SqliteSession(Session):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as Python rows, beside the statement that inserts one."""
         marks = ", ".join("?" * len(table.columns))
-        insert = f"{sql.insert_into(_DIALECT, table, name)} VALUES ({marks})"
+        insert = f"INSERT INTO {sql.target(_DIALECT, table, name)} VALUES ({marks})"
         rows_of = Objects(table.columns, table.time_unit).encode
         return lambda block, rows_per_batch: [
             (insert, rows) for rows in rows_of(block, rows_per_batch)

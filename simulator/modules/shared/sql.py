@@ -276,10 +276,9 @@ def _conditions(dialect: Dialect, query: AggregateQuery) -> list[str]:
     return conditions
 
 
-def insert_into(dialect: Dialect, table: Table, name: str) -> str:
-    """Return the start of an INSERT into one physical table, up to the rows."""
-    columns = dialect.names([column.name for column in table.columns])
-    return f"INSERT INTO {dialect.name(name)} ({columns})"
+def target(dialect: Dialect, table: Table, name: str) -> str:
+    """Return what an INSERT or COPY writes to: one physical table and its columns."""
+    return f"{dialect.name(name)} ({dialect.names([column.name for column in table.columns])})"
 
 
 def transactions(single_rows: Encoder) -> Encoder:
