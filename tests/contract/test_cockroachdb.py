@@ -1,5 +1,7 @@
-"""What is specific to CockroachDB: tested on PostgreSQL where the two agree; statements that PostgreSQL
-cannot parse are compared with the vendor's documentation as text."""
+"""What is specific to CockroachDB: tested on PostgreSQL where the two agree.
+
+Statements that PostgreSQL cannot parse are compared with the vendor's documentation as text.
+"""
 
 import threading
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What is TimescaleDB's own: hypertables, their chunks and keys, and what an edition lacks."""
+"""What is specific to TimescaleDB: hypertables, their chunks and keys, and the editions."""
 
 import psycopg2
 import pytest

@@ -1,5 +1,7 @@
-"""What is specific to YugabyteDB: tested on PostgreSQL where the two agree; statements that PostgreSQL
-cannot parse are compared with the vendor's documentation as text."""
+"""What is specific to YugabyteDB: tested on PostgreSQL where the two agree.
+
+Statements that PostgreSQL cannot parse are compared with the vendor's documentation as text.
+"""
 
 import psycopg2
 import pytest
