@@ -14,7 +14,6 @@
 #   cluster.sh image NAME PACKAGE...   make the image localhost/NAME:debian; prints its path
 #   cluster.sh bud TAG DIR TAR [...]   build DIR's Dockerfile into TAR; options go to buildah
 #   cluster.sh python                  make the image localhost/python:debian; prints its path
-#   cluster.sh postgres                make the image localhost/postgres:15; prints its path
 set -euo pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/iot-database-benchmark/cluster
@@ -204,12 +203,13 @@ up() { # [N]
   kubectl wait --for=condition=Ready node --all --timeout=120s >/dev/null
   eventually 30 kubectl get serviceaccount default
   kubectl apply -f "$HERE/conf/storage.yaml" >/dev/null
+  touch "$STATE/complete"
   trap - EXIT
   note "up: $count node(s); $hint"
 }
 
-well() { # N: that many nodes run, and say so
-  [ "$(nodes | wc -l)" = "$1" ] &&
+well() { # N: `up` was not interrupted, and that many nodes run and are ready
+  [ -f "$STATE/complete" ] && [ "$(nodes | wc -l)" = "$1" ] &&
     kubectl wait --for=condition=Ready node --all --timeout=60s --request-timeout=10s &>/dev/null
 }
 
@@ -274,6 +274,7 @@ down() {
   stop etcd 3
   stop volumes
   ! ip link show "$BRIDGE" &>/dev/null || ip link delete "$BRIDGE"
+  eventually 20 no_links # the kernel removes a node's link some time after the node
   for group in /sys/fs/cgroup/*/bench-cluster; do
     [ ! -d "$group" ] || eventually 10 remove_cgroup "$group"
   done
@@ -283,6 +284,7 @@ down() {
   note "down"
 }
 
+no_links() { ! compgen -G "/sys/class/net/$BRIDGE-*"; }
 remove_cgroup() { find "$1" -depth -type d -exec rmdir {} +; }
 
 kwok() { # [N]
@@ -301,7 +303,7 @@ kubectl() { "$BIN/kubectl" "$@"; }
 command=${1:-}
 shift || true
 case $command in
-  build | helm | python | postgres | up | down) "$command" "$@" ;;
+  build | helm | python | up | down) "$command" "$@" ;;
   env)
     echo "export PATH=$(printf %q "$BIN"):\$PATH KUBECONFIG=$KUBECONFIG KUBECACHEDIR=$KUBECACHEDIR"
     ;;

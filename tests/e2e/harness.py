@@ -2,11 +2,8 @@
 
 import contextlib
 import dataclasses
-import functools
-import hashlib
 import json
 import os
-import re
 import secrets
 import shutil
 import signal
@@ -22,12 +19,12 @@ import psutil
 import pytest
 import yaml
 
+from tests.e2e.databases import POSTGRESQL
+from tests.e2e.images import SCRIPT, app_image, script
 from tests.integration.conftest import ROOT, CommandLine, Finished
 
-SCRIPT = ROOT / "tests" / "cluster" / "cluster.sh"
 STATE = Path("/var/tmp/bench-cluster")
 """Where cluster.sh keeps a running cluster."""
-OWN_POSTGRES = "localhost/postgres:15"
 OURS = "app.kubernetes.io/name=iot-bench"
 DATABASE_NODES = "workload=db"
 RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
@@ -52,8 +49,8 @@ def waited(what: str, condition: Callable[[], Any], within_s: float = 30) -> Any
     return pytest.fail(f"within {within_s:.0f} s it did not become true: {what}")
 
 
-def told(text: str) -> None:
-    """Tell whoever watches the tests what takes so long."""
+def report(text: str) -> None:
+    """Print what takes so long."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -66,7 +63,8 @@ class Kubernetes:
     """Whether it is the test cluster, whose nodes can be crashed and whose processes are ours."""
     image: str = ""
     """Of collector and workers; empty for the one that the chart names."""
-    postgres_image: str = OWN_POSTGRES
+    postgres_image: str = ""
+    """Empty for the one that the manifest names."""
 
     def run(
         self, *words: str, given: str | None = None, check: bool = True
@@ -194,12 +192,11 @@ class Namespace:
         return self.kubectl("create", "token", name).strip()
 
     def install_postgres(self) -> None:
-        """Install PostgreSQL as dbinstall says, but for its image."""
+        """Install PostgreSQL from its manifest, with the image of this cluster."""
         self.secret("postgres-app", username="app", dbname="app", password=self.password)
-        manifest = (ROOT / "dbinstall" / "postgresql" / "statefulset.yaml").read_text()
-        changed, count = re.subn(r"image: \S+", f"image: {self.kube.postgres_image}", manifest)
-        assert count == 1
-        self.kubectl("apply", "--filename=-", given=changed)
+        image = self.kube.postgres_image
+        manifest = POSTGRESQL.manifest_with(image) if image else POSTGRESQL.manifest_text()
+        self.kubectl("apply", "--filename=-", given=manifest)
         self.kubectl("rollout", "status", "statefulset/postgres", "--timeout=120s")
 
 
@@ -352,41 +349,33 @@ def cluster() -> Iterator[Kubernetes]:
         return
     was_up = STATE.is_dir()
     if not was_up:
-        told("e2e: starting the test cluster; the first build takes some minutes")
-        _script("build")
+        report("e2e: starting the test cluster; the first build takes some minutes")
+        script("build")
     try:
-        _script("up")
-        told(f"e2e: the test cluster is up{', and was before' if was_up else ''}")
+        script("up")
+        report(f"e2e: the test cluster is up{', and was before' if was_up else ''}")
         environment = _environment()
         yield _loaded(Kubernetes(environment, own=True))
     finally:
         if not was_up:
-            told("e2e: stopping the test cluster")
-            _script("down")
+            report("e2e: stopping the test cluster")
+            script("down")
 
 
 def _foreign(kubeconfig: str) -> Kubernetes:
-    image, postgres = os.environ.get("E2E_IMAGE"), os.environ.get("E2E_POSTGRES_IMAGE")
-    if not image or not postgres:
+    image = os.environ.get("E2E_IMAGE")
+    if not image:
         pytest.fail(
             f"KUBECONFIG names a cluster of your own ({kubeconfig}): set E2E_IMAGE to the image of"
-            " this checkout (`make image`) and E2E_POSTGRES_IMAGE to one of PostgreSQL, both where"
-            " its nodes find them; or unset KUBECONFIG, for the test cluster"
+            " this checkout (`make image`), where its nodes find it; or unset KUBECONFIG, for the"
+            " test cluster"
         )
     missing = [program for program in ("kubectl", "helm") if shutil.which(program) is None]
     if missing:
         pytest.fail(f"these tests need {' and '.join(missing)} on the PATH")
-    told(f"e2e: using the cluster of {kubeconfig}")
+    report(f"e2e: using the cluster of {kubeconfig}")
+    postgres = os.environ.get("E2E_POSTGRES_IMAGE", "")
     return Kubernetes({}, own=False, image=image, postgres_image=postgres)
-
-
-def _script(*words: str) -> str:
-    done = subprocess.run(
-        [str(SCRIPT), *words], stdout=subprocess.PIPE, text=True, check=False, timeout=1800
-    )
-    if done.returncode:
-        pytest.fail(f"cluster.sh {' '.join(words)} failed: see above")
-    return done.stdout.strip()
 
 
 def _environment() -> dict[str, str]:
@@ -399,36 +388,8 @@ def _environment() -> dict[str, str]:
 def _loaded(kube: Kubernetes) -> Kubernetes:
     """Build the images and load them, unless the environment names others."""
     image, postgres = os.environ.get("E2E_IMAGE"), os.environ.get("E2E_POSTGRES_IMAGE")
-    archives = [] if image else [str(_app_image())]
-    archives += [] if postgres else [_script("postgres")]
-    told(f"e2e: loading {len(archives)} images")
-    _script("load", *archives)
-    return dataclasses.replace(kube, image=image or "", postgres_image=postgres or OWN_POSTGRES)
-
-
-@functools.cache
-def version() -> str:
-    text = (ROOT / "simulator" / "__init__.py").read_text()
-    found = re.search(r'__version__ = "(.+)"', text)
-    assert found
-    return found[1]
-
-
-def _app_image() -> Path:
-    """Build the image from the checkout, unless the last one built is of the same sources."""
-    context = ROOT / "simulator"
-    base = _script("python")
-    digest = hashlib.sha256(base.encode())
-    for path in sorted(context.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(f"{path.relative_to(context)}\0".encode() + path.read_bytes())
-    folder = Path(base).parent
-    archive = folder / f"e2e-{digest.hexdigest()[:12]}.tar"
-    if not archive.exists():
-        for old in folder.glob("e2e-*.tar"):
-            old.unlink()
-        told("e2e: building the image from the checkout")
-        tag = f"docker.io/library/iot-database-benchmark:{version()}"
-        options = (f"--build-arg=BASE=docker-archive:{base}", f"--build-arg=VERSION={version()}")
-        _script("bud", tag, str(context), str(archive), *options)
-    return archive
+    archives = [] if image else [str(app_image())]
+    archives += [] if postgres else [str(POSTGRESQL.build())]
+    report(f"e2e: loading {len(archives)} images")
+    script("load", *archives)
+    return dataclasses.replace(kube, image=image or "", postgres_image=postgres or POSTGRESQL.image)

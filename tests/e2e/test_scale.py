@@ -13,7 +13,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.harness import NULL, SMALL, STATE, ClusterLine, Kubernetes, interrupted, told, waited
+from tests.e2e.harness import (
+    NULL,
+    SMALL,
+    STATE,
+    ClusterLine,
+    Kubernetes,
+    interrupted,
+    report,
+    waited,
+)
 
 WORKERS = 200
 MOST_MEMORY_BYTES = 200 * 2**20
@@ -76,7 +85,7 @@ class Watched:
         for thread in self._threads:
             thread.join()
         self.times.append(time.monotonic())
-        told(f"{WORKERS} workers: {self.peak_bytes / 2**20:.0f} MB, longest silence"
+        report(f"{WORKERS} workers: {self.peak_bytes / 2**20:.0f} MB, longest silence"
              f" {self.silence_s:.1f} s")  # fmt: skip
         assert "Traceback" not in self.said, self.said
         return code
