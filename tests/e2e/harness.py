@@ -1,4 +1,4 @@
-"""A cluster, a namespace of it, and the command line driven against both."""
+"""A cluster, a namespace, and the command line that runs against them."""
 
 import contextlib
 import dataclasses
@@ -35,22 +35,22 @@ SMALL = {
     "collector": {"resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}},
 }
 LONG = ("--batch=100", "--num-inserts=200000", "--rate=2000", "--verify=none")
-"""A run that goes on for more than a minute, and leaves the machine to others meanwhile."""
+"""A run of more than a minute that leaves the machine mostly idle."""
 
 
 def waited(what: str, condition: Callable[[], Any], within_s: float = 30) -> Any:
-    """Wait until something is true, and return it."""
+    """Wait until a condition returns something true; return that."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         found = condition()
         if found:
             return found
         time.sleep(0.1)
-    return pytest.fail(f"within {within_s:.0f} s it did not become true: {what}")
+    return pytest.fail(f"not true within {within_s:.0f} s: {what}")
 
 
 def report(text: str) -> None:
-    """Print what takes so long."""
+    """Print a step or a result while pytest captures the output."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -100,7 +100,7 @@ class Kubernetes:
         return sorted(node["metadata"]["name"] for node in items["items"])
 
     def renewed(self, node: str) -> str:
-        """Return when a node last said that it is alive."""
+        """Return the time when a node last renewed its lease."""
         words = ("get", "lease", node, "--namespace=kube-node-lease")
         return self.kubectl(*words, "--output=jsonpath={.spec.renewTime}")
 
@@ -116,7 +116,7 @@ class Kubernetes:
         return found
 
     def kubeconfig(self, path: Path, token: str, *, context: str = "here") -> Path:
-        """Write a kubeconfig for whoever has that token."""
+        """Write a kubeconfig with that token."""
         content = {
             "apiVersion": "v1",
             "kind": "Config",
@@ -132,7 +132,7 @@ class Kubernetes:
 
 @dataclass(frozen=True)
 class Namespace:
-    """A namespace, and what is in it of the benchmark."""
+    """A namespace, and the benchmark's objects in it."""
 
     kube: Kubernetes
     name: str
@@ -158,7 +158,7 @@ class Namespace:
         return self.kubectl("logs", pod, check=False)
 
     def leftovers(self) -> list[str]:
-        """Return the names of all that the benchmark, or helm for it, has left."""
+        """Return the names of all objects that the benchmark or helm left."""
         ours = self.kubectl("get", "all,cm,secret,jobs", f"--selector={OURS}", "--output=name")
         helms = self.kubectl("get", "secret", "--selector=owner=helm", "--output=name")
         return sorted({*ours.split(), *helms.split()})
@@ -183,7 +183,7 @@ class Namespace:
         self.kubectl("apply", "--filename=-", given=json.dumps(manifest))
 
     def account(self, name: str, *, rights: bool) -> str:
-        """Make a ServiceAccount, with deployment/rbac.yaml's rights or none; return its token."""
+        """Create a ServiceAccount, with deployment/rbac.yaml or without; return its token."""
         self.kubectl("create", "serviceaccount", name)
         if rights:
             self.kubectl("apply", f"--filename={ROOT / 'deployment' / 'rbac.yaml'}")
@@ -202,7 +202,7 @@ class Namespace:
 
 @contextlib.contextmanager
 def new_namespace(kube: Kubernetes, *, postgres: bool = False) -> Iterator[Namespace]:
-    """Make a namespace that lets nothing privileged in, and remove it with all that is in it."""
+    """Create a namespace that refuses privileged pods; remove it with its content at the end."""
     password = secrets.token_hex(12) if postgres else ""
     made = Namespace(kube, f"bench-e2e-{secrets.token_hex(3)}", password)
     kube.kubectl("create", "namespace", made.name)
@@ -216,7 +216,7 @@ def new_namespace(kube: Kubernetes, *, postgres: bool = False) -> Iterator[Names
             made.install_postgres()
         yield made
     finally:
-        # Its removal is waited for only where there is a volume, which outlives a stopped cluster.
+        # Only a volume, which outlives a stopped cluster, makes waiting necessary.
         kube.kubectl("delete", "namespace", made.name, f"--wait={str(postgres).lower()}")
 
 
@@ -227,7 +227,7 @@ class ClusterLine(CommandLine):
     namespace: Namespace = field(kw_only=True)
     values: Mapping[str, Any] = field(default_factory=lambda: SMALL)
     words_before: Sequence[str] = ()
-    """Of a program that starts the command line."""
+    """A command that starts the command line."""
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
@@ -300,7 +300,7 @@ class ClusterLine(CommandLine):
         )
 
     def end(self) -> None:
-        """Kill what a failed test has left running."""
+        """Kill processes that a failed test left."""
         for process in self.started:
             if process.poll() is None:
                 process.kill()
@@ -316,12 +316,12 @@ NULL = {"null": {"module": "null", "runner": "kubernetes"}}
 
 
 def interrupted(process: subprocess.Popen[str]) -> None:
-    """Do what Ctrl-C does."""
+    """Send the signal of Ctrl-C."""
     process.send_signal(signal.SIGINT)
 
 
 def kill_container(pod: Any) -> None:
-    """Kill a container's Python from the machine: no node process is asked."""
+    """Kill a container's Python from the machine, without the node's processes."""
     groups = Path("/sys/fs/cgroup/pids/bench-cluster")
     # The kubelet writes a pod's uid with dashes; some drivers of control groups, with underscores.
     uid = pod["metadata"]["uid"]
