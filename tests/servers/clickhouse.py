@@ -1,4 +1,4 @@
-"""ClickHouse 18.16 of Debian's bookworm, the newest server that any registry has."""
+"""ClickHouse 18.16 of Debian bookworm, the newest server in a package registry."""
 
 import secrets
 import shutil
@@ -37,7 +37,7 @@ _USER = """<{name}><password>{password}</password><networks><ip>127.0.0.1</ip></
 
 
 class ClickHouse(Server):
-    """A ClickHouse server with a user who may do everything, and one who may only read."""
+    """A ClickHouse server with an administrator and a read-only user."""
 
     name = "clickhouse"
     version = "18.16.1"
