@@ -66,8 +66,8 @@ class ClickHouse(Server):
 
     def programs(self) -> Iterator[list[Program]]:
         if not self.running:
-            # What a crash left of a merge. Servers of today remove it before they merge anew; this
-            # one does both at once, and a merge that comes first fails of what is there.
+            # Leftovers of a merge after a crash. Newer servers remove them before they merge; this
+            # one does both in parallel, and a merge that comes first fails.
             for left in (self.folder / "data/data").glob("*/*/tmp_merge_*"):
                 shutil.rmtree(left)
         command = [self.home / "usr/sbin/clickhouse-server", f"--config={self.folder}/config.xml"]
