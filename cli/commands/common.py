@@ -123,6 +123,11 @@ _RUN_OPTIONS = (
         help="What to print on standard output; progress goes to standard error.",
     ),
     option("--quiet", "-q", is_flag=True, help="No progress."),
+    option(
+        "--force",
+        is_flag=True,
+        help="Start more local workers than this machine's cores and free memory allow.",
+    ),
 )
 
 
