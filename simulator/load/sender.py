@@ -16,7 +16,7 @@ from simulator.protocol.verdict import RowSlice
 
 MAX_ATTEMPTS = 6
 MAX_UNCERTAIN_SENDS = 100
-RECONNECT_S = 5.0
+RECONNECT_S = 30.0
 _BACKOFF_S = 0.05
 _TIMER_SLACK_NS = 200_000
 _LONG_SEND_ROWS = 500

@@ -359,7 +359,11 @@ class Database(ABC, Generic[Session_co]):
 
     def explain(self, error: Exception) -> str:
         """Return the text of a driver's error, with a remedy if one is known."""
-        return with_remedy(self.words(error), {**self.remedies, **_REMEDIES})
+        return with_remedy(self.words(error), {**self.remedies, **_REMEDIES}, self.remedy(error))
+
+    def remedy(self, error: Exception) -> str | None:
+        """Return what to try if no pattern of `remedies` matches the text."""
+        return None
 
     def words(self, error: Exception) -> str:
         """Return the text of a driver's error."""

@@ -29,7 +29,7 @@ from simulator.modules.mongodb import documents
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.concern import MAJORITY, durability
 from simulator.modules.mongodb.documents import Documents, Format
-from simulator.modules.shared.conninfo import redacted, scrubbed
+from simulator.modules.shared.conninfo import redacted, redacted_words
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession
@@ -170,7 +170,7 @@ class Mongodb(Database):
             if client is not None:
                 client.close()
             _, passwords = redacted(secrets["connection_string"])
-            told = scrubbed(self.explain(error), [*passwords, secrets.get("password", "")])
+            told = redacted_words(self.explain(error), [*passwords, secrets.get("password", "")])
             raise SetupError(f"{self.name}: {told}") from None
         write = {"ordered": self.options.ordered, "writeConcern": concern}
         layout, query_timeout_s = self.options.document_format, self.options.query_timeout_s
