@@ -14,7 +14,7 @@ from simulator.data.block import Block
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.encode.pgcopy import EMPTY
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, NOT_VERIFIED, Failure, Payload, Server
+from simulator.modules.base import BATCH, Failure, Payload, Server
 from simulator.modules.postgres.database import Postgres, PostgresDialect
 from simulator.modules.postgres.session import VALUES, PostgresSession
 from simulator.modules.shared import sql
@@ -90,8 +90,6 @@ class Cockroachdb(Postgres):
             PrimaryKey.NONE: "no key and no id column; a hidden rowid is the key",
         },
         acknowledged="committed by a majority of each range's replicas",
-        verified_against=NOT_VERIFIED,
-        kept_after_kill=None,
     )
     dialect: ClassVar[PostgresDialect] = CockroachdbDialect()
     _settling: ClassVar[str] = "ANALYZE"  # compaction is the servers' own; there is no VACUUM

@@ -61,7 +61,6 @@ class Null(Database):
         modes={SINGLE: "a row is dropped", BATCH: "a batch is dropped"},
         primary_keys=dict.fromkeys(PrimaryKey, "nobody makes one; a client's is encoded"),
         acknowledged="nothing: rows are dropped",
-        verified_against="there is no server",
         stores=False,
     )
     options_model: ClassVar[type[Options]] = NullOptions

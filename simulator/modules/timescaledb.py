@@ -66,7 +66,6 @@ class Timescaledb(Postgres):
     name = "timescaledb"
     capabilities = replace(
         Postgres.capabilities,
-        verified_against="TimescaleDB 2.19.3 (PostgreSQL 15) and 2.31.0 (18), Apache edition",
         limits=(
             "Every primary key holds the time beside the id, as a hypertable wants it.",
             "The Apache edition cannot compress; `compress` has not yet run on the other.",

@@ -132,8 +132,6 @@ class Mongodb(Database):
         acknowledged="stored by as many members as the write concern says; with j, or as "
         "w=majority implies, also in their journals on disk",
         oldest={"MongoDB": (5, 2)},  # $top
-        verified_against="FerretDB 2.7 on DocumentDB (PostgreSQL 18); a real mongod has not been "
-        "had",
         indices=True,
         limits=(
             "A column's name has no dot and no dollar in front, and is not `_id`.",
@@ -142,7 +140,6 @@ class Mongodb(Database):
             "A sum of integers that 64 bits cannot hold is an error.",
             "FerretDB keeps a time-series in a plain collection, and tells no durability.",
         ),
-        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = MongodbOptions
     options: MongodbOptions
