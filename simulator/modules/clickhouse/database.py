@@ -104,9 +104,6 @@ class Clickhouse(Database):
         acknowledged="written as a part of the table, which is not synced to disk unless the "
         "option fsync is set; with async_insert see wait_for_async_insert",
         oldest={"ClickHouse": (22, 8)},
-        verified_against="its SQL and formats: the embedded engine 26.9; HTTP, its errors and "
-        "restarts: server 18.16, with that version's types",
-        kept_after_kill=True,
         limits=(
             "no key is unique: a row that is there already is stored again",
             "replicated tables (engine, cluster) and async_insert were not tried on a real server",
