@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Answer, Function, Query
-from simulator.errors import SetupError
+from simulator.errors import RunError, SetupError
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.messages import QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind, RunSpec
@@ -71,16 +71,22 @@ class Stages:
             )
 
     def finish_insert(self, reports: Sequence[WorkerReport]) -> None:
-        """Settle, measure the size, and verify what is stored."""
+        """Settle, measure the size, and verify what is stored.
+
+        RunError if nothing was acknowledged: a rate of 0 is no measurement.
+        """
         spec, database = self._spec, self._database
+        causes = [report.uncertain_cause for report in reports if report.uncertain_cause]
+        if causes and not any(report.rows for report in reports):
+            raise RunError(f"no row was acknowledged; the last error: {causes[-1]}")
         self._enter("settle")
         database.settle(self._reader.tables)
         self.size_bytes = database.size_bytes(self._reader.tables)
+        uncertain = [item for report in reports for item in report.uncertain]
         if spec.verify is VerifyMode.NONE:
-            self.verdict = Verdict(status=Status.OFF, reason="--verify none")
+            self.verdict = _not_verified(sum(len(item.numbers()) for item in uncertain))
             return
         self._enter("verify")
-        uncertain = [item for report in reports for item in report.uncertain]
         self.verdict = verify(database, spec.after, uncertain, spec.verify)
 
     def finish_query(self, reports: Sequence[WorkerReport], answers: Mapping[str, Answer]) -> None:
@@ -120,6 +126,13 @@ class Stages:
         return QueryVerdict(
             name=name, statement=statement.text, tuned=statement.tuned, verdict=Verdict.of(checks)
         )
+
+
+def _not_verified(uncertain: int) -> Verdict:
+    if not uncertain:
+        return Verdict(status=Status.OFF, reason="--verify none")
+    reason = f"{uncertain} rows have no known outcome, and --verify none does not look for them"
+    return Verdict(status=Status.UNKNOWN, reason=reason)
 
 
 def _difference(true: Answer, found: Answer) -> tuple[str, str]:

@@ -28,8 +28,13 @@ class Values:
         valid = None if self.valid is None else self.valid[start:stop]
         return Values(self.array[start:stop], valid)
 
+    def take(self, rows: Rows) -> "Values":
+        """Return these rows, by their index."""
+        valid = None if self.valid is None else self.valid[rows]
+        return Values(self.array[rows], valid)
+
     def values(self) -> Array:
-        """Return the values, one a row (anything where NULL)."""
+        """Return the values, one per row (undefined where NULL)."""
         return self.array
 
     def present(self) -> Array:
@@ -59,8 +64,13 @@ class Coded:
         valid = None if self.valid is None else self.valid[start:stop]
         return Coded(self.codes[start:stop], self.levels, valid)
 
+    def take(self, rows: Rows) -> "Coded":
+        """Return these rows, by their index."""
+        valid = None if self.valid is None else self.valid[rows]
+        return Coded(self.codes[rows], self.levels, valid)
+
     def values(self) -> Array:
-        """Return the values, one a row (anything where NULL)."""
+        """Return the values, one per row (undefined where NULL)."""
         taken: Array = self.levels.take(self.codes)
         return taken
 
@@ -102,3 +112,8 @@ class Block:
         """Return rows start..stop of this block as views."""
         data = {name: column.slice(start, stop) for name, column in self.data.items()}
         return Block(self.table, self.part, self.rows[start:stop], data)
+
+    def take(self, rows: Rows) -> "Block":
+        """Return these rows of the block, by their index in it."""
+        data = {name: column.take(rows) for name, column in self.data.items()}
+        return Block(self.table, self.part, self.rows[rows], data)

@@ -46,6 +46,7 @@ class Sender:
         self.retried = 0
         self.uncertain: list[RowSlice] = []
         self.uncertain_rows = 0
+        self.uncertain_cause = ""
 
     def close(self) -> None:
         """Close the session."""
@@ -185,6 +186,7 @@ class Sender:
             self.meter.record(send.due_ns, send.ended_ns, send.payload.rows)
         elif self._session.classify(send.error) is Failure.UNKNOWN:
             self._add_uncertain(send.rows)
+            self.uncertain_cause = self._database.explain(send.error)
 
     def _deliver_alone(self, payload: Payload, rows: Rows, due_ns: int) -> None:
         """Send until it is acknowledged, uncertain, or has failed for good."""
@@ -232,6 +234,7 @@ class Sender:
 
     def _count_uncertain(self, rows: Rows, said: str) -> None:
         self._add_uncertain(rows)
+        self.uncertain_cause = said
         # A node that goes takes with it all that is on its way.
         most = MAX_UNCERTAIN_SENDS + self._session.in_flight - 1
         if len(self.uncertain) > most:

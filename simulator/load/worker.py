@@ -229,6 +229,7 @@ class Worker:
             sends=meter.sends,
             retried=sender.retried if sender else 0,
             uncertain=tuple(sender.uncertain) if sender else (),
+            uncertain_cause=self._database.options.redact(sender.uncertain_cause) if sender else "",
             generate_s=sender.generate_ns / 1e9 if sender else 0.0,
             encode_s=sender.encode_ns / 1e9 if sender else 0.0,
             send_s=sender.send_ns / 1e9 if sender else 0.0,

@@ -359,7 +359,11 @@ class Database(ABC, Generic[Session_co]):
 
     def explain(self, error: Exception) -> str:
         """Return a driver's error in the server's own words, with a remedy where one is known."""
-        return with_remedy(self.words(error), {**self.remedies, **_REMEDIES})
+        return with_remedy(self.words(error), {**self.remedies, **_REMEDIES}, self.remedy(error))
+
+    def remedy(self, error: Exception) -> str | None:
+        """Return what to try where no pattern of `remedies` is found in the words."""
+        return None
 
     def words(self, error: Exception) -> str:
         """Return a driver's error in the server's own words."""

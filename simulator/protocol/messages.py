@@ -91,6 +91,8 @@ class WorkerReport(Message):
     sends: int = 0
     retried: int = 0
     uncertain: tuple[RowSlice, ...] = ()
+    uncertain_cause: str = ""
+    """The last error that left the outcome of a batch unknown."""
     generate_s: float = 0.0
     encode_s: float = 0.0
     send_s: float = 0.0
