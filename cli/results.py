@@ -15,7 +15,7 @@ from cli.host.folders import state_folder
 from cli.host.machine import Machine
 from cli.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
-from simulator.errors import ConfigError, Interrupted, MismatchError, UnverifiableError
+from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.protocol.messages import Outcome
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
@@ -88,6 +88,8 @@ class Result(BaseModel):
         verdicts = [run.outcome.verdict for run in self.runs]
         if any(v and v.status is Status.MISMATCH for v in verdicts):
             return MismatchError.exit_code
+        if any(v and v.status is Status.INCOMPLETE for v in verdicts):
+            return RunError.exit_code
         if any(v is None or v.status is Status.UNKNOWN for v in verdicts):
             return UnverifiableError.exit_code
         return 0

@@ -83,7 +83,8 @@ def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: dict[st
     if spec.kind is Kind.INSERT:
         metrics = insert_metrics(outcome, spec.after.rows)
         if outcome.touched:
-            done = outcome.status == "done"
+            verdict = outcome.verdict
+            done = outcome.status == "done" and not (verdict and verdict.uncertain_absent)
             result.manifest = Manifest(dataset=spec.after, rows=spec.after.rows, complete=done)
     result.runs.append(
         RunRecord(

@@ -102,7 +102,7 @@ def test_what_was_acknowledged_is_there_after_a_kill(target, server, database):
     if verdict.status is Status.MISMATCH:
         assert any("not expected 0" in check.found for check in verdict.checks), verdict.reason
     if kept:
-        assert verdict.status is Status.VERIFIED, verdict.reason
+        assert verdict.status in (Status.VERIFIED, Status.INCOMPLETE), verdict.reason
 
 
 @pytest.mark.parametrize("target", EMBEDDED)
