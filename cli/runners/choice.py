@@ -7,9 +7,11 @@ from cli.cluster.options import ClusterOptions
 from cli.config import Target
 from cli.host.interrupts import Interrupts
 from cli.host.lock import locked
+from cli.packages import missing_packages
 from cli.runners.base import Runner
 from cli.runners.local import LocalRunner
 from simulator.errors import ConfigError
+from simulator.modules import database_class
 from simulator.protocol.spec import Kind, RunSpec
 
 
@@ -28,6 +30,7 @@ def runner_for(
     key = address_key(target.options) if first.kind is not Kind.CHECK else ""
     command = f"{first.kind} --target {target.name}"
     if target.runner == "local":
+        _expect_packages(target)
         file_lock = locked(key, command) if key else nullcontext()
         return LocalRunner(target.secrets(), interrupts, file_lock)
     from cli.cluster.api import Cluster  # noqa: PLC0415
@@ -39,6 +42,20 @@ def runner_for(
     cluster = Cluster(options, options.namespace or target.namespace)
     lock = ClusterLock(cluster, key, sweep_id, command) if key else nullcontext()
     return KubernetesRunner(Release(sweep_id, target), cluster, options, interrupts, lock)
+
+
+def _expect_packages(target: Target) -> None:
+    """Raise ConfigError if a package that the module imports is not installed."""
+    cls = database_class(target.module)
+    missing = missing_packages(cls)
+    if missing:
+        embedded = cls.capabilities.embedded
+        file = "requirements-embedded.txt" if embedded else "requirements.txt"
+        raise ConfigError(
+            f"target {target.name}: module {cls.name} needs the Python package"
+            f" {', '.join(missing)}, which is not installed: run `pip install -r {file}`; the"
+            " documentation of the module names packages that are not on PyPI"
+        )
 
 
 def manifests(target: Target, sweep_id: str, options: ClusterOptions, spec: RunSpec) -> str:

@@ -316,3 +316,29 @@ def test_a_second_run_on_the_same_file_is_refused_and_named(
     assert not other.output.exists()
     assert checked.code == 0
     assert cli.leftovers() == []
+
+
+def test_a_missing_driver_is_told_before_anything_starts(cli: CommandLine) -> None:
+    (cli.folder / "mine.py").write_text(
+        "from simulator.modules.null import Null\n\n\nclass Mine(Null):\n    name = 'mine'\n\n"
+        "    def connect(self):\n        import no_such_driver\n"
+    )
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text("targets:\n  own:\n    module: mine:Mine\n    runner: local\n")
+    cli.environment["PYTHONPATH"] = str(cli.folder)
+    for command in ("insert", "check"):
+        done = cli.run(command, "--target=own")
+
+        assert done.code == 2
+        assert "needs the Python package no_such_driver" in done.err
+        assert "pip install" in done.err
+    assert not cli.output.exists()
+
+
+def test_a_missing_helm_is_told_before_anything_starts(cli: CommandLine) -> None:
+    cli.environment["PATH"] = "/nowhere"
+    done = cli.run("insert", "--target=postgresql")
+
+    assert done.code == 2
+    assert "helm is not on the PATH" in done.err
+    assert not cli.output.exists()
