@@ -91,13 +91,11 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         acknowledged="in the translog of the primary and of every in-sync replica; "
         "index.translog.durability decides whether it is synced to disk; visible after a refresh",
         oldest={"Elasticsearch": (8, 0), "OpenSearch": (2, 0)},
-        verified_against="Elasticsearch 8.6.2, OpenSearch 2.19.6",
         limits=(
             "floats must be finite; texts have at most 32,766 bytes, client keys 512",
             "no minimum or maximum of client keys: the key is the _id",
             "no time buckets of a table in nanoseconds: histograms calculate in doubles",
         ),
-        kept_after_kill=True,
     )
     options_model = ElasticsearchOptions
     options: ElasticsearchOptions
