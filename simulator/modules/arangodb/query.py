@@ -84,9 +84,7 @@ def _text(query: Query) -> str:
 
 def _refuse_key(*columns: str | None) -> None:
     if ID.name in columns:
-        raise Unsupported(
-            "the client's key is the _key, which queries can only return"
-        )
+        raise Unsupported("the client's key is the _key, which queries can only return")
 
 
 # --- groups ---------------------------------------------------------------------------------------

@@ -140,9 +140,7 @@ def _filters(query: AggregateQuery) -> list[Body]:
 
 def _refuse_key(table: Table, *columns: str) -> None:
     if any(is_key(table.column(name)) for name in columns):
-        raise Unsupported(
-            "the client's key is the _id, which searches can only return"
-        )
+        raise Unsupported("the client's key is the _id, which searches can only return")
 
 
 # --- aggregations ---------------------------------------------------------------------------------
