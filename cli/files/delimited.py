@@ -37,6 +37,10 @@ class DelimitedSource(Source):
         self._zipped = request.file.name.lower().endswith(".gz")
         self._skip = request.on_error is OnError.SKIP
         self._ragged: list[tuple[int, int]] = []
+        """Number of each such row, and how many cells it has."""
+        self._width = 0
+        """How many cells the heading has."""
+        self._head = self._read_head()
         self._delimiter = request.delimiter or self._detected()
         self.names = ()
         first = next(self.portions(), None)
@@ -91,7 +95,7 @@ class DelimitedSource(Source):
         return (
             BadCells(
                 column="",
-                expected=counted(len(self.names), "cell"),
+                expected=counted(self._width, "cell"),
                 action=OnError.SKIP,
                 count=len(self._ragged),
                 first=tuple(first),
@@ -129,14 +133,15 @@ class DelimitedSource(Source):
 
     def _on_ragged(self, row: Any) -> str:
         self._ragged.append((row.number, row.actual_columns))
+        self._width = row.expected_columns
         return "skip" if self._skip else "error"
 
     def _ragged_error(self, row: int, found: int) -> ConfigError:
-        expected = counted(len(self.names), "cell") + " as in the heading" if self.names else ""
+        expected = counted(self._width, "cell")
         return ConfigError(
-            f"{self._where}: {self.place(row)}: expected {expected or 'as many cells as before'},"
-            f" found {found}; correct the line, leave such rows out with --on-error skip, or name"
-            f" another --delimiter than {self._delimiter!r}"
+            f"{self._where}: {self.place(row)}: expected {expected} as in the heading, found"
+            f" {found}; correct the line, leave such rows out with --on-error skip, or name another"
+            f" --delimiter than {self._delimiter!r}"
         )
 
     def _numbers(self, first: int, count: int) -> Array:
@@ -154,7 +159,7 @@ class DelimitedSource(Source):
             with pa.CompressedInputStream(file, "gzip") as content:
                 yield content
 
-    def _detected(self) -> str:
+    def _read_head(self) -> bytes:
         with self._opened() as file:
             head: bytes = file.read(_HEAD_BYTES)
         if head.startswith(_UTF16) or b"\0" in head:
@@ -162,10 +167,12 @@ class DelimitedSource(Source):
                 f"{self._where}: is not text in UTF-8 (it has NUL bytes, as UTF-16 has); convert"
                 " it, for example with iconv -f UTF-16 -t UTF-8"
             )
-        if ".tsv" in self._path.suffixes:
+        return head
+
+    def _detected(self) -> str:
+        if ".tsv" in self._path.name.lower():
             return "\t"
-        text = head.decode("utf-8-sig", errors="replace")
-        return detected(text, whole=len(head) < _HEAD_BYTES)
+        return detected(_text(self._head), whole=len(self._head) < _HEAD_BYTES)
 
     def _heading(self, columns: list[Any]) -> tuple[str, ...]:
         if len(columns) > _MAX_COLUMNS:
@@ -179,8 +186,13 @@ class DelimitedSource(Source):
         return tuple(name.decode() for name in names)
 
     def _no_rows(self) -> str:
-        if not self.names:
+        self.names = self.names or tuple(_text(self._head).strip().split(self._delimiter))
+        if self.names == ("",):
             return "is empty; it needs a line with the names of the columns, and rows below it"
         if looks_like_data(self.names):
             return f"has one line only, {_NO_HEADING.format(', '.join(self.names))}"
         return f"has no rows, only the heading ({', '.join(self.names)})"
+
+
+def _text(head: bytes) -> str:
+    return head.decode("utf-8-sig", errors="replace")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,7 @@ class Request:
             f" count from 1970; got {given!r}"
         )
         try:
-            sample = datetime(2001, 2, 3, 4, 5, 6)  # noqa: DTZ001 - only to try the format
+            sample = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
             datetime.strptime(sample.strftime(given), given)  # noqa: DTZ007
         except (ValueError, UnicodeError):
             return [f"--time-format: {expected}"]

@@ -114,6 +114,7 @@ def _time(
             f"--time-column: expected one timestamp column, found {found}; name the column with the"
             f" time: {_candidates(instants or integers, types)}"
             + ("" if instants else f" ({_ISO}; integers are allowed)")
+            + ("; is it the only column? --delimiter says what separates them" * (len(names) == 1))
         )
     elif wanted not in names:
         problems.append(f"--time-column: no column {wanted!r} ({nearest(wanted, names)})")

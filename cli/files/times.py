@@ -92,9 +92,9 @@ class EpochTime(CellType):
 
 _DATE = re.compile(
     r"(?P<a>\d{1,4})(?P<separator>[-./ ])(?P<b>\d{1,2}|[A-Za-z]{3,9})(?P=separator)(?P<c>\d{2,4})"
-    r"(?:(?P<gap>[T ]|, ?)(?P<clock>\d.*))?"
+    r"(?:(?P<gap>[T ]|, ?)(?P<clock>[\d:.]+)(?P<half> ?[AaPp][Mm])?(?P<zone> ?([Zz]|[+-][\d:]+))?)?"
 )
-_CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f", "%I:%M:%S %p", "%I:%M %p")
+_CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f")
 
 
 def suggested(texts: Sequence[str]) -> list[str] | None:
@@ -113,9 +113,16 @@ def _formats(first: re.Match[str]) -> Iterator[str]:
     orders += [("%d", month, year) for month in months]
     if not first["b"].isalpha():
         orders.append(("%m", "%d", year))
-    clocks = [first["gap"] + clock for clock in _CLOCKS] if first["clock"] else [""]
+    clocks = [_clock(first, clock) for clock in _CLOCKS] if first["clock"] else [""]
     for order, clock in product(orders, clocks):
         yield first["separator"].join(order) + clock
+
+
+def _clock(first: re.Match[str], clock: str) -> str:
+    half, zone = first["half"] or "", first["zone"] or ""
+    if half:
+        clock = clock.replace("%H", "%I") + half[:-2] + "%p"
+    return first["gap"] + clock + (" " * zone.startswith(" ") + "%z" if zone else "")
 
 
 def _has(text: str, time_format: str) -> bool:
