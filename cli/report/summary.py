@@ -1,9 +1,9 @@
 """What a result says, as typed figures: made once, and shown as a table, JSON or CSV."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
 
 from cli.metrics import latency_of, merged
 from cli.results import Result, RunRecord
@@ -109,11 +109,11 @@ def _sends(runs: Sequence[RunRecord]) -> dict[str, Figure]:
 
 
 def _queries(run: RunRecord) -> list[Row]:
-    times = [times for worker in run.outcome.workers for times in worker.queries]
-    return [
-        _query(query, sorted(d for each in times if each.name == query.name for d in each.durations_s))
-        for query in run.outcome.queries
-    ]  # fmt: skip
+    durations: dict[str, list[float]] = defaultdict(list)
+    for worker in run.outcome.workers:
+        for times in worker.queries:
+            durations[times.name] += times.durations_s
+    return [_query(query, sorted(durations[query.name])) for query in run.outcome.queries]
 
 
 def _query(query: QueryVerdict, durations: Sequence[float]) -> Row:

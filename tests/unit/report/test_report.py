@@ -11,8 +11,11 @@ import pytest
 
 from cli.host.machine import Machine
 from cli.metrics import insert_metrics, latency_of, merged
-from cli.report.tables import _percentile, mismatches_of, printed, rows_of
-from cli.report.warnings import spread, warnings_of
+from cli.report.notes import mismatches_of
+from cli.report.records import records_of
+from cli.report.summary import percentile, spread_of
+from cli.report.tables import printed
+from cli.report.warnings import warnings_of
 from cli.results import Result, RunRecord
 from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey
@@ -180,7 +183,7 @@ def test_the_percentile_of_few_values_is_one_of_them():
     ranks = {
         (n, per_cent): max(-(-n * per_cent // 100), 1) for n in values for per_cent in (50, 99)
     }
-    found = {(n, per_cent): _percentile(range(1, n + 1), per_cent / 100) for n, per_cent in ranks}
+    found = {(n, per_cent): percentile(range(1, n + 1), per_cent / 100) for n, per_cent in ranks}
 
     assert found == ranks
 
@@ -301,7 +304,7 @@ def test_a_row_of_insert_sums_up_the_runs_of_a_worker_count():
         timed(2.0, latency=slow),
         run(outcome(worker(0), worker(1))),
     ]
-    one, two = rows_of(result(runs))
+    one, two = records_of(result(runs))
 
     assert [row["workers"] for row in (one, two)] == [1, 2]
     assert (one["runs"], one["rows_per_s_min"], one["rows_per_s_max"]) == (2, 500, 1000)
@@ -312,7 +315,7 @@ def test_a_row_of_insert_sums_up_the_runs_of_a_worker_count():
 
 
 def test_failed_runs_are_not_in_the_table():
-    assert rows_of(result([run(outcome(status="failed"))])) == []
+    assert records_of(result([run(outcome(status="failed"))])) == []
 
 
 @pytest.mark.parametrize(
@@ -327,7 +330,7 @@ def test_failed_runs_are_not_in_the_table():
 )
 def test_the_worst_verdict_of_the_runs_stands_in_the_table(statuses, worst):
     verdicts = [status and Verdict(status=status) for status in statuses]
-    (row,) = rows_of(result([run(outcome(verdict=verdict)) for verdict in verdicts]))
+    (row,) = records_of(result([run(outcome(verdict=verdict)) for verdict in verdicts]))
 
     assert row["verdict"] == worst
 
@@ -387,7 +390,7 @@ def queried(*, tuned=False):
 
 
 def test_a_row_of_query_sums_up_all_workers():
-    asked, refused = rows_of(queried())
+    asked, refused = records_of(queried())
 
     assert asked == {
         "query": "q",
@@ -436,7 +439,7 @@ def test_json_has_the_rows_and_what_is_needed_to_judge_them():
     shown = result([timed(1)], warnings=["slow"])
     found = json.loads(printed(shown, Path("r.json"), "json"))
 
-    assert found.pop("rows") == rows_of(shown)
+    assert found.pop("rows") == records_of(shown)
     assert found == {
         "kind": "insert",
         "target": "lite",
@@ -462,4 +465,4 @@ def test_csv_keeps_every_digit():
     shown = result([timed(math.pi)])
     (line,) = csv.DictReader(io.StringIO(printed(shown, None, "csv")))
 
-    assert float(line["rows_per_s_avg"]) == rows_of(shown)[0]["rows_per_s_avg"]
+    assert float(line["rows_per_s_avg"]) == records_of(shown)[0]["rows_per_s_avg"]
