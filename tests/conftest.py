@@ -1,9 +1,9 @@
-"""Real servers for every suite: one at a time, and only those that are asked for.
+"""Real servers for every suite, one at a time, and only the requested ones.
 
-A test says which server it needs by `@pytest.mark.server("NAME", ...)`, of several names each in
-turn, or by its parameter `target`. It gets the server (`server`), the name of an empty database on
-it (`server_database`) and the module's options that reach that (`server_options`); or what starts
-one with settings of the test's own (`own_server`).
+A test requests a server with `@pytest.mark.server("NAME", ...)` (several names: each in turn), or
+by its parameter `target`. Fixtures give it the server (`server`), the name of an empty database
+(`server_database`) and the module's options for it (`server_options`), or a function that starts a
+server with settings of the test (`own_server`).
 """
 
 from collections.abc import Callable, Iterator

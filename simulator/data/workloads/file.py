@@ -70,7 +70,7 @@ class FileColumn(BaseModel):
     coded: bool = False
     """Whether it is a text column with few distinct values."""
     summable: bool = False
-    """Whether it is a number whose sum every database can compute: it fits into its type."""
+    """Whether it is a number whose sum fits into its type, so that databases can return it."""
 
 
 class BadCells(BaseModel):
