@@ -23,6 +23,8 @@ FORMATS = ("table", "json", "csv")
 
 _FLEXIBLE_WIDTH = 24
 """A longer verdict is wrapped before a column is dropped."""
+_NAME_WIDTH = 40
+"""A longer name of a query is wrapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +120,16 @@ def _table(result: Result, path: Path | None, width: int) -> str:
     summary = summary_of(result)
     columns, dropped = _fitting(console, summary)
     console.print(_drawn(summary, columns))
+    console.print()
     if dropped:
         titles = ", ".join(column.title.replace("\n", " ") for column in dropped)
         console.print(
-            f"not shown in {width} columns: {titles}; --format json or csv has them, as has a wider"
-            " terminal",
+            f"not shown in {width} columns: {titles} (see them with --format json or csv)",
             soft_wrap=True,
         )
     for line in notes_of(result, path):
         console.print(line, soft_wrap=True)
-    return out.getvalue()
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
 def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Column]]:
@@ -146,13 +148,16 @@ def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Col
 
 
 def _drawn(summary: Summary, columns: Sequence[Column], flexible_width: int | None = None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    longest = max((len(str(row.name)) for row in summary.rows), default=0)
     for column in columns:
         table.add_column(
             column.title,
             justify="left" if column.text else "right",
             vertical="bottom",
+            overflow="fold",
             no_wrap=not column.text,
+            min_width=min(longest, _NAME_WIDTH) if column.title == "Query" else None,
             max_width=flexible_width if column.title == "Verdict" else None,
         )
     for row in summary.rows:
