@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from cli.results import Result
+from cli.results import Result, RunRecord
 from simulator.errors import counted
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
@@ -42,10 +42,15 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
 def mismatches_of(result: Result) -> list[str]:
     """Return what is wrong, incomplete or unknown, run by run."""
     return [
-        f"{counted(run.workers, 'worker')}, run {run.run}: {run.outcome.verdict.reason}"
+        f"{_place(run)}{run.outcome.verdict.reason}"
         for run in result.runs
         if run.outcome.verdict and run.outcome.verdict.status in _NOT_RIGHT
     ]
+
+
+def _place(run: RunRecord) -> str:
+    """Return which run of a sweep it is; nothing for a verification, which has no workers."""
+    return f"{counted(run.workers, 'worker')}, run {run.run}: " if run.workers else ""
 
 
 def _done_before(result: Result) -> list[str]:

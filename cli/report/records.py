@@ -30,6 +30,8 @@ def _record(kind: Kind, subject: str, row: Row) -> Record:
             record["spread"] = figure.spread
     if kind is Kind.QUERY:
         record["executions"] = max((figure.n for figure in row.figures.values()), default=0)
+    if kind is Kind.VERIFY:
+        record |= {"expected": row.expected, "found": row.found}
     record["verdict"] = row.verdict
     return record
 

@@ -36,7 +36,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a summary: a worker count, a step or a query."""
+    """One line of a summary: a worker count, a step, a query or a check."""
 
     name: str | int
     runs: int
@@ -44,6 +44,9 @@ class Row:
     """By name; empty where nothing could be measured."""
     verdict: str
     """The status in a word or two; the reason where nothing could be measured."""
+    expected: str = ""
+    found: str = ""
+    """Of a check: the values that were compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,15 @@ class Summary:
 
     kind: Kind
     subject: str
-    """What a row is about: workers, level (rows in the tables before a step) or query."""
+    """What a row is about: workers, level (rows in the tables before a step), query or check."""
     rows: tuple[Row, ...]
 
 
 def summary_of(result: Result) -> Summary:
     """Return the summary of a result."""
     done = [run for run in result.runs if run.outcome.status == "done"]
+    if result.kind is Kind.VERIFY:
+        return Summary(result.kind, "check", tuple(row for run in done for row in _checks(run)))
     if result.kind is Kind.QUERY:
         return Summary(result.kind, "query", tuple(row for run in done for row in _queries(run)))
     if result.configuration.get("steps"):
@@ -129,6 +134,15 @@ def _query(query: QueryVerdict, durations: Sequence[float]) -> Row:
     n = len(durations)
     figures = {f"duration_s_{k}": Figure(v, Unit.SECONDS, n) for k, v in values.items()}
     return Row(query.name, 1, figures, query.verdict.status.value + ", tuned" * query.tuned)
+
+
+def _checks(run: RunRecord) -> list[Row]:
+    statuses = {True: Status.VERIFIED, False: Status.MISMATCH, None: Status.UNKNOWN}
+    checks = run.outcome.verdict.checks if run.outcome.verdict else ()
+    return [
+        Row(check.name, 1, {}, statuses[check.ok].value, check.expected, check.found)
+        for check in checks
+    ]
 
 
 def percentile(ordered: Sequence[float], part: float) -> float:

@@ -99,6 +99,12 @@ _COLUMNS = {
         Column("p99\nms", _figure("duration_s_p99"), _milliseconds, drop=3),
         Column("Verdict", lambda row: row.verdict, str, text=True),
     ),
+    "check": (
+        _subject("Check", text=True),
+        Column("Expected", lambda row: row.expected, str, text=True),
+        Column("Found", lambda row: row.found, str, text=True),
+        Column("Verdict", lambda row: row.verdict, str, text=True),
+    ),
 }
 
 

@@ -14,7 +14,7 @@ from cli.report.summary import percentile, spread_of, summary_of
 from cli.report.tables import printed
 from simulator.protocol.messages import QueryTimes, QueryVerdict, WorkerReport
 from simulator.protocol.spec import Kind
-from simulator.protocol.verdict import Status, Verdict
+from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.report.made import SENDS, histogram, outcome, result, run, timed, worker
 
 
@@ -278,14 +278,31 @@ def renamed(asked, name, reason):
 def test_a_long_reason_is_wrapped_and_a_long_name_drops_columns():
     reason = "no window functions, and no other way to compute the newest row of each device here"
     wrapped = printed(renamed(queried(), "-per-hour", reason), None, "table")
-    narrow = printed(renamed(queried(), "-per-" + 30 * "x", "no reason"), None, "table")
+    narrow = printed(renamed(queried(), "-per-" + 34 * "x", "no reason"), None, "table")
 
     for text in wrapped, narrow:
         assert max(len(line) for line in table_of(text)) <= 80
     assert "not shown" not in wrapped
     assert "u-per-hour" in wrapped
     assert "not shown in 80 columns: Max ms (see" in narrow
-    assert "q-per-" + 30 * "x" in narrow
+    assert "q-per-" + 34 * "x" in narrow
+
+
+def test_a_verification_shows_its_checks():
+    checks = [
+        Check(name="t: count", expected="2", found="1", ok=False),
+        Check(name="t: sum of x", expected="7", found="-", ok=None),
+    ]
+    found = run(outcome(verdict=Verdict.of(checks))).model_copy(update={"workers": 0})
+    shown = result([found], kind=Kind.VERIFY)
+
+    assert records_of(shown) == [
+        {"check": "t: count", "expected": "2", "found": "1", "verdict": "mismatch"},
+        {"check": "t: sum of x", "expected": "7", "found": "-", "verdict": "unknown"},
+    ]
+    lines = lines_of(printed(shown, None, "table"))
+    assert [line.split("  ")[0] for line in lines[:4:2]] == ["Check", "t: count"]
+    assert mismatches_of(shown) == ["t: count: expected 2, found 1"]
 
 
 def test_a_failure_is_shown_with_what_was_done_before():
