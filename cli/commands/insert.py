@@ -20,11 +20,11 @@ from cli.commands.common import (
     start,
 )
 from cli.files.prepare import prepared
-from cli.files.request import Request, conflicts, described
+from cli.files.request import DELIMITERS, Request, conflicts, described
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
-from simulator.data.workloads.file import File
+from simulator.data.workloads.file import File, OnError
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import VerifyMode
@@ -101,7 +101,8 @@ Examples:
     type=click.Path(path_type=Path),
     default=None,
     metavar="FILE",
-    help="Insert the rows of this file (CSV or Parquet) instead of a workload's.",
+    help="Insert the rows of this file (CSV, TSV, either with .gz, or Parquet) instead of a"
+    " workload's.",
 )
 @option(
     "--time-column",
@@ -109,10 +110,32 @@ Examples:
     help="Column of --data with the time of a row.  [default: the only timestamp]",
 )
 @option(
+    "--time-format",
+    default="",
+    metavar="FORMAT",
+    help="Format of the times in --data, such as '%d/%m/%Y %H:%M:%S'; or s, ms, us or ns for"
+    " integers that count from 1970.  [default: ISO 8601]",
+)
+@option(
     "--tags",
     default="",
     metavar="A,B",
-    help="Text columns of --data that tell which series a row belongs to.  [default: none]",
+    help="Columns of --data that identify the series of a row, stored as text.  [default: none]",
+)
+@option(
+    "--delimiter",
+    default="",
+    metavar="CHARACTER",
+    help="What separates the cells of --data: a character, or comma, semicolon, tab, pipe."
+    "  [default: detected]",
+)
+@option(
+    "--on-error",
+    type=click.Choice([action.value for action in OnError]),
+    default=OnError.STOP.value,
+    show_default=True,
+    help="What to do with a cell of --data that does not have its column's type: stop, store the"
+    " column as text, store the cell as NULL, or skip the row.",
 )
 @option(
     "--workload",
@@ -171,7 +194,10 @@ def insert(  # noqa: PLR0913
     clean: bool,
     data: Path | None,
     time_column: str | None,
+    time_format: str,
     tags: str,
+    delimiter: str,
+    on_error: str,
     workload: str,
     seed: int,
     start_time: datetime | None,
@@ -218,7 +244,15 @@ def insert(  # noqa: PLR0913
     request = None
     if data:
         names = tuple(name for name in tags.split(",") if name)
-        request = Request(data, time_column, names, options.primary_key)
+        request = Request(
+            file=data,
+            time_column=time_column,
+            tags=names,
+            primary_key=options.primary_key,
+            delimiter=DELIMITERS.get(delimiter, delimiter),
+            time_format=time_format,
+            on_error=OnError(on_error),
+        )
     rows = None
     try:
         rows = _rows(options, request, quiet=quiet)
