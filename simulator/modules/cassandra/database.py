@@ -134,7 +134,6 @@ class Cassandra(Database):
         acknowledged="as many replicas as `consistency` says have the row in their commit log and "
         "in memory; their commitlog_sync says whether it was also synced to disk",
         oldest={"Cassandra": (4, 0)},  # tables that show the settings
-        verified_against="Cassandra 5.0.9; not yet run against YugabyteDB",
         limits=(
             "a row whose key is there already replaces it, without a word",
             "a primary key takes no NULL, 65,535 bytes at most, and a partition key no empty text",
@@ -142,7 +141,6 @@ class Cassandra(Database):
             "groups by time or other columns than the key's: the client fetches and groups rows",
         ),
         # A log that is synced periodically is replayed up to its last marker, of every 100 ms.
-        kept_after_kill=False,
     )
     options_model: ClassVar[type[Options]] = CassandraOptions
     options: CassandraOptions

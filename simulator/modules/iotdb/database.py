@@ -83,8 +83,6 @@ class IotDb(Database):
         },
         acknowledged="in memory and handed to the write-ahead log, which is synced first only if "
         "the server's wal_mode is SYNC",
-        verified_against="IoTDB 2.0.1-beta, one ConfigNode and one DataNode",
-        kept_after_kill=False,
         limits=(
             "the time's column is called `time` in the server's tables",
             "names that differ in capitals only are the same",
