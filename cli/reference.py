@@ -1,4 +1,4 @@
-"""The generated parts of docs/: `make docs` (`python -m cli.reference`) writes them anew.
+"""The generated parts of docs/: `make docs` (`python -m cli.reference`) rewrites them.
 
 Each part stands between `<!-- name -->` and `<!-- /name -->`; a test compares them with the code.
 """
@@ -199,7 +199,7 @@ PARTS: dict[str, Callable[[], str]] = {
 
 
 def renewed(text: str) -> str:
-    """Return a document with its generated parts made anew."""
+    """Return a document with its generated parts up to date."""
     for name, make in PARTS.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
