@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from cli.host.folders import state_folder
 from cli.host.machine import Machine
 from cli.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
-from simulator.errors import ConfigError, Interrupted, MismatchError, UnverifiableError
+from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.protocol.messages import Outcome
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
@@ -87,6 +88,8 @@ class Result(BaseModel):
         verdicts = [run.outcome.verdict for run in self.runs]
         if any(v and v.status is Status.MISMATCH for v in verdicts):
             return MismatchError.exit_code
+        if any(v and v.status is Status.INCOMPLETE for v in verdicts):
+            return RunError.exit_code
         if any(v is None or v.status is Status.UNKNOWN for v in verdicts):
             return UnverifiableError.exit_code
         return 0
@@ -133,6 +136,35 @@ def write(path: Path, result: Result) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+class ResultFile:
+    """Where the result of one sweep is written: its file, or another place if that fails."""
+
+    def __init__(self, path: Path) -> None:
+        self.path: Path | None = path
+        """None once no place could be written."""
+        self.trouble = ""
+        """Why the result is not where it should be."""
+
+    def write(self, result: Result) -> None:
+        """Write the result; after a failure, to the user's state folder or the temporary folder."""
+        if self.path is None:
+            return
+        name = self.path.name
+        folders = (self.path.parent, state_folder() / "results", Path(tempfile.gettempdir()))
+        for folder in folders:
+            try:
+                if self.trouble:
+                    folder.mkdir(parents=True, exist_ok=True)
+                write(folder / name, result)
+            except OSError as error:
+                failed = f"{folder / name} cannot be written: {error.strerror or error}"
+                self.trouble = f"{self.trouble}; {failed}" if self.trouble else failed
+            else:
+                self.path = folder / name
+                return
+        self.path = None
 
 
 def read(path: Path) -> Result:

@@ -158,6 +158,7 @@ def insert(  # noqa: PLR0913
     timeout: float,
     form: str,
     quiet: bool,
+    force: bool,
     dry_run: bool,
     workers: tuple[int, ...],
     runs: int | None,
@@ -211,7 +212,7 @@ def insert(  # noqa: PLR0913
     )
     problems += plan.option_problems(options)
     if found and database:
-        problems += plan.target_problems(options, database)
+        problems += plan.target_problems(options, found, force=force)
         if data and found.runner != "local":
             problems.append("--data: pods cannot read a file of this machine; use --runner local")
     request = None

@@ -44,6 +44,7 @@ def query(  # noqa: PLR0913
     timeout: float,
     form: str,
     quiet: bool,
+    force: bool,
     dry_run: bool,
     workers: int,
     runs: int,
@@ -77,6 +78,7 @@ def query(  # noqa: PLR0913
             runs=runs,
             timeout_s=timeout,
             names=names,
+            force=force,
         )
         sweep.result.configuration = {
             "workers": workers,

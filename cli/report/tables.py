@@ -21,6 +21,8 @@ from simulator.protocol.verdict import Status, Verdict
 
 FORMATS = ("table", "json", "csv")
 
+_NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
+
 Row = dict[str, Any]
 
 
@@ -161,7 +163,7 @@ def _percentile(ordered: Sequence[float], part: float) -> float:
 
 
 def _worst(verdicts: Sequence[Verdict | None]) -> Status:
-    order = (Status.MISMATCH, Status.UNKNOWN, Status.OFF, Status.VERIFIED)
+    order = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN, Status.OFF, Status.VERIFIED)
     found = {verdict.status if verdict else Status.UNKNOWN for verdict in verdicts}
     return next(status for status in order if status in found)
 
@@ -285,5 +287,5 @@ def mismatches_of(result: Result) -> list[str]:
     return [
         f"{run.workers} workers, run {run.run}: {run.outcome.verdict.reason}"
         for run in result.runs
-        if run.outcome.verdict and run.outcome.verdict.status in (Status.MISMATCH, Status.UNKNOWN)
+        if run.outcome.verdict and run.outcome.verdict.status in _NOT_RIGHT
     ]

@@ -1,11 +1,11 @@
-"""The collector's work on the database: before the workers start and after the clock stops."""
+"""The collector's work on the database, before the workers start and after the clock stops."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Answer, Function, Query
-from simulator.errors import SetupError
+from simulator.errors import RunError, SetupError
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.messages import QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind, RunSpec
@@ -17,7 +17,7 @@ EnterPhase: TypeAlias = Callable[[str], None]
 
 
 class Stages:
-    """The stages of one run and what they have found so far."""
+    """The stages of one run, and their results so far."""
 
     def __init__(self, spec: RunSpec, database: Database, enter: EnterPhase) -> None:
         self._spec = spec
@@ -32,7 +32,7 @@ class Stages:
         self.size_bytes: int | None = None
 
     def prepare(self) -> None:
-        """Make the tables as the run needs them, or see that they are."""
+        """Create the tables, or check that they hold what the run needs."""
         spec, database, tables = self._spec, self._database, self._reader.tables
         facts = database.inspect()
         self.server = ServerFacts(
@@ -55,7 +55,7 @@ class Stages:
             database.create_indices(tables)
 
     def _expect_rows(self) -> None:
-        """Refuse tables that do not hold what the manifest says."""
+        """Raise SetupError if the tables do not hold the rows of the manifest."""
         stored = 0
         with self._database.connect() as session:
             for table in self._reader.tables:
@@ -65,26 +65,32 @@ class Stages:
         expected = self._spec.dataset.rows
         if stored != expected:
             raise SetupError(
-                f"the tables of {self._spec.target} hold {stored} rows, and the manifest of its"
-                f" last insert says {expected}: run insert again, or name the result file of the"
+                f"the tables of {self._spec.target} hold {stored} rows, but its last insert"
+                f" left {expected}: run insert again, or name the result file of the"
                 " insert that wrote them with --dataset"
             )
 
     def finish_insert(self, reports: Sequence[WorkerReport]) -> None:
-        """Settle, measure the size, and verify what is stored."""
+        """Settle, measure the size, and verify what is stored.
+
+        RunError if nothing was acknowledged: a rate of 0 is no measurement.
+        """
         spec, database = self._spec, self._database
+        causes = [report.uncertain_cause for report in reports if report.uncertain_cause]
+        if causes and not any(report.rows for report in reports):
+            raise RunError(f"no row was acknowledged; the last error: {causes[-1]}")
         self._enter("settle")
         database.settle(self._reader.tables)
         self.size_bytes = database.size_bytes(self._reader.tables)
+        uncertain = [item for report in reports for item in report.uncertain]
         if spec.verify is VerifyMode.NONE:
-            self.verdict = Verdict(status=Status.OFF, reason="--verify none")
+            self.verdict = _not_verified(sum(len(item.numbers()) for item in uncertain))
             return
         self._enter("verify")
-        uncertain = [item for report in reports for item in report.uncertain]
         self.verdict = verify(database, spec.after, uncertain, spec.verify)
 
     def finish_query(self, reports: Sequence[WorkerReport], answers: Mapping[str, Answer]) -> None:
-        """Compare every different answer that came back with the oracle's."""
+        """Compare every distinct answer with the truth."""
         self._enter("verify")
         spec, known = self._spec, self._reader.queries()
         oracle = Oracle(known[name] for name in spec.queries)
@@ -122,8 +128,15 @@ class Stages:
         )
 
 
+def _not_verified(uncertain: int) -> Verdict:
+    if not uncertain:
+        return Verdict(status=Status.OFF, reason="--verify none")
+    reason = f"{uncertain} rows have no known outcome, and --verify none does not look for them"
+    return Verdict(status=Status.UNKNOWN, reason=reason)
+
+
 def _difference(true: Answer, found: Answer) -> tuple[str, str]:
-    """Return both answers in short: the first rows in which they differ, or their sizes."""
+    """Return the first rows in which the answers differ, or their sizes."""
     for true_row, found_row in zip(true.rows, found.rows, strict=False):
         if true_row != found_row:
             return str(true_row), str(found_row)

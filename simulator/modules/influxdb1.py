@@ -80,7 +80,7 @@ class Influxdb1(Influxdb):
 
     def render(self, query: Query) -> Statement:
         """Return the query in InfluxQL."""
-        plan = Plan(query, influxql.parts(query, self._bucket(query.table)))
+        plan = Plan(query, influxql.subqueries(query, self._bucket(query.table)))
         return Statement(plan.text, outputs(query), (plan,))
 
     # --- databases

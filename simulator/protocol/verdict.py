@@ -1,11 +1,11 @@
-"""Verdicts: what was compared and what came of it, as plain records."""
+"""Verdicts: what was compared, and with what result, as plain records."""
 
 from collections.abc import Sequence
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
-_MAX_TOLD = 5
+_MAX_REASONS = 5
 
 
 class VerifyMode(StrEnum):
@@ -20,13 +20,17 @@ class Status(StrEnum):
     """A verdict in one word."""
 
     VERIFIED = "verified"
+    """Everything that was sent is stored, exactly once and unchanged."""
     MISMATCH = "mismatch"
+    """Stored data or answers are wrong."""
+    INCOMPLETE = "incomplete"
+    """Every acknowledged row is stored, but some of unknown outcome are not."""
     UNKNOWN = "unknown"
     OFF = "not verified"
 
 
 class Check(BaseModel):
-    """One comparison: `ok` is None where the truth cannot be told."""
+    """One comparison; `ok` is None where the truth is not known."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -37,7 +41,7 @@ class Check(BaseModel):
 
 
 class Verdict(BaseModel):
-    """What all checks together say: a mismatch beats an unknown, an unknown beats verified."""
+    """The result of all checks: mismatch beats incomplete, which beats unknown, then verified."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,28 +49,51 @@ class Verdict(BaseModel):
     reason: str = ""
     checks: tuple[Check, ...] = ()
     not_compared: tuple[str, ...] = ()
-    """What this database cannot be asked, and why; it does not weaken the other checks."""
+    """What this database cannot answer, and why; the other checks still count."""
+    uncertain_present: int = 0
+    """Rows whose send had no known outcome and that are stored."""
+    uncertain_absent: int = 0
+    """Rows whose send had no known outcome and that are not stored."""
 
     @classmethod
-    def of(cls, checks: Sequence[Check], not_compared: Sequence[str] = ()) -> "Verdict":
-        """Return the verdict that follows from the checks; no checks at all are no evidence."""
+    def of(
+        cls,
+        checks: Sequence[Check],
+        not_compared: Sequence[str] = (),
+        *,
+        present: int = 0,
+        absent: int = 0,
+    ) -> "Verdict":
+        """Return the verdict of the checks; without any check it is unknown.
+
+        `present` and `absent` count the rows of unknown outcome that are and are not stored.
+        """
         wrong = [check for check in checks if check.ok is False]
-        open_ = [check for check in checks if check.ok is None]
-        status = Status.MISMATCH if wrong else Status.UNKNOWN if open_ or not checks else None
-        told = [f"{c.name}: expected {c.expected}, found {c.found}" for c in (wrong or open_)]
-        reason = "; ".join(told[:_MAX_TOLD])
-        if len(told) > _MAX_TOLD:
-            reason += f"; and {len(told) - _MAX_TOLD} more"
+        unknown = [check for check in checks if check.ok is None]
+        status = Status.VERIFIED
+        reasons = [f"{c.name}: expected {c.expected}, found {c.found}" for c in (wrong or unknown)]
+        if wrong:
+            status = Status.MISMATCH
+        elif absent:
+            status = Status.INCOMPLETE
+            reasons.insert(0, f"{absent} rows whose send had no known outcome are not stored")
+        elif unknown or not checks:
+            status = Status.UNKNOWN
+        reason = "; ".join(reasons[:_MAX_REASONS])
+        if len(reasons) > _MAX_REASONS:
+            reason += f"; and {len(reasons) - _MAX_REASONS} more"
         return cls(
-            status=status or Status.VERIFIED,
+            status=status,
             reason=reason,
             checks=tuple(checks),
             not_compared=tuple(not_compared),
+            uncertain_present=present,
+            uncertain_absent=absent,
         )
 
 
 class RowSlice(BaseModel):
-    """The rows of one send: start, start + step, ... below stop."""
+    """The rows of one batch: start, start + step, ... below stop."""
 
     model_config = ConfigDict(frozen=True)
 

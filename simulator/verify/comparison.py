@@ -1,13 +1,13 @@
-"""After the clock has stopped: is everything there that was acknowledged, and nothing else?
+"""Compares what is stored with the dataset, after the clock has stopped.
 
-`counts` compares rows, sums, minima and maxima of every column and distinct natural keys; `full`
-also reads every row back. The truth comes from the dataset's own rows. Rows whose send had an
-unknown outcome may be stored or not; everything else must be there exactly once.
+`counts` compares the number of rows, the sums, minima and maxima of every column, and the number of
+distinct natural keys; `full` also reads every row. The truth is computed from the dataset's own
+rows. A row whose send had no known outcome may be stored or not; the comparison finds out which.
+Every other row must be stored exactly once.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,37 +40,44 @@ _MAX_SHOWN = 5
 
 
 def verify(
-    database: Database, dataset: Dataset, uncertain: Sequence[RowSlice], level: VerifyMode
+    database: Database, dataset: Dataset, uncertain: Sequence[RowSlice], mode: VerifyMode
 ) -> Verdict:
-    """Compare what is stored with the dataset; rows of `uncertain` may be missing."""
+    """Compare what is stored with the dataset; rows of `uncertain` may be absent."""
     maybe = frozenset(row for item in uncertain for row in item.numbers())
     try:
         with database.connect() as session:
-            comparison = _Comparison(database, session, dataset, DatasetReader(dataset), maybe, [])
-            checks = comparison.counts()
-            if level is VerifyMode.FULL:
-                # Every row has been seen, which settles what the counts had to leave open.
-                checks = [check for check in checks if check.ok is not None]
-                checks += [comparison.rows(table) for table in comparison.reader.tables]
+            comparison = _Comparison(database, session, dataset, maybe)
+            checks = comparison.checks(mode)
     except Unsupported as error:
         return Verdict(status=Status.UNKNOWN, reason=str(error))
     except ValueError as error:
         types = "values of their columns' types"
-        checks = [Check(name="stored values", expected=types, found=str(error), ok=False)]
-    return Verdict.of(checks, not_compared=comparison.not_compared)
+        return Verdict.of([Check(name="stored values", expected=types, found=str(error), ok=False)])
+    return Verdict.of(
+        checks,
+        comparison.not_compared,
+        present=comparison.present,
+        absent=comparison.absent,
+    )
 
 
-@dataclass(frozen=True, slots=True)
 class _Comparison:
-    """What is stored beside what should be."""
+    """What is stored beside what should be stored."""
 
-    database: Database
-    session: Session
-    dataset: Dataset
-    reader: DatasetReader
-    maybe: frozenset[int]
-    not_compared: list[str]
-    """What the database cannot be asked, and why."""
+    def __init__(
+        self, database: Database, session: Session, dataset: Dataset, maybe: frozenset[int]
+    ) -> None:
+        self.database = database
+        self.session = session
+        self.dataset = dataset
+        self.reader = DatasetReader(dataset)
+        self.maybe = maybe
+        """Numbers of the rows that may be absent."""
+        self.not_compared: list[str] = []
+        """What the database cannot answer, and why."""
+        self.present = 0
+        """Rows of `maybe` that are stored."""
+        self.absent = 0
 
     def blocks(self, table: Table | None = None) -> Iterator[Block]:
         """Yield the dataset's rows, of one table or of all."""
@@ -79,43 +86,66 @@ class _Comparison:
                 yield from (b for b in blocks if table is None or b.table.name == table.name)
 
     def maybe_of(self, table: Table) -> NDArray[np.int64]:
-        """Return the numbers of a table's rows that may be missing."""
+        """Return the numbers of a table's rows that may be absent."""
         tables = self.reader.tables
         which = [item.name for item in tables].index(table.name)
         return np.array([row for row in self.maybe if row % len(tables) == which], np.int64)
 
-    def counts(self) -> list[Check]:
-        """Compare counts, sums, extremes and distinct keys of every table."""
-        queries = [_statistics(table) for table in self.reader.tables]
-        oracle = Oracle(queries)
+    def checks(self, mode: VerifyMode) -> list[Check]:
+        """Compare every table."""
+        tables = self.reader.tables
+        truths = Oracle(_statistics(table) for table in tables)
         for block in self.blocks():
-            oracle.add(block)
-        return [check for query in queries for check in self._table_counts(oracle, query)]
+            truths.add(block)
+        checks: list[Check] = []
+        for table in tables:
+            maybe = self.maybe_of(table)
+            if not len(maybe):
+                checks += self._counts(table, truths)
+            elif mode is VerifyMode.COUNTS:
+                checks += self._counts_of_uncertain(table, truths, maybe)
+            if mode is VerifyMode.FULL:
+                checks.append(self.rows(table))
+        return checks
 
-    def _table_counts(self, oracle: Oracle, query: AggregateQuery) -> list[Check]:
-        table, truth = query.table, oracle.truth(query)
+    def _counts_of_uncertain(
+        self, table: Table, truths: Oracle, maybe: NDArray[np.int64]
+    ) -> list[Check]:
+        """Find out which rows of unknown outcome are stored: all, none, or some."""
+        with_all = self._counts(table, truths)
+        if all(check.ok for check in with_all):
+            self.present += len(maybe)
+            return with_all
+        certain = Oracle([_statistics(table)])
+        for block in self.blocks(table):
+            certain.add(block.take(np.flatnonzero(~np.isin(block.rows, maybe))))
+        without = self._counts(table, certain)
+        if all(check.ok for check in without):
+            self.absent += len(maybe)
+            return without
+        return [self.rows(table)]
+
+    def _counts(self, table: Table, truths: Oracle) -> list[Check]:
+        """Compare count, sums, extremes and distinct keys of a table."""
+        query = _statistics(table)
+        truth = truths.truth(query)
         expected = dict(zip(truth.answer.names, truth.answer.rows[0], strict=True))
         slack = dict(zip(truth.answer.names, truth.slack[0] if truth.slack else (), strict=False))
         asked = self._askable(query, expected)
-        raw = self.session.run(self.database.render(asked))
-        found = answer(outputs(asked), raw)
+        found = answer(outputs(asked), self.session.run(self.database.render(asked)))
         checks = [
             _check(table, label, expected[label], value, slack.get(label, 0.0))
             for label, value in zip(found.names, found.rows[0], strict=True)
         ]
-        stored = int(found.rows[0][0])
-        uncertain = len(self.maybe_of(table))
-        if uncertain and stored != expected["count"]:
-            checks = _loosened(checks, expected["count"], uncertain, stored)
         distinct = DistinctQuery(table, table.key)
         label = f"distinct ({', '.join(table.key)})"
         if table.key and self._can(distinct, label):
             ((keys,),) = self.session.run(self.database.render(distinct))
-            checks.append(_check(table, label, stored, int(keys)))
+            checks.append(_check(table, label, int(found.rows[0][0]), int(keys)))
         return checks
 
     def _askable(self, query: AggregateQuery, expected: dict[str, Any]) -> AggregateQuery:
-        """Leave out what the database cannot be asked, but for the count of rows."""
+        """Return the query without what the database cannot answer; the row count remains."""
         table = query.table
         count, *others = (a for a in query.aggregates if _fits(table, a, expected))
         others = [a for a in others if self._can(AggregateQuery(table, (a,)), a.label)]
@@ -125,41 +155,47 @@ class _Comparison:
         try:
             self.database.render(query)
         except Unsupported as error:
-            self.not_compared.append(f"{query.table.name}: {label}: {error}")
+            reason = f"{query.table.name}: {label}: {error}"
+            if reason not in self.not_compared:
+                self.not_compared.append(reason)
             return False
         return True
 
     def rows(self, table: Table) -> Check:
-        """Read every row of a table back and compare it."""
+        """Read every row of a table and compare it."""
         statement = self.database.render(RowsQuery(table))
         expected, stored = Fingerprint(), Fingerprint()
-        maybe, not_stored = self.maybe_of(table), Counter[int]()
+        maybe, absent = self.maybe_of(table), Counter[int]()
         for block in self.blocks(table):
             hashes = block_hashes(statement.outputs, block)
             uncertain = np.isin(block.rows, maybe)
             expected.add(hashes[~uncertain])
-            not_stored.update(hashes[uncertain].tolist())
-        sought = np.array([*not_stored], np.uint64)
+            absent.update(hashes[uncertain].tolist())
+        sought = np.array([*absent], np.uint64)
         for raw in self.session.stream(statement, _STREAM_ROWS):
             hashes = stored_hashes(statement.outputs, raw)
             stored.add(hashes)
-            came = not_stored & Counter(hashes[np.isin(hashes, sought)].tolist())
-            expected.add(np.array([*came.elements()], np.uint64))
-            not_stored -= came
-        name, told = f"{table.name}: every row", f"{int(expected.counts.sum())} rows"
-        left = f"uncertain and not stored: {not_stored.total()}"
+            found = absent & Counter(hashes[np.isin(hashes, sought)].tolist())
+            expected.add(np.array([*found.elements()], np.uint64))
+            absent -= found
+        name, rows = f"{table.name}: every row", f"{int(expected.counts.sum())} rows"
         buckets = expected.differing(stored)
         if not len(buckets):
-            found = f"{told}; {left}" if not_stored.total() else told
-            return Check(name=name, expected=told, found=found, ok=True)
+            self._resolve(len(maybe), absent.total())
+            return Check(name=name, expected=rows, found=rows, ok=True)
         missing, extra = self._differences(table, statement, buckets[:_MAX_BUCKETS])
         lost = [row for row in missing if row not in self.maybe]
-        found = (
-            f"{int(stored.counts.sum())} rows; missing {_shown(lost)}; "
-            f"not expected {_shown(extra)}; {left}"
+        differences = (
+            f"{int(stored.counts.sum())} rows; missing {_shown(lost)}; not expected {_shown(extra)}"
         )
-        all_explained = len(buckets) <= _MAX_BUCKETS and not lost and not extra
-        return Check(name=name, expected=told, found=found, ok=all_explained)
+        explained = len(buckets) <= _MAX_BUCKETS and not lost and not extra
+        # A stored row may equal both an uncertain row and an acknowledged one that is missing.
+        self._resolve(len(maybe), absent.total() + len(missing) - len(lost))
+        return Check(name=name, expected=rows, found=differences, ok=explained)
+
+    def _resolve(self, uncertain: int, absent: int) -> None:
+        self.absent += absent
+        self.present += uncertain - absent
 
     def _differences(
         self, table: Table, statement: Statement, buckets: NDArray[np.int64]
@@ -180,13 +216,13 @@ class _Comparison:
                 if found[key] > len(expected.get(key, ())):
                     extra.append(tuple(raw[index]))
         missing: list[int] = []
-        for key, rows in expected.items():  # of rows that are alike the uncertain ones are missing
+        for key, rows in expected.items():  # of equal rows the uncertain ones count as missing
             missing += sorted(rows, key=self.maybe.__contains__)[found[key] :]
         return sorted(missing), extra
 
 
 def _statistics(table: Table) -> AggregateQuery:
-    """Return the count of rows and, for each column, what can be compared of it."""
+    """Return the query for the row count and the comparable statistics of each column."""
     aggregates = [Aggregate(Function.COUNT)]
     for column in table.columns:
         functions = [Function.MIN, Function.MAX]
@@ -199,7 +235,7 @@ def _statistics(table: Table) -> AggregateQuery:
 
 
 def _fits(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:
-    """Whether 64 bits hold a sum: databases refuse or round one that they do not."""
+    """Whether a sum fits into 64 bits: databases refuse or round larger ones."""
     if aggregate.function is not Function.SUM or aggregate.column is None:
         return True
     if table.column(aggregate.column).type not in INTEGERS:
@@ -212,18 +248,6 @@ def _check(table: Table, label: str, expected: Any, found: Any, slack: float = 0
     near = bool(slack) and found is not None and abs(found - expected) <= slack
     ok = bool(found == expected) or near
     return Check(name=f"{table.name}: {label}", expected=str(expected), found=str(found), ok=ok)
-
-
-def _loosened(checks: list[Check], total: int, uncertain: int, stored: int) -> list[Check]:
-    """Allow for uncertain rows that are not stored: what they leave open is unknown, not wrong."""
-    if not total - uncertain <= stored <= total:
-        return checks
-    count, *others = checks
-    within = count.model_copy(update={"expected": f"{total - uncertain}..{total}", "ok": True})
-    return [
-        within,
-        *(check if check.ok else check.model_copy(update={"ok": None}) for check in others),
-    ]
 
 
 def _shown(items: Sequence[Any]) -> str:

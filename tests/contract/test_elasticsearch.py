@@ -25,7 +25,7 @@ from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.elasticsearch import query as elasticsearch_query
 from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
-from simulator.modules.shared.http import Refused, Reply
+from simulator.modules.shared.http import HttpReply, Refused
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests.contract.harness import Wideset, ask, count, send
@@ -715,7 +715,7 @@ def test_what_is_no_elasticsearch_is_told():
         database = Elasticsearch(ElasticsearchOptions(url=web.url))
         with pytest.raises(SetupError, match="check that url is that of Elasticsearch"):
             database.connect()
-    at_a_port_like_a_status = Refused("http://127.0.0.1:40115", Reply(404, {}, b"nothing"))
+    at_a_port_like_a_status = Refused("http://127.0.0.1:40115", HttpReply(404, {}, b"nothing"))
     assert "check that url is that" in database.explain(at_a_port_like_a_status)
 
 

@@ -1,7 +1,6 @@
-"""What is MongoDB's own: its documents, its errors and what they mean, TLS, and its secrets.
+"""MongoDB's documents, error classes, TLS, secrets and write concern.
 
-The server is FerretDB. What only a mongod can answer is tried with replies made up from MongoDB's
-manual, and said to be.
+The server is FerretDB. Replies that only a mongod gives are made up from MongoDB's manual.
 """
 
 import os
@@ -42,10 +41,9 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.mongodb import session as mongodb_session
-from simulator.modules.mongodb.concern import durability
-from simulator.modules.mongodb.database import Mongodb, MongodbOptions, _nodes
-from simulator.modules.mongodb.documents import Format
-from simulator.modules.mongodb.session import pieces
+from simulator.modules.mongodb.database import Mongodb, MongodbOptions, durability, members
+from simulator.modules.mongodb.query import Format
+from simulator.modules.mongodb.session import commands
 from tests.contract.harness import Wideset, ask, count, refusal
 from tests.servers import free_port
 
@@ -257,7 +255,10 @@ def test_a_query_of_the_users_own_is_a_command(mongodb):
         with mongodb.connect() as session:
             found = ask(session, Statement(text, outputs(query), tuned=True)).rows
         assert found == ((0 if "$match" in text else 300,),)
-    with mongodb.connect() as session, pytest.raises(ValueError, match="a query is a command"):
+    with (
+        mongodb.connect() as session,
+        pytest.raises(ValueError, match="expected a command in extended JSON"),
+    ):
         session.run(Statement("db.readings.count()", outputs(query), tuned=True))
 
 
@@ -462,9 +463,21 @@ def test_a_batch_of_which_a_part_was_stored_is_not_sent_again(mongodb, monkeypat
             session.send(payload)
         assert caught.value.details["nInserted"] == 100
         assert session.classify(caught.value) is Failure.UNKNOWN
-        monkeypatch.setattr(session.database, "command", lambda _: {"n": 99})
-        with pytest.raises(BulkWriteError):
-            session.send(payload)
+
+
+def test_a_reply_that_acknowledges_fewer_documents_than_were_sent_is_an_error(mongodb, monkeypatch):
+    wide = Wideset(PrimaryKey.DB)
+    mongodb.create(wide.tables, 300)
+    with mongodb.connect() as session:
+        payload = encoded(session, wide.batches[0], 300)
+        for acknowledged in (299, 0):
+            reply = {"n": acknowledged, "ok": 1.0}
+            monkeypatch.setattr(session.database, "command", lambda _, reply=reply: reply)
+            with pytest.raises(BulkWriteError) as caught:
+                session.send(payload)
+            assert session.classify(caught.value) is Failure.UNKNOWN
+            told = mongodb.explain(caught.value)
+            assert told == f"the server acknowledged {acknowledged} of 300 documents"
 
 
 @pytest.mark.parametrize(
@@ -475,7 +488,7 @@ def test_a_command_is_cut_between_documents(monkeypatch, limit, rows, sizes):
     monkeypatch.setattr(mongodb_session, "COMMAND_BYTES", limit)
     monkeypatch.setattr(mongodb_session, "COMMAND_ROWS", rows)
     content = b"\x05\0\0\0\0" * 5
-    cut = pieces(content, 5)
+    cut = commands(content, 5)
     assert [count for count, _ in cut] == sizes
     assert b"".join(documents for _, documents in cut) == content
 
@@ -497,7 +510,7 @@ def test_no_password_at_all(open_mongodb):
 def test_no_user_at_all(server, open_mongodb):
     reach = f"mongodb://127.0.0.1:{server.port()}/"
     for told in refusal(open_mongodb(connection_string=reach, password=None)):
-        assert "requires authentication; give the user" in told
+        assert "requires authentication; grant the user" in told
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
@@ -555,7 +568,7 @@ def test_a_certificate_is_checked_unless_said_otherwise(server, open_mongodb):
         )
         for told in refusal(database):
             assert "certificate verify failed" in told
-            assert "; name the authority's file in ca_file" in told
+            assert "; set ca_file to the CA's certificate" in told
     with pytest.raises(SetupError, match=r"nowhere\.pem"):
         open_mongodb(connection_string=reach, ca_file="/nowhere.pem").connect()
 
@@ -608,7 +621,7 @@ NOT = {"writeConcernMajorityJournalDefault": False}
         ({"w": "majority", "j": True}, SET, NOT, True, "journal on disk of a majority"),
         ({"w": 1}, SET, JOURNALS, False, "memory of the primary; .*100 ms later"),
         ({"w": 2, "j": True}, SET, {}, True, r"journal on disk of 2 members \(w=2, j=true\)"),
-        ({"w": "east"}, SET, JOURNALS, False, "the members that 'east' names"),
+        ({"w": "east"}, SET, JOURNALS, False, "the members with the write concern 'east'"),
         ({"w": "majority"}, ALONE, {}, True, "journal on disk of the only server"),
         ({"w": 1}, ALONE, {}, False, "memory of the only server"),
     ],
@@ -628,7 +641,7 @@ def test_ferretdb_is_told_apart(open_mongodb):
     assert server.settings["document_format"] == "flat"
     assert server.settings["w"] == "majority"
     told = open_mongodb(document_format="timeseries").describe().version
-    assert told == "FerretDB 2.7.0, which keeps a time-series in a plain collection"
+    assert told == "FerretDB 2.7.0, which stores a time series in a plain collection"
 
 
 class MadeUp:
@@ -657,7 +670,7 @@ MEMBERS = {"setName": "rs", "hosts": ["a", "b"], "passives": ["c"], "arbiters": 
 
 def test_a_mongod_is_described(mongodb, monkeypatch):
     replies = {"buildInfo": MONGOD, "hello": MEMBERS, "replSetGetConfig": {"config": JOURNALS}}
-    monkeypatch.setattr(mongodb, "_connect", lambda _: MadeUp(**replies))
+    monkeypatch.setattr(mongodb, "connect", lambda: MadeUp(**replies))
     found = mongodb.describe()
     assert (found.version, found.nodes, found.durable) == ("MongoDB 8.0.32", 3, True)
     assert "journal on disk of a majority" in found.durability
@@ -665,14 +678,14 @@ def test_a_mongod_is_described(mongodb, monkeypatch):
 
 def test_a_mongod_that_is_too_old_is_refused(mongodb, monkeypatch):
     old = {"version": "4.4.29", "versionArray": [4, 4, 29, 0]}
-    monkeypatch.setattr(mongodb, "_connect", lambda _: MadeUp(buildInfo=old, hello=MEMBERS))
+    monkeypatch.setattr(mongodb, "connect", lambda: MadeUp(buildInfo=old, hello=MEMBERS))
     with pytest.raises(SetupError, match=r"the server is MongoDB 4\.4\.29, .* 5\.2 or newer"):
         mongodb.inspect()
 
 
 def test_members_that_hold_data_are_counted():
-    assert _nodes(MadeUp(), {}) == 1
-    assert _nodes(MadeUp(), MEMBERS) == 3
+    assert members(MadeUp(), {}) == 1
+    assert members(MadeUp(), MEMBERS) == 3
     shards = [{"host": "rs0/a:1,b:1,c:1"}, {"host": "rs1/d:1,e:1,f:1"}]
-    assert _nodes(MadeUp(listShards={"shards": shards}), {"msg": "isdbgrid"}) == 6
-    assert _nodes(MadeUp(), {"msg": "isdbgrid"}) == 1
+    assert members(MadeUp(listShards={"shards": shards}), {"msg": "isdbgrid"}) == 6
+    assert members(MadeUp(), {"msg": "isdbgrid"}) == 1

@@ -197,6 +197,10 @@ BAD_INPUT = {
         ["--target=postgresql", "--set=x", "--set=run.id=1", "--values=no.yaml", "--image=a b"],
         ["--set: expected KEY=VALUE", "--set: run.id", "--values: no.yaml", "--image: expected"],
     ),
+    "more workers than this machine can run": (
+        ["--target=sqlite", "--workers=1,100000"],
+        ["--workers: 100,000 workers are too many for the", "GiB are free", "--force"],
+    ),
     "an unset variable": (
         ["--target=postgresql", "--runner=local", "--extra-option=password=${NO_SUCH}"],
         ["NO_SUCH"],

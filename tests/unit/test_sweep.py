@@ -7,7 +7,7 @@ from pydantic import SecretStr
 from cli.host.interrupts import Interrupts
 from cli.host.machine import this_machine
 from cli.plan import PlannedRun
-from cli.results import Result
+from cli.results import Result, ResultFile
 from cli.sweep import run_sweep
 from simulator.data.dataset import lane_range
 from simulator.modules.base import Options
@@ -57,7 +57,7 @@ def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
         Runner(),
         Secretive(password="sesame open").redact,
         result=result,
-        path=path,
+        file=ResultFile(path),
         watch=lambda _, event: shown.append(event.model_dump_json()),
         interrupts=Interrupts(),
     )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from simulator.data.query import AggregateQuery, Function
 from simulator.data.schema import TimeUnit
-from simulator.modules.shared.partials import Fold, Row
+from simulator.modules.shared.partials import Combiner, Row
 
 COUNT = Function.COUNT
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the driver's datetimes are in UTC and do not say so
@@ -61,7 +61,7 @@ class _Cell:
             self.value += value
 
 
-class Groups(Fold):
+class Groups(Combiner):
     """An AggregateQuery's groups.
 
     `rows_are_parts`: each row is a group's tags and then its parts, as the server aggregates them;

@@ -24,7 +24,7 @@ from simulator.data.query import (
 from simulator.data.schema import FLOATS, Column, Table
 from simulator.modules.cassandra.groups import COUNT, Groups, Part, parts_of
 from simulator.modules.cassandra.tables import Key, full_name, quoted, quoted_all, type_name
-from simulator.modules.shared.partials import Collected, Different, Fold, Newest
+from simulator.modules.shared.partials import Collected, Combiner, Distinct, Newest
 
 TOKENS = 1 << 64
 _FIRST_TOKEN = -(1 << 63)
@@ -41,7 +41,7 @@ class Scan(Statement):
     """Whether its last two parameters are the ends of a range of tokens."""
     many_rows: bool = False
     """Whether what comes is rows of the table, too many to hold."""
-    fold: Callable[[], Fold] = Collected
+    fold: Callable[[], Combiner] = Collected
 
 
 def token_ranges() -> list[tuple[int, int]]:
@@ -77,7 +77,7 @@ class Renderer:
         self,
         query: Query,
         selected: str,
-        fold: Callable[[], Fold],
+        fold: Callable[[], Combiner],
         *,
         behind: str = "",
         by_ranges: bool = True,
@@ -136,7 +136,7 @@ class Renderer:
         by_name = {output.name: output for output in outputs(of)}
         wanted = tuple(by_name[name] for name in query.columns)
         apart = set(key.partition) <= set(query.columns)
-        return self._scan(query, quoted_all(query.columns), partial(Different, wanted, apart=apart))
+        return self._scan(query, quoted_all(query.columns), partial(Distinct, wanted, apart=apart))
 
     def _counted(self, query: Query, counted: AggregateQuery) -> Scan:
         parts = parts_of(counted)

@@ -220,7 +220,7 @@ class CassandraSession(Session):
                 for select in selects:
                     for page in self._pages(select, (*statement.parameters, *ends), _PAGE_ROWS):
                         fold.add(page)
-                fold.end_part()
+                fold.end_range()
             return fold.rows()
         asked = [(select, (*statement.parameters, *ends)) for ends in ranges for select in selects]
         for _, found in execute_concurrent(

@@ -229,7 +229,7 @@ class Influxdb(Database):
     def render(self, query: Query) -> Statement:
         """Return the query in Flux or InfluxQL."""
         of = flux if self.options.language is Language.FLUX else influxql
-        plan = Plan(query, of.parts(query, self._bucket(query.table)))
+        plan = Plan(query, of.subqueries(query, self._bucket(query.table)))
         return Statement(plan.text, outputs(query), (plan,))
 
     def explain(self, error: Exception) -> str:

@@ -2,7 +2,7 @@
 
 The server's sum of integers is a double, which is exact up to 2**53 only, and it has no UNION. So
 integers are summed in pieces of 16 bits, each by itself exact, and every physical table is asked by
-itself; the client puts pieces and tables together (`Merged`, `Newest`, `Different`).
+itself; the client puts pieces and tables together (`Merged`, `Newest`, `Distinct`).
 """
 
 import re
@@ -23,7 +23,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOATS, Column, Role, Table, Type
 from simulator.modules.iotdb.clock import Clock
-from simulator.modules.shared.partials import Collected, Different, Fold, Newest, Row
+from simulator.modules.shared.partials import Collected, Combiner, Distinct, Newest, Row
 from simulator.modules.shared.sql import Dialect
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
@@ -86,7 +86,7 @@ class Plan:
     selects: tuple[str, ...]
     read: Callable[[Row], Row]
     """Makes a row as the server gives it into one that can be compared."""
-    fold: Callable[[], Fold]
+    fold: Callable[[], Combiner]
 
 
 class _Term(NamedTuple):
@@ -103,7 +103,7 @@ class _Value(NamedTuple):
     made: Callable[..., Any]
 
 
-class Merged(Fold):
+class Merged(Combiner):
     """Groups with their aggregates, put together."""
 
     def __init__(self, keys: int, values: Sequence[_Value]) -> None:
@@ -170,14 +170,14 @@ def _distinct(query: DistinctQuery, clock: Clock) -> Plan:
     typed = {output.name: output for output in outputs(RowsQuery(table))}
     wanted = tuple(typed[name] for name in query.columns)
     columns = [table.column(name) for name in query.columns]
-    return _rows(table, columns, clock, lambda: Different(wanted))
+    return _rows(table, columns, clock, lambda: Distinct(wanted))
 
 
 def _rows(
     table: Table,
     columns: Sequence[Column],
     clock: Clock,
-    fold: Callable[[], Fold],
+    fold: Callable[[], Combiner],
 ) -> Plan:
     names = ", ".join(quoted(stored_name(table, column)) for column in columns)
     selects = _from(table, f"SELECT {names}", "")

@@ -104,7 +104,7 @@ class QuasarSession(Session):
             case AggregateQuery():
                 wanted = sql.aggregate_parts(query)
                 rows = (row for line in lines for row in self._asked(line))
-                return sql.answered(query, sql.found(query, wanted, rows))
+                return sql.answered(query, wanted, rows)
             case RowsQuery():
                 return [row for portion in self.stream(statement, 0) for row in portion]
             case NewestQuery() | None:

@@ -1,12 +1,12 @@
-"""HTTP for the databases that speak it: one kept connection, bytes in, status and bytes out.
+"""HTTP for the databases that speak it: one persistent connection, bytes in, status and bytes out.
 
-What an error means for the rows that were sent is decided here, once (`classify`): without a
-connection nothing was sent; what was sent and not answered may have been applied; else the status
-says it.
+`classify` decides what an error means for the rows of a request: without a connection nothing was
+sent; a request without an answer may have been applied; otherwise the status decides.
 """
 
 import base64
 import json
+import re
 import socket
 import ssl
 import zlib
@@ -28,7 +28,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 
-from simulator.errors import SetupError
+from simulator.errors import BenchError, SetupError
 from simulator.modules.base import Database, Failure, Options, Session
 from simulator.modules.shared.tls import (
     CA,
@@ -40,14 +40,14 @@ from simulator.modules.shared.tls import (
 )
 
 Body: TypeAlias = bytes | memoryview
-"""What a request may carry."""
+"""The body of a request."""
 
 _PIECE_BYTES = 1 << 16
 _SHOWN_BYTES = 1000
 _FIRST_FAILURE = 300
 _PATH = "/%:@!$&'()*+,;="
 _BROKEN = (OSError, HTTPException)
-"""Whatever a connection that breaks, hangs or talks nonsense raises."""
+"""What a connection raises that breaks, hangs or receives something other than HTTP."""
 
 
 class HttpOptions(Options):
@@ -80,61 +80,79 @@ class HttpOptions(Options):
         return url.rstrip("/")
 
 
-class Reply(NamedTuple):
-    """An answer, whole."""
+class HttpReply(NamedTuple):
+    """A complete answer."""
 
     status: int
     headers: HTTPMessage
     body: bytes
 
     def json(self) -> Any:
-        """Return the body's JSON; HttpError if it is none."""
+        """Return the body as JSON; HttpError if it is not JSON."""
         try:
             return json.loads(self.body)
         except ValueError as error:
-            raise HttpError(f"expected JSON, got {self.body[:200]!r}; check the url") from error
+            raise HttpError(f"expected JSON, got {self.body[:200]!r}", "check the url") from error
 
 
 class HttpError(Exception):
-    """Root of what goes wrong here; the text says where, in whose words, and what to try."""
+    """Base of the errors of this file: what failed and where, then what to try."""
+
+    def __init__(self, text: str, remedy: str = "") -> None:
+        super().__init__(f"{text}; {remedy}" if remedy else text)
+        self.text, self.remedy = text, remedy
 
 
 class NotConnected(HttpError):
     """There was no connection, so nothing was sent."""
 
-    def __init__(self, text: str, *, permanent: bool = False) -> None:
-        super().__init__(text)
+    def __init__(self, text: str, remedy: str, *, permanent: bool = False) -> None:
+        super().__init__(text, remedy)
         self.permanent = permanent
-        """Trying again cannot help: a certificate that is not trusted, a server without TLS."""
+        """Trying again cannot help: an untrusted certificate, a server without TLS."""
 
 
 class NoAnswer(HttpError):
-    """It was sent, wholly or in part, and no complete answer came."""
+    """The request was sent, at least in part, and no complete answer arrived."""
 
 
 class Refused(HttpError):
     """The server answered with a status other than success."""
 
-    def __init__(self, where: str, reply: Reply) -> None:
+    def __init__(self, where: str, reply: HttpReply) -> None:
         self.status, self.reply = reply.status, reply
-        self.words = words(reply.body) or responses.get(reply.status, "")
-        """What the server says; of a status without a body its standard meaning."""
+        said = words(reply.body)
+        self.words = said or responses.get(reply.status, "")
+        """The server's message; without one, the standard meaning of the status."""
         remedy = _REMEDIES.get(reply.status, "")
-        told = f"{where} answered {reply.status}: {self.words}"
-        super().__init__(f"{told}; {remedy}" if remedy else told)
+        if reply.status == FORBIDDEN and said and not _ABOUT_CREDENTIALS.search(said):
+            remedy = ""
+        super().__init__(f"{where} answered {reply.status}: {self.words}", remedy)
 
 
-_REDIRECTED = "write the address that it redirects to into url"
+FORBIDDEN = 403
 _REMEDIES = {
-    **dict.fromkeys((301, 302, 303, 307, 308), _REDIRECTED),
+    **dict.fromkeys((301, 302, 303, 307, 308), "set url to the address that it redirects to"),
     401: "check the credentials among the target's options",
-    403: "check the credentials among the target's options, and what they may do",
+    FORBIDDEN: "check the credentials among the target's options, and their permissions",
     413: "use a smaller --batch, or let the server take larger requests",
 }
+_ABOUT_CREDENTIALS = re.compile(
+    r"(?i)auth|credential|token|password|permission|privilege|denied|not allowed|\b(user|role)\b"
+)
+"""A 403 may also be a block: a full disk, a read-only table, an expired licence."""
+
+
+def check_count(stored: int, sent: int) -> None:
+    """Raise HttpError if the server acknowledged another number of rows than were sent."""
+    if stored != sent:
+        raise HttpError(
+            f"the server acknowledged {stored} of {sent} rows", "look at the server's log"
+        )
 
 
 def classify(error: Exception) -> Failure:
-    """Say what an error means for rows that were being sent."""
+    """Return what an error means for the rows that were being sent."""
     match error:
         case NotConnected():
             return Failure.FATAL if error.permanent else Failure.NOT_APPLIED
@@ -147,20 +165,20 @@ def classify(error: Exception) -> Failure:
 
 
 class Http:
-    """One connection, made when it is first needed and again when it was lost."""
+    """One connection, opened on first use and again after it was lost."""
 
     def __init__(self, options: HttpOptions, headers: Mapping[str, str] | None = None) -> None:
-        """Take headers that go with every request; SetupError if they or the CA are not usable."""
+        """Take headers for every request; SetupError if a header or the CA is unusable."""
         self.alive = True
-        """False once a connection could not be made or was lost; another session may do better."""
+        """False once connecting failed or the connection was lost."""
         self._where = options.url
         self._timeout_s = options.timeout_s
         self._headers = dict(headers or {})
         for name, value in self._headers.items():
             if not (value.isascii() and value.isprintable()):
                 raise SetupError(
-                    f"{options.url}: header {name}: expected printable ASCII; look for the end of"
-                    " a line, or a letter of another script, in the credentials among the options"
+                    f"{options.url}: header {name}: expected printable ASCII; remove line ends and "
+                    "non-ASCII letters from the credentials among the target's options"
                 )
         url = urlsplit(options.url)
         self._path = quote(url.path, safe=_PATH)
@@ -183,8 +201,8 @@ class Http:
         body: Body | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
-    ) -> Reply:
-        """Send a request and return the whole answer; Refused if it is no success."""
+    ) -> HttpReply:
+        """Send a request and return the complete answer; Refused unless it is a success."""
         response = self._sent(method, path, body, headers, timeout_s or self._timeout_s)
         reply = self._whole(response)
         if reply.status >= _FIRST_FAILURE:
@@ -199,7 +217,7 @@ class Http:
         headers: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> Iterator[bytes]:
-        """Send a request and yield the answer in pieces as they come, in bounded memory."""
+        """Send a request and yield pieces of the answer as they arrive, in bounded memory."""
         response = self._sent(method, path, body, headers, timeout_s or self._timeout_s)
         if response.status >= _FIRST_FAILURE:
             raise Refused(self._where, self._whole(response))
@@ -209,7 +227,7 @@ class Http:
                 yield piece
             finished = True
         finally:
-            if not finished:  # what is left would be taken for the next answer
+            if not finished:  # the rest would be read as the next answer
                 self.close()
 
     def _sent(
@@ -220,14 +238,14 @@ class Http:
         headers: Mapping[str, str] | None,
         timeout_s: float,
     ) -> HTTPResponse:
-        """Send a request and return the answer, of which only the head has come."""
+        """Send a request and return the answer once its head has arrived."""
         self._connect()
         connection = self._connection
         connection.timeout = timeout_s
         connection.sock.settimeout(timeout_s)
         all_headers = {**self._headers, **headers} if headers else self._headers
         try:
-            # A server that refuses a long request may answer and close before it has read it.
+            # A server that refuses a long request may answer and close before reading all of it.
             with suppress(BrokenPipeError):
                 connection.request(method, self._path + path, body, all_headers)
             return connection.getresponse()
@@ -238,7 +256,7 @@ class Http:
         connection = self._connection
         if connection.sock and not _readable(connection.sock):
             return
-        self.close()  # the server has closed it, idle as it was
+        self.close()  # the server closed the idle connection
         connection.timeout = CONNECT_S
         try:
             connection.connect()
@@ -249,14 +267,14 @@ class Http:
             self.close()
             raise _not_connected(self._where, error) from error
 
-    def _whole(self, response: HTTPResponse) -> Reply:
-        return Reply(response.status, response.headers, self._read(response, None))
+    def _whole(self, response: HTTPResponse) -> HttpReply:
+        return HttpReply(response.status, response.headers, self._read(response, None))
 
     def _read(self, response: HTTPResponse, limit: int | None) -> bytes:
         try:
             found = response.read(limit)
             if limit and not found and response.length:
-                raise IncompleteRead(b"", response.length)  # of pieces it does not say so itself
+                raise IncompleteRead(b"", response.length)  # read(n) does not raise it
         except _BROKEN as error:
             raise self._lost(error) from error
         return found
@@ -265,25 +283,25 @@ class Http:
         self.alive = False
         timeout_s = self._connection.timeout
         self.close()
-        # With a number it is the system that gives up, because the server's node is gone.
+        # With an errno the operating system gave up, because the server's node is gone.
         if isinstance(error, TimeoutError) and error.errno is None:
             return NoAnswer(
-                f"{self._where}: no answer within {timeout_s:g} s; raise the target's timeout_s or "
-                "query_timeout_s, or look at the server's log"
+                f"{self._where}: no answer within {timeout_s:g} s",
+                "raise the target's timeout_s or query_timeout_s, or look at the server's log",
             )
-        told = f"{type(error).__name__}: {error}"
-        return NoAnswer(f"{self._where}: the connection was lost before an answer came ({told})")
+        cause = f"{type(error).__name__}: {error}"
+        return NoAnswer(f"{self._where}: the connection was lost before an answer came ({cause})")
 
 
 class HttpSession(Session):
-    """A session that is one HTTP connection."""
+    """A session over one HTTP connection."""
 
     def __init__(self, http: Http) -> None:
         self.http = http
 
     @abstractmethod
     def greet(self) -> None:
-        """Make the first request, which shows whether the server lets us in."""
+        """Make the first request: HttpError if the server refuses the credentials."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -295,7 +313,7 @@ class HttpSession(Session):
         return self.http.alive
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows."""
+        """Return what an error of `send` means for its rows."""
         return classify(error)
 
 
@@ -303,44 +321,51 @@ HttpSession_co = TypeVar("HttpSession_co", bound=HttpSession, covariant=True)
 
 
 class HttpDatabase(Database[HttpSession_co]):
-    """A database that is reached by HTTP."""
+    """A database reached by HTTP."""
 
     options: HttpOptions
 
     @abstractmethod
     def open(self) -> HttpSession_co:
-        """Return a session that has not sent anything yet."""
+        """Return a session that has sent nothing yet."""
 
     def connect(self) -> HttpSession_co:
-        """Open a connection; SetupError if the server cannot be reached or refuses us."""
+        """Open a connection; SetupError if the server is unreachable or refuses the credentials."""
         session = self.open()
         try:
             session.greet()
-        except HttpError as error:
+        except Exception as error:
             session.close()
+            if isinstance(error, BenchError):
+                raise
             raise self.setup_error(error) from error
         return session
 
     def words(self, error: Exception) -> str:
-        """Return an error in the server's own words, with its address."""
-        return str(error) if isinstance(error, HttpError) else super().words(error)
+        """Return the server's message, with its address."""
+        return error.text if isinstance(error, HttpError) else super().words(error)
+
+    def remedy(self, error: Exception) -> str | None:
+        """Return what to try where no pattern of `remedies` fits."""
+        return error.remedy if isinstance(error, HttpError) else None
 
 
 def _readable(connection: socket.socket) -> bool:
-    """Whether something, or the end, has come of itself."""
+    """Whether data, or the end of the connection, arrived unasked."""
     waiting = poll()
     waiting.register(connection, POLLIN)
     return bool(waiting.poll(0))
 
 
 def _not_connected(where: str, error: Exception) -> NotConnected:
-    """Return the error with its reason in plain words, and what to try."""
+    """Return the error with its reason and what to try."""
     match error:
         case ssl.SSLCertVerificationError():
-            remedy = "name its authority's certificate in ca_file, or say insecure=true"
-            return NotConnected(f"{where}: {error.verify_message}; {remedy}", permanent=True)
+            remedy = "name its authority's certificate in ca_file, or set insecure=true"
+            return NotConnected(f"{where}: {error.verify_message}", remedy, permanent=True)
         case ssl.SSLError(reason="WRONG_VERSION_NUMBER" | "HTTP_REQUEST" | "RECORD_LAYER_FAILURE"):
-            return NotConnected(f"{where}: no TLS is spoken there; try http://", permanent=True)
+            text = f"{where}: the server does not use TLS there"
+            return NotConnected(text, "try http://", permanent=True)
         case socket.gaierror() | UnicodeError():
             reason, remedy = "the host's name is not known", "check the host in url"
         case TimeoutError():
@@ -349,14 +374,14 @@ def _not_connected(where: str, error: Exception) -> NotConnected:
             remedy = _CHECK
         case _:
             reason, remedy = f"{type(error).__name__}: {error}", _CHECK
-    return NotConnected(f"{where}: {reason}; {remedy}")
+    return NotConnected(f"{where}: {reason}", remedy)
 
 
 _CHECK = "check that the server runs, and host and port in url"
 
 
 def words(body: bytes) -> str:
-    """Return what the body of a refusal says: its message if it is JSON, else its beginning."""
+    """Return the message in the body of a refusal if it is JSON, else the start of the body."""
     with suppress(ValueError):
         found = _message(json.loads(body))
         if found:
@@ -376,7 +401,7 @@ def _message(said: Any) -> str:
 
 
 def lines(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Yield the lines of a text that comes in pieces, each with its end of line."""
+    """Yield the lines of a text that arrives in pieces, each with its line end."""
     rest = b""
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")
@@ -387,11 +412,11 @@ def lines(pieces: Iterable[bytes]) -> Iterator[str]:
 
 
 def basic(user: str, password: str) -> str:
-    """Return the header Authorization for a user with a password."""
+    """Return the Authorization header for a user and a password."""
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
 def gzipped(body: Body) -> bytes:
-    """Return a body for `Content-Encoding: gzip`; the fastest level, as it is the client's time."""
+    """Return a body for `Content-Encoding: gzip`, at the fastest level to spare client time."""
     compressor = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
     return compressor.compress(body) + compressor.flush()

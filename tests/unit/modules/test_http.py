@@ -12,11 +12,13 @@ from simulator.errors import SetupError
 from simulator.modules.base import Failure
 from simulator.modules.shared.http import (
     Http,
+    HttpError,
     HttpOptions,
     NoAnswer,
     NotConnected,
     Refused,
     basic,
+    check_count,
     classify,
     gzipped,
     lines,
@@ -104,6 +106,38 @@ def test_what_a_status_means_for_the_rows(serve, connect, status, meaning):
     assert http.alive
     assert http.request("POST", "/write", b"again").body == b""
     assert len({request.client for request in web.requests}) == 1
+
+
+CREDENTIALS = "; check the credentials among the target's options"
+
+
+@pytest.mark.parametrize(
+    ("body", "credentials"),
+    [
+        (b'{"error":{"message":"Missing \'DML\' privilege for user \'ann\'"}}', True),
+        (b'{"message":"token may not write to the bucket"}', True),
+        (b"", True),
+        (b'{"error":{"message":"blocked by: [FORBIDDEN/12/flood-stage watermark];"}}', False),
+        (b'{"error":{"reason":"index [x] blocked by: [FORBIDDEN/8/index write (api)];"}}', False),
+        (b'{"errorMessage":"server is in read-only mode"}', False),
+    ],
+)
+def test_a_403_blames_credentials_only_where_the_server_does(serve, connect, body, credentials):
+    error = failed(connect(serve(Response(403, body)).url), Refused)
+
+    assert f"answered 403: {error.words}" in str(error)
+    assert error.words
+    assert (CREDENTIALS in str(error)) is credentials
+    assert (error.text == str(error)) is not credentials
+    assert classify(error) is Failure.FATAL
+
+
+@pytest.mark.parametrize("stored", [0, 2, 4])
+def test_an_acknowledgement_of_another_number_of_rows_leaves_them_uncertain(stored):
+    check_count(3, 3)
+    with pytest.raises(HttpError, match=f"acknowledged {stored} of 3 rows") as caught:
+        check_count(stored, 3)
+    assert classify(caught.value) is Failure.UNKNOWN
 
 
 def test_nobody_listens(connect):
@@ -308,7 +342,7 @@ def test_a_certificate_that_is_not_trusted(serve, connect, authority, trusted):
     error = failed(connect(web.url, ca=trusted), NotConnected)
 
     assert "certificate" in str(error)
-    assert "; name its authority's certificate in ca_file, or say insecure=true" in str(error)
+    assert "; name its authority's certificate in ca_file, or set insecure=true" in str(error)
     assert classify(error) is Failure.FATAL
     assert web.requests == []
 
@@ -333,7 +367,7 @@ def test_tls_with_a_server_that_speaks_none(serve, connect):
     web = serve(OK)
     error = failed(connect(web.url.replace("http:", "https:")), NotConnected)
 
-    assert "no TLS is spoken there; try http://" in str(error)
+    assert "the server does not use TLS there; try http://" in str(error)
     assert classify(error) is Failure.FATAL
 
 

@@ -170,7 +170,7 @@ def test_full_names_the_lost_row(stored):
     check = check_of(stored.verify(VerifyMode.FULL), "events: every row")
 
     assert check.expected == "500 rows"
-    assert check.found == "499 rows; missing 1 (7); not expected 0; uncertain and not stored: 0"
+    assert check.found == "499 rows; missing 1 (7); not expected 0"
 
 
 @pytest.mark.parametrize("level", COMPARED)
@@ -191,9 +191,7 @@ def test_full_shows_the_row_stored_twice(stored):
         row = connection.execute(f"SELECT * FROM events WHERE {FIRST}").fetchone()
     check = check_of(stored.verify(VerifyMode.FULL), "events: every row")
 
-    assert check.found == (
-        f"501 rows; missing 0; not expected 1 ({row}); uncertain and not stored: 0"
-    )
+    assert check.found == (f"501 rows; missing 0; not expected 1 ({row})")
 
 
 @pytest.mark.parametrize("level", COMPARED)
@@ -256,38 +254,44 @@ UNCERTAIN = RowSlice(start=LANE_ROWS + 100, stop=LANE_ROWS + 110, step=1)
 DELETE_UNCERTAIN = "DELETE FROM events WHERE sequence_number BETWEEN 100 AND {} AND rowid > 250"
 
 
-@pytest.mark.parametrize("level", COMPARED)
-def test_uncertain_rows_that_are_there_are_verified(stored, level):
-    assert stored.verify(level, UNCERTAIN).status is Status.VERIFIED
-
-
-@pytest.mark.parametrize("last", [109, 104, 100])
-def test_what_uncertain_rows_leave_open_is_unknown_to_counts(stored, last):
-    stored.tamper(DELETE_UNCERTAIN.format(last))
-    verdict = stored.verify(VerifyMode.COUNTS, UNCERTAIN)
-
-    assert verdict.status is Status.UNKNOWN
-    assert check_of(verdict, "events: count").expected == "490..500"
-    assert check_of(verdict, "events: count").ok
-
-
-@pytest.mark.parametrize("last", [109, 104, 100])
-def test_what_uncertain_rows_leave_open_is_told_by_full(stored, last):
-    stored.tamper(DELETE_UNCERTAIN.format(last))
-    verdict = stored.verify(VerifyMode.FULL, UNCERTAIN)
-    gone = last - 99
+@pytest.mark.parametrize("mode", COMPARED)
+def test_uncertain_rows_that_are_stored_are_verified(stored, mode):
+    verdict = stored.verify(mode, UNCERTAIN)
 
     assert verdict.status is Status.VERIFIED
-    assert check_of(verdict, "events: every row").found == (
-        f"{500 - gone} rows; uncertain and not stored: {gone}"
+    assert (verdict.uncertain_present, verdict.uncertain_absent) == (10, 0)
+
+
+@pytest.mark.parametrize("mode", COMPARED)
+@pytest.mark.parametrize("last", [109, 104, 100])
+def test_uncertain_rows_that_are_not_stored_leave_the_dataset_incomplete(stored, mode, last):
+    stored.tamper(DELETE_UNCERTAIN.format(last))
+    verdict = stored.verify(mode, UNCERTAIN)
+    absent = last - 99
+
+    assert verdict.status is Status.INCOMPLETE
+    assert (verdict.uncertain_present, verdict.uncertain_absent) == (10 - absent, absent)
+    assert verdict.reason == f"{absent} rows whose send had no known outcome are not stored"
+
+
+@pytest.mark.parametrize("mode", COMPARED)
+def test_a_table_without_any_row_is_never_verified(stored, mode):
+    stored.tamper("DELETE FROM events")
+    everything = (
+        RowSlice(start=0, stop=ROWS // 2, step=1),
+        RowSlice(start=LANE_ROWS + 10, stop=LANE_ROWS + 10 + ROWS // 2, step=1),
     )
+    verdict = stored.verify(mode, *everything)
+
+    assert verdict.status is Status.INCOMPLETE
+    assert verdict.uncertain_absent == ROWS
 
 
 def test_full_allows_for_more_uncertain_rows_than_it_can_look_at_again(stored, monkeypatch):
     monkeypatch.setattr("simulator.verify.comparison._MAX_BUCKETS", 3)
     stored.tamper(DELETE_UNCERTAIN.format(109))
 
-    assert stored.verify(VerifyMode.FULL, UNCERTAIN).status is Status.VERIFIED
+    assert stored.verify(VerifyMode.FULL, UNCERTAIN).status is Status.INCOMPLETE
 
 
 def test_full_with_more_differences_than_it_can_look_at_is_a_mismatch(stored, monkeypatch):
@@ -304,17 +308,17 @@ def test_more_missing_than_uncertain_is_a_mismatch(stored, level):
     assert stored.verify(level, UNCERTAIN).status is Status.MISMATCH
 
 
-def test_full_sees_a_lost_row_behind_the_uncertain_ones(stored):
+@pytest.mark.parametrize("mode", COMPARED)
+def test_a_lost_row_is_seen_behind_the_uncertain_ones(stored, mode):
     stored.tamper(
         DELETE_UNCERTAIN.format(104),
         "DELETE FROM events WHERE sequence_number = 200 AND rowid < 250",
     )
-    counts, full = (stored.verify(level, UNCERTAIN) for level in COMPARED)
+    verdict = stored.verify(mode, UNCERTAIN)
 
-    assert counts.status is Status.UNKNOWN
-    assert full.status is Status.MISMATCH
-    assert check_of(full, "events: every row").found == (
-        "494 rows; missing 1 (200); not expected 0; uncertain and not stored: 5"
+    assert verdict.status is Status.MISMATCH
+    assert check_of(verdict, "events: every row").found == (
+        "494 rows; missing 1 (200); not expected 0"
     )
 
 
@@ -342,9 +346,10 @@ def test_uncertain_rows_of_one_table_do_not_excuse_another(tmp_path, level):
 def test_of_rows_that_are_alike_the_uncertain_ones_may_be_missing(tmp_path, level):
     stored = Stored(tmp_path / "stored.db", "keyless")
     stored.tamper("DELETE FROM readings WHERE at = 5 AND rowid > 495")
-    expected = {VerifyMode.COUNTS: Status.UNKNOWN, VerifyMode.FULL: Status.VERIFIED}
+    verdict = stored.verify(level, RowSlice(start=0, stop=10, step=1))
 
-    assert stored.verify(level, RowSlice(start=0, stop=10, step=1)).status is expected[level]
+    assert verdict.status is Status.INCOMPLETE
+    assert verdict.uncertain_absent == 1
 
 
 def test_inexact_sums_are_compared_with_slack(tmp_path):

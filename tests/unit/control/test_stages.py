@@ -1,0 +1,43 @@
+"""The collector's work on the database after the clock has stopped."""
+
+import pytest
+
+from simulator.control.stages import Stages
+from simulator.data.dataset import lane_range
+from simulator.errors import RunError
+from simulator.modules.null import Null, NullOptions
+from simulator.protocol.messages import WorkerReport
+from simulator.protocol.spec import WorkerPlan
+from simulator.protocol.verdict import RowSlice, Status, VerifyMode
+from tests.unit.specs import run_spec
+
+TEN = RowSlice(start=0, stop=10, step=1)
+
+
+@pytest.fixture
+def stages():
+    plan = WorkerPlan(timed=(lane_range(0, 0, 20),))
+    spec = run_spec(workers=(plan,), verify=VerifyMode.NONE)
+    return Stages(spec, Null(NullOptions()), lambda _: None)
+
+
+def test_without_verification_the_run_is_not_verified(stages):
+    stages.finish_insert([WorkerReport(index=0, rows=20)])
+
+    assert stages.verdict.status is Status.OFF
+
+
+def test_without_verification_rows_of_unknown_outcome_leave_the_verdict_unknown(stages):
+    report = WorkerReport(index=0, rows=10, uncertain=(TEN,), uncertain_cause="reset by peer")
+    stages.finish_insert([report])
+
+    assert stages.verdict.status is Status.UNKNOWN
+    assert stages.verdict.reason.startswith("10 rows have no known outcome")
+
+
+def test_a_run_in_which_no_row_was_acknowledged_fails_with_the_last_error(stages):
+    report = WorkerReport(index=0, uncertain=(TEN,), uncertain_cause="XX000: table is blocked")
+
+    with pytest.raises(RunError, match=r"no row was acknowledged.*XX000: table is blocked"):
+        stages.finish_insert([report])
+    assert stages.verdict is None
