@@ -240,6 +240,33 @@ def check_run(sweep_id: str, target: Target) -> RunSpec:
     )
 
 
+def expect_stored(target: Target, mode: str) -> None:
+    """Raise UnverifiableError for a target that stores nothing."""
+    if not target.open().capabilities.stores:
+        raise UnverifiableError(f"--verify {mode}: {target.module} stores nothing to verify")
+
+
+def verify_run(
+    sweep_id: str, target: Target, dataset: Dataset, *, mode: VerifyMode, timeout_s: float
+) -> PlannedRun:
+    """Return the run that compares what is stored with a dataset: no workers."""
+    if not timeout_s >= 0:
+        raise ConfigError(f"--timeout: must be at least 0, got {timeout_s}")
+    spec = RunSpec(
+        run_id=f"{sweep_id}-v",
+        kind=Kind.VERIFY,
+        target=target.name,
+        module=target.module,
+        options=_options_of(target),
+        dataset=dataset,
+        workers=(),
+        clean=False,
+        verify=mode,
+        timeout_s=timeout_s,
+    )
+    return PlannedRun(spec, 1, dataset.rows)
+
+
 def query_run(  # noqa: PLR0913
     sweep_id: str,
     target: Target,

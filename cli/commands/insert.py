@@ -259,7 +259,7 @@ def _stored(output: Path, target: str, empty: Any) -> Any:
     path, manifest = last
     if not manifest.complete:
         raise ConfigError(
-            f"--no-clean: the last insert of {target} ({path}) did not finish, so what the tables"
-            " hold is not known; use --clean"
+            f"--no-clean: the last insert of {target} ({path}) did not finish or not all of its"
+            " rows are stored, so the contents of the tables are not known; use --clean"
         )
     return plan.continued(manifest.dataset, empty)

@@ -1,12 +1,13 @@
-"""What is ClickHouse's own: its options, its errors and what they mean, and its engine in process.
+"""ClickHouse's options, error classes, durability, and its embedded engine.
 
-The server is 18.16, in the words of its time (clickhouse18.py); the engine in the process is new.
+The server is 18.16, in the SQL of its time (clickhouse18.py); the embedded engine is a recent one.
 """
 
 import socket
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -15,22 +16,16 @@ from simulator.data.schema import PrimaryKey, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
+from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions, durability
 from simulator.modules.clickhouse.query import ClickhouseDialect
-from simulator.modules.clickhouse.session import (
-    CSV,
-    ROWBINARY,
-    Channel,
-    ClickhouseSession,
-    ServerError,
-    _rows,
-)
+from simulator.modules.clickhouse.session import CSV, ROWBINARY, ServerError, ServerSession, rows_of
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
 from tests.contract.clickhouse18 import Clickhouse18
 from tests.contract.harness import Wideset, count, send
 from tests.contract.wide import READINGS
 from tests.servers import free_port
 from tests.servers.clickhouse import READER
+from tests.standins.web import Response, Web
 
 SERVER = pytest.mark.server("clickhouse")
 OF_EVENTS = "WHERE database = currentDatabase() AND table = 'events'"
@@ -54,7 +49,7 @@ def embedded(tmp_path):
 
 def asked(database, statement):
     with database.connect() as session:
-        return session.channel.execute(statement).decode().rstrip("\n")
+        return session.execute(statement).decode().rstrip("\n")
 
 
 def encoded(session, batch, mode, rows):
@@ -105,36 +100,20 @@ def test_options_say_how_tables_are_made(embedded):
     assert asked(plain, tag) == "String"
 
 
-class Recorded(Channel):
-    """Takes statements down; a cluster has not been had."""
+def test_the_statements_for_a_cluster_are_valid_for_the_engine(embedded, monkeypatch):
+    told = []
 
-    def __init__(self):
-        self.statements = []
+    def execute(_, statement):
+        told.append(statement)
+        return b"26.9.1\n"
 
-    def execute(self, statement):
-        self.statements.append(statement)
-        return b"26.9.1\n" if "version()" in statement else b"3\n"
-
-    def pieces(self, statement):
-        raise NotImplementedError
-
-    def insert(self, into, form, content):
-        raise NotImplementedError
-
-    def close(self):
-        pass
-
-
-def test_what_a_cluster_is_told_is_what_the_engine_can_read(embedded, monkeypatch):
-    recorded = Recorded()
-    monkeypatch.setattr(Clickhouse, "channel", lambda _: recorded)
+    monkeypatch.setattr(ServerSession, "execute", execute)
     options = {"cluster": "bench", "engine": "ReplicatedMergeTree", "async_insert": True}
     database = Clickhouse(ClickhouseOptions(url="http://x:1", **options))
     database.create([EVENTS], 1)
     database.settle([EVENTS])
     database.drop([EVENTS])
-    monkeypatch.undo()
-    told = [text for text in recorded.statements if "version()" not in text]
+    told = [text for text in told if "version()" not in text]
 
     assert told[0].startswith("CREATE TABLE events ON CLUSTER bench (")
     assert "ENGINE = ReplicatedMergeTree ORDER BY (device_id, timestamp)" in told[0]
@@ -146,11 +125,11 @@ def test_what_a_cluster_is_told_is_what_the_engine_can_read(embedded, monkeypatc
         "DROP TABLE IF EXISTS events ON CLUSTER bench SYNC",
     ]
     with embedded().connect() as session:
-        text = session._dialect.text
+        text = session.dialect.text
         for statement in told:
-            session.channel.execute(f"SELECT formatQuery({text(statement)})")
+            session.execute(f"SELECT formatQuery({text(statement)})")
         with pytest.raises(ServerError):
-            session.channel.execute(f"SELECT formatQuery({text('SYSTEM SYNC REPLICA ON bench x')})")
+            session.execute(f"SELECT formatQuery({text('SYSTEM SYNC REPLICA ON bench x')})")
 
 
 def test_the_published_queries_read_as_published(embedded):
@@ -171,7 +150,7 @@ def test_the_published_queries_read_as_published(embedded):
 def test_every_word_of_its_own_is_a_name_as_it_is_written(embedded):
     database, dialect = embedded(), ClickhouseDialect()
     with database.connect() as session:
-        execute = session.channel.execute
+        execute = session.execute
         words = execute("SELECT lower(keyword) FROM system.keywords").decode().split("\n")
         names = {dialect.name(word) for word in words if word.isidentifier()}
         assert len(names) > 300
@@ -205,10 +184,10 @@ def test_merging_leaves_one_part_unless_it_is_left_to_the_server(embedded):
         database.drop(wide.tables)
         database.create(wide.tables, 100)
         with database.connect() as session:
-            session.channel.execute("SYSTEM STOP MERGES readings")
+            session.execute("SYSTEM STOP MERGES readings")
             send(session, wide.batches[0], BATCH, 100)
-            before = int(session.channel.execute(parts))
-            session.channel.execute("SYSTEM START MERGES readings")
+            before = int(session.execute(parts))
+            session.execute("SYSTEM START MERGES readings")
         assert before > 1
         database.settle(wide.tables)
         if optimize:
@@ -223,7 +202,7 @@ def test_a_batch_is_one_part(embedded, mode):
     with database.connect() as session:
         session.send(encoded(session, batch, mode, len(batch)))
         blocks = "SELECT count(), sum(rows) FROM system.parts WHERE level = 0 "
-        told = session.channel.execute(f"{blocks} AND table = 'readings'").decode()
+        told = session.execute(f"{blocks} AND table = 'readings'").decode()
     assert told == f"1\t{len(batch)}\n"
 
 
@@ -236,10 +215,10 @@ def test_a_format_chooses_the_mode(embedded):
 def test_what_cannot_work_is_named_before_anything_starts():
     reach = {"url": "http://x:1"}
     (problem,) = Clickhouse(ClickhouseOptions(**reach)).problems(PrimaryKey.DB, 1, 2_000_000)
-    assert "--batch: up to 1000000 rows" in problem
+    assert "--batch: at most 1000000 rows" in problem
     without = ClickhouseOptions(**reach, wait_for_async_insert=False)
     (problem,) = Clickhouse(without).problems(PrimaryKey.DB, 1, 1)
-    assert "only with async_insert" in problem
+    assert "without async_insert" in problem
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -257,13 +236,13 @@ def test_an_old_server_is_not_sent_instants_that_it_reads_as_others(embedded):
 
 def test_an_answer_that_ends_in_an_error_is_none():
     number, text = Output("n", Type.INT64, TimeUnit.SECOND), Output("t", Type.TEXT, TimeUnit.SECOND)
-    assert _rows("1\t\\N\n2\ta\\tb\\\\c\n", [number, text]) == [(1, None), (2, "a\tb\\c")]
-    assert _rows("", [number]) == []
+    assert rows_of("1\t\\N\n2\ta\\tb\\\\c\n", [number, text]) == [(1, None), (2, "a\tb\\c")]
+    assert rows_of("", [number]) == []
     error = "Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)"
     for torn in (f"1\n{error}", f"1\n{error}\n", "1\n2"):
         with pytest.raises(ServerError):
-            _rows(torn, [number])
-    assert _rows("1\t2\n", [number]) == [("1", "2")]  # for `answer` to complain about
+            rows_of(torn, [number])
+    assert rows_of("1\t2\n", [number]) == [("1", "2")]  # for `answer` to complain about
 
 
 @SERVER
@@ -290,7 +269,7 @@ def test_rows_that_the_server_cannot_read_are_refused_as_a_whole(old):
         into, form, content = payload.data
         for broken in (content[:-5], content.replace(b"Int16", b"Int61")):
             with pytest.raises(ServerError) as caught:
-                session.channel.insert(into, form, broken)
+                session.insert(into, form, broken)
             assert session.classify(caught.value) is Failure.FATAL
             assert session.alive
         assert count(old, session, wide.tables[0]) == 0
@@ -342,7 +321,7 @@ def test_too_many_parts_mean_not_applied(old, server, server_database):
     # With room for no part at all, the first rows stay in and the next are refused at once.
     server.execute(
         "DROP TABLE readings",
-        old._create(wide.tables[0], "readings") + " SETTINGS parts_to_throw_insert = 1, "
+        old.create_table(wide.tables[0], "readings") + " SETTINGS parts_to_throw_insert = 1, "
         "parts_to_delay_insert = 1, max_bytes_to_merge_at_max_space_in_pool = 1",
         database=server_database,
     )
@@ -387,10 +366,9 @@ def test_an_answer_that_never_comes_is_unknown_after_the_timeout():
         database = Clickhouse(ClickhouseOptions(**options))
         with pytest.raises(SetupError, match=r"no answer within 0\.2 s"):
             database.connect()
-        channel = database.channel()
-        with pytest.raises(Exception, match="no answer within") as caught:
-            channel.insert("INSERT INTO t (a)", "Native", b"x")
-        with ClickhouseSession(channel, database.dialect, (1, 9999)) as session:
+        with database.open() as session:
+            with pytest.raises(Exception, match="no answer within") as caught:
+                session.insert("INSERT INTO t (a)", "Native", b"x")
             assert session.classify(caught.value) is Failure.UNKNOWN
 
 
@@ -411,6 +389,65 @@ def test_a_server_error_means_what_its_number_says(embedded, told, code, meaning
     assert error.code == code
     with embedded().connect() as session:
         assert session.classify(error) is meaning
+
+
+@pytest.mark.parametrize("mode", [SINGLE, BATCH, ROWBINARY, CSV])
+def test_the_engine_reports_how_many_rows_it_wrote(embedded, mode):
+    database, wide = embedded(), Wideset()
+    database.create(wide.tables, 10)
+    rows = 1 if mode == SINGLE else 10
+    with database.connect() as session:
+        assert session.insert(*encoded(session, wide.batches[0], mode, rows).data) == rows
+
+
+def test_a_row_that_the_engine_skips_silently_is_an_error(embedded):
+    """With this setting, of a server's user profile for example, unreadable rows are skipped."""
+    database, wide = embedded(format="csv"), Wideset()
+    database.create(wide.tables, 10)
+    with database.connect() as session:
+        session.execute("SET input_format_allow_errors_num = 100")
+        payload = encoded(session, wide.batches[0], CSV, 10)
+        into, form, content = payload.data
+        with pytest.raises(ServerError) as caught:
+            session.send(replace(payload, data=(into, form, b"!" + content)))
+        assert str(caught.value) == "the server acknowledged 9 of 10 rows"
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        assert count(database, session, wide.tables[0]) == 9
+
+
+@pytest.mark.parametrize(
+    ("version", "options", "summary", "refused"),
+    [
+        ("25.8.1", {}, '{"read_rows":"3","written_rows":"3"}', False),
+        ("25.8.1", {}, '{"written_rows":"6"}', False),  # three of them by a materialized view
+        ("25.8.1", {}, '{"written_rows":"2"}', True),
+        ("25.8.1", {}, '{"written_rows":"0"}', True),
+        ("25.8.1", {"async_insert": True}, '{"written_rows":"0"}', False),  # not counted
+        ("25.8.1", {"async_insert": True}, '{"written_rows":"2"}', True),
+        ("22.8.1", {}, '{"written_rows":"0"}', False),  # not counted
+        ("22.8.1", {}, '{"written_rows":"2"}', True),
+        ("25.8.1", {}, None, False),
+        ("25.8.1", {}, "", False),
+    ],
+)
+def test_a_summary_with_fewer_rows_than_were_sent_is_an_error(version, options, summary, refused):
+    """Made-up answers: 18.16, the server at hand, sends no summary."""
+
+    def answer(request):
+        inserted = "query=INSERT" in request.path
+        headers = {"X-ClickHouse-Summary": summary} if inserted and summary is not None else {}
+        return Response(body=b"" if inserted else f"{version}\n".encode(), headers=headers)
+
+    with Web(answer) as web:
+        database = Clickhouse(ClickhouseOptions(url=web.url, **options))
+        with database.connect() as session:
+            payload = encoded(session, Wideset().batches[0], BATCH, 3)
+            if not refused:
+                session.send(payload)
+                return
+            with pytest.raises(ServerError, match=r"acknowledged \d of 3 rows") as caught:
+                session.send(payload)
+            assert session.classify(caught.value) is Failure.UNKNOWN
 
 
 # --- reaching it ---------------------------------------------------------------------------------
@@ -483,13 +520,11 @@ def test_fsync_makes_tables_durable_and_is_told(embedded):
 
 
 def test_what_is_collected_in_memory_is_not_durable():
-    from simulator.modules.clickhouse.database import _durability  # noqa: PLC0415
-
     synced = {"fsync_after_insert": "1", "fsync_part_directory": "1"}
     waiting = {"async_insert": "1", "wait_for_async_insert": "1"}
-    assert _durability(synced)[0] is True
-    assert _durability(synced | waiting)[0] is True
-    durable, told = _durability(synced | waiting | {"wait_for_async_insert": "0"})
+    assert durability(synced)[0] is True
+    assert durability(synced | waiting)[0] is True
+    durable, told = durability(synced | waiting | {"wait_for_async_insert": "0"})
     assert durable is False
     assert "in the server's memory" in told
 
@@ -540,7 +575,7 @@ def test_rows_that_the_engine_cannot_read_are_refused_as_a_whole(embedded):
         payload = encoded(session, wide.batches[0], BATCH, 10)
         into, form, content = payload.data
         with pytest.raises(ServerError) as caught:
-            session.channel.insert(into, form, content[:-5])
+            session.insert(into, form, content[:-5])
         assert session.classify(caught.value) is Failure.FATAL
         assert count(database, session, wide.tables[0]) == 0
         session.send(payload)

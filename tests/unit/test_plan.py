@@ -394,3 +394,16 @@ def test_every_problem_of_a_query_run_is_told_at_once():
         ),
         "--target: nil stores nothing that could be asked about",
     )
+
+
+def test_a_verification_has_no_workers_and_expects_the_dataset():
+    run = plan.verify_run("s", SQLITE, STORED, mode=VerifyMode.FULL, timeout_s=5.0)
+
+    assert (run.spec.kind, run.spec.workers, run.spec.dataset) == (Kind.VERIFY, (), STORED)
+    assert (run.spec.verify, run.spec.timeout_s, run.level) == (VerifyMode.FULL, 5.0, STORED.rows)
+    plan.expect_stored(SQLITE, "full")
+
+
+def test_what_stores_nothing_is_not_verifiable():
+    with pytest.raises(UnverifiableError, match="null stores nothing"):
+        plan.expect_stored(NULL, "full")
