@@ -69,6 +69,7 @@ PENDING: tuple[str, ...] = (
     "tests/unit/data/",
     "tests/unit/deployment/",
     "tests/unit/encode/",
+    "tests/unit/host/",
     "tests/unit/load/",
     "tests/unit/modules/",
     "tests/unit/protocol/",
