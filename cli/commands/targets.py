@@ -1,4 +1,4 @@
-"""`targets`: what can be measured, and what each can do."""
+"""`targets`: list the targets and show what each can do."""
 
 import json
 import sys
@@ -37,7 +37,7 @@ _PIPE_WIDTH = 160
     help="What to print.",
 )
 def targets(name: str | None, config: Path, form: str) -> None:
-    """List the targets of the configuration, or tell all about the one called NAME."""
+    """List the targets, or show all about target NAME."""
     loaded = configuration.load(config)
     chosen = [name] if name else loaded.targets
     rows = [_row(key, loaded.entry(key)) for key in chosen]
@@ -67,7 +67,7 @@ def _overview(rows: list[dict[str, Any]]) -> Table:
 
 
 def _details(row: dict[str, Any]) -> Iterator[Table]:
-    """Yield everything that is known of one target, before anything is started."""
+    """Yield tables with everything that is known about one target."""
     facts = _table("Target", row["target"])
     for label in ("module", "runner", "verified_on", "after_kill", "acknowledged"):
         facts.add_row(label.replace("_", " "), row[label])
