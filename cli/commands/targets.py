@@ -1,4 +1,4 @@
-"""`targets`: list what can be measured, and what each target can do."""
+"""`targets`: list the targets and show what each can do."""
 
 import json
 import sys
@@ -40,7 +40,7 @@ _NAMES = ("Target", "Module", "Runner")
     help="What to print.",
 )
 def targets(name: str | None, config: Path, form: str) -> None:
-    """List the targets of the configuration, or show everything about the one called NAME."""
+    """List the targets, or show all about target NAME."""
     loaded = configuration.load(config)
     chosen = [name] if name else loaded.targets
     rows = [_row(key, loaded.entry(key)) for key in chosen]
