@@ -8,10 +8,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from cli.config import Target
+from cli.host.capacity import too_many
+from cli.validation import problems_of
 from simulator.data.dataset import Dataset, DatasetReader, lane_range, share
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
-from simulator.data.workloads.base import Params
+from simulator.data.workloads.base import LANE_ROWS, Params
 from simulator.errors import ConfigError, UnverifiableError, nearest
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
@@ -57,7 +59,8 @@ def option_problems(options: InsertOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
     problems = []
     if not options.workers or any(count < 1 for count in options.workers):
-        problems.append(f"--workers: expected counts of at least 1, got {options.workers}")
+        counts = ",".join(map(str, options.workers)) or "none"
+        problems.append(f"--workers: expected counts of at least 1, got {counts}")
     limits = (
         ("--num-inserts", options.num_inserts, 1),
         ("--batch", options.batch, 0),
@@ -72,6 +75,11 @@ def option_problems(options: InsertOptions) -> list[str]:
         for name, value, least in limits
         if not value >= least  # a NaN is not, either
     ]
+    most = options.prefill + options.num_inserts * max(options.steps, 1)
+    if most > LANE_ROWS:
+        problems.append(
+            f"--num-inserts, --prefill: a worker can insert {LANE_ROWS:,} rows, got {most:,}"
+        )
     if options.steps:
         if len(options.workers) != 1:
             counts = ",".join(map(str, options.workers))
@@ -83,18 +91,24 @@ def option_problems(options: InsertOptions) -> list[str]:
     return problems
 
 
-def target_problems(options: InsertOptions, database: Database) -> list[str]:
-    """Return what this target cannot do, a sentence each."""
+def target_problems(options: InsertOptions, target: Target, *, force: bool) -> list[str]:
+    """Return what this target or this machine cannot do, a sentence each."""
+    database = target.open()
     found = database.problems(options.primary_key, PARTS[options.tables], options.batch)
-    return found + _too_many(max(options.workers, default=0), database)
+    workers = max(options.workers, default=0)
+    return found + worker_problems(workers, options.batch, target, force=force)
 
 
-def _too_many(workers: int, database: Database) -> list[str]:
-    most = database.capabilities.max_workers
-    if most is None or workers <= most:
+def worker_problems(workers: int, batch_rows: int, target: Target, *, force: bool) -> list[str]:
+    """Return why the database or, for the local runner, this machine cannot take the workers."""
+    most = target.open().capabilities.max_workers
+    if most is not None and workers > most:
+        return [
+            f"--workers: {target.module} takes at most {most}, got {workers}; use --workers {most}"
+        ]
+    if target.runner != "local" or force:
         return []
-    told = f"--workers: {database.name} takes {most} at most"
-    return [f"{told}, got {workers}; use --workers {most}"]
+    return too_many(workers, batch_rows)
 
 
 def generator_params(options: InsertOptions) -> Params:
@@ -105,11 +119,12 @@ def generator_params(options: InsertOptions) -> Params:
             {"devices": options.devices, "tick_ms": options.tick_ms}
         )
     except ValidationError as error:
-        told = [
-            f"--{str(item['loc'][0]).replace('_', '-')}: {item['msg']}"
-            for item in error.errors(include_url=False, include_input=False)
+        values = {"devices": options.devices, "tick_ms": options.tick_ms}
+        problems = [
+            f"--{key.replace('_', '-')}: {sentence}"
+            for _, key, sentence in problems_of(error, cls.params_model.model_fields, values)
         ]
-        raise ConfigError(told) from error
+        raise ConfigError(problems) from error
 
 
 def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
@@ -233,6 +248,33 @@ def check_run(sweep_id: str, target: Target) -> RunSpec:
     )
 
 
+def expect_stored(target: Target, mode: str) -> None:
+    """Raise UnverifiableError for a target that stores nothing."""
+    if not target.open().capabilities.stores:
+        raise UnverifiableError(f"--verify {mode}: {target.module} stores nothing to verify")
+
+
+def verify_run(
+    sweep_id: str, target: Target, dataset: Dataset, *, mode: VerifyMode, timeout_s: float
+) -> PlannedRun:
+    """Return the run that compares what is stored with a dataset: no workers."""
+    if not timeout_s >= 0:
+        raise ConfigError(f"--timeout: must be at least 0, got {timeout_s}")
+    spec = RunSpec(
+        run_id=f"{sweep_id}-v",
+        kind=Kind.VERIFY,
+        target=target.name,
+        module=target.module,
+        options=_options_of(target),
+        dataset=dataset,
+        workers=(),
+        clean=False,
+        verify=mode,
+        timeout_s=timeout_s,
+    )
+    return PlannedRun(spec, 1, dataset.rows)
+
+
 def query_run(  # noqa: PLR0913
     sweep_id: str,
     target: Target,
@@ -242,6 +284,7 @@ def query_run(  # noqa: PLR0913
     runs: int,
     timeout_s: float,
     names: Sequence[str],
+    force: bool,
 ) -> PlannedRun:
     """Return the one run of a query sweep: every worker asks every query `runs` times."""
     limits = (("--workers", workers, 1), ("--runs", runs, 1), ("--timeout", timeout_s, 0))
@@ -265,7 +308,7 @@ def query_run(  # noqa: PLR0913
     database = target.open()
     if not database.capabilities.stores:
         problems.append(f"--target: {target.name} stores nothing that could be asked about")
-    problems += _too_many(workers, database)
+    problems += worker_problems(workers, 0, target, force=force)
     if problems:
         raise ConfigError(problems)
     chosen = tuple(names) or tuple(known)

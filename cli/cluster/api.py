@@ -19,6 +19,7 @@ from urllib3.exceptions import HTTPError
 
 from cli.cluster.options import ClusterOptions
 from cli.cluster.rights import RIGHTS
+from cli.host.program import program
 from simulator.errors import BenchError, ConfigError, SetupError
 
 Object: TypeAlias = dict[str, Any]
@@ -34,6 +35,10 @@ _LEASE_S = 14.0
 
 class NotFound(BenchError):
     """There is no such object (any more)."""
+
+
+class Exists(BenchError):
+    """There already is an object of that name."""
 
 
 class NotYet(BenchError):
@@ -115,13 +120,34 @@ class Cluster:
     def create_secret(self, name: str, labels: Mapping[str, str], data: Mapping[str, str]) -> None:
         """Create a Secret; its values go in the request's body and nowhere else."""
         encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+        self._create("secrets", "Secret", name, labels, encoded)
+
+    def create_config_map(
+        self, name: str, labels: Mapping[str, str], data: Mapping[str, str]
+    ) -> None:
+        """Create a ConfigMap; Exists if there is one of that name."""
+        self._create("configmaps", "ConfigMap", name, labels, data)
+
+    def _create(
+        self,
+        resource: str,
+        kind: str,
+        name: str,
+        labels: Mapping[str, str],
+        data: Mapping[str, str],
+    ) -> None:
         body = {
             "apiVersion": "v1",
-            "kind": "Secret",
+            "kind": kind,
             "metadata": {"name": name, "labels": dict(labels)},
-            "data": encoded,
+            "data": dict(data),
         }
-        self._json("POST", self._path("secrets"), body=body)
+        self._json("POST", self._path(resource), body=body)
+
+    def object(self, resource: str, name: str) -> Object:
+        """Return an object; NotFound if there is none of that name."""
+        found: Object = self._json("GET", self._path(f"{resource}/{name}"))
+        return found
 
     def delete(self, resource: str, name: str, grace_s: int | None = None) -> None:
         """Delete an object, if it is still there."""
@@ -324,6 +350,8 @@ def _refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
         return NotFound(words)
     if status == 400 and "/log" in path:
         return NotYet(words)
+    if status == 409:
+        return Exists(words)
     if status == 410:
         return Expired(words)
     if status == 401:
@@ -334,6 +362,6 @@ def _refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
     if status == 403:
         return SetupError(
             f"the cluster refuses it: {words}; deployment/rbac.yaml holds the rights that a run"
-            " needs, and `python run.py check` lists those that are missing"
+            f" needs, and `{program()} check` lists those that are missing"
         )
     return SetupError(f"{method} {path}: {status}: {words}")

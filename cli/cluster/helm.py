@@ -5,14 +5,14 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from cli.cluster.options import ClusterOptions
 from cli.host.scratch import scratch_folder
+from cli.host.shipped import shipped
 from simulator.errors import ConfigError, SetupError
 
-CHART = Path(__file__).resolve().parents[2] / "deployment"
+CHART = shipped("deployment")
 _OLDEST = (3, 13)
 _OLDEST_KUBERNETES = "1.29.0"  # as in deployment/Chart.yaml
 _TIMEOUT_S = 120
@@ -30,18 +30,18 @@ class Helm:
             self._flags.append(f"--kube-context={options.context}")
 
     def version(self) -> str:
-        """Return helm's version; SetupError if it is missing or too old."""
+        """Return helm's version; ConfigError if it is missing or too old."""
         oldest = ".".join(map(str, _OLDEST))
         if shutil.which("helm") is None:
-            raise SetupError(
+            raise ConfigError(
                 f"helm is not on the PATH: install helm {oldest} or newer (https://helm.sh), or"
                 " use --runner local"
             )
-        told = self._run(["version", "--short"], flags=False).strip()
-        found = re.search(r"v?(\d+)\.(\d+)", told)
+        version = self._run(["version", "--short"], flags=False).strip()
+        found = re.search(r"v?(\d+)\.(\d+)", version)
         if not found or (int(found[1]), int(found[2])) < _OLDEST:
-            raise SetupError(f"helm {told} is too old: {oldest} or newer is needed")
-        return told
+            raise ConfigError(f"helm {version} is too old: {oldest} or newer is needed")
+        return version
 
     def apply(self, release: str, labels: Mapping[str, str], values: Mapping[str, Any]) -> None:
         """Install a release, or turn the one that is there into what the values say."""

@@ -12,16 +12,16 @@ from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.limits import Checked, Limits
-from simulator.modules.shared.metrics.partials import (
-    Part,
-    aggregated,
-    assembled,
-    doubtful,
-    merged,
-    parts,
-)
 from simulator.modules.shared.metrics.points import Series, rows_of, windows
-from simulator.modules.shared.metrics.session import newest_parts
+from simulator.modules.shared.metrics.rollups import (
+    Rollup,
+    combined,
+    doubtful,
+    merge_points,
+    rollups,
+)
+from simulator.modules.shared.metrics.session import newest_rollups
+from simulator.modules.shared.partials import Groups, Partial
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_"
 LIMITS = Limits(
@@ -99,12 +99,12 @@ def query(*wanted, **more):
 
 
 def test_rows_are_counted_by_a_field_that_is_never_null():
-    assert parts(query(("count", None), ("count", "site"))) == [Part("starts", "count")]
+    assert rollups(query(("count", None), ("count", "site"))) == [Rollup("starts", "count")]
 
 
 def test_groups_are_those_of_rows_not_of_values():
-    by_site = parts(query(("max", "level"), by=("site",)))
-    assert by_site == [Part("level", "max", ("site",)), Part("starts", "count", ("site",))]
+    by_site = rollups(query(("max", "level"), by=("site",)))
+    assert by_site == [Rollup("level", "max", ("site",)), Rollup("starts", "count", ("site",))]
 
 
 @pytest.mark.parametrize(
@@ -118,31 +118,29 @@ def test_groups_are_those_of_rows_not_of_values():
 )
 def test_what_is_no_value_cannot_be_added_up(asked):
     with pytest.raises(Unsupported):
-        parts(asked)
+        rollups(asked)
 
 
-def test_an_answer_is_put_together_from_parts():
-    asked = query(
-        ("count", None), ("avg", "level"), ("sum", "starts"), ("min", "site"), ("max", "time")
-    )
-    found = {
-        Part("starts", "count"): {(): 4.0},
-        Part("level", "sum"): {(): 4.5},
-        Part("level", "count"): {(): 3.0},
-        Part("starts", "sum"): {(): 10.0},
-        Part("starts", "min"): {(): 1.0},
-        Part("starts", "max"): {(): 4.0},
-        Part("starts", "count", ("site",)): {("b",): 1.0, ("a",): 3.0},
-    }
-    assert set(parts(asked)) == set(found)
-    assert assembled(asked, found, (7, 9)) == [(4, 1.5, 10, "a", 9)]
+def test_an_answer_is_combined_from_rollups():
+    asked = query(("count", None), ("avg", "level"), ("sum", "starts"), ("min", "site"))
+    found = [
+        (Rollup("starts", "count"), (), 4.0),
+        (Rollup("level", "sum"), (), 4.5),
+        (Rollup("level", "count"), (), 3.0),
+        (Rollup("starts", "sum"), (), 10.0),
+        (Rollup("starts", "min"), (), 1.0),
+        (Rollup("starts", "max"), (), 4.0),
+        (Rollup("starts", "count", ("site",)), ("b",), 1.0),
+        (Rollup("starts", "count", ("site",)), ("a",), 3.0),
+    ]
+    assert set(rollups(asked)) == {rollup for rollup, _, _ in found}
+    assert combined(asked, found).rows() == [(4, 1.5, 10, "a")]
 
 
 def test_an_answer_about_nothing():
     asked = query(("count", None), ("avg", "level"), ("sum", "starts"), ("min", "site"))
-    found = {part: {} for part in parts(asked)}
-    assert assembled(asked, found, None) == [(0, None, None, None)]
-    assert assembled(query(("max", "starts"), by=("site",)), {}, None) == []
+    assert combined(asked, []).rows() == [(0, None, None, None)]
+    assert combined(query(("max", "starts"), by=("site",)), []).rows() == []
 
 
 @pytest.mark.parametrize(
@@ -150,44 +148,60 @@ def test_an_answer_about_nothing():
     [((0.0, 10.0), 5.0, False), ((-(2.0**52), 1.0), 3.0, True), ((0.0, 2.0**53), 1.0, True)],
 )
 def test_integers_that_doubles_may_have_rounded_are_doubted(ends, count, doubted):
-    asked = query(("sum", "starts"))
-    found = {
-        Part("starts", "sum"): {(): 1.0},
-        Part("starts", "count"): {(): count},
-        Part("starts", "min"): {(): ends[0]},
-        Part("starts", "max"): {(): ends[1]},
-    }
-    assert doubtful(asked, found) == ([COUNT] if doubted else [])
+    found = [
+        (Rollup("starts", "sum"), (), 1.0),
+        (Rollup("starts", "count"), (), count),
+        (Rollup("starts", "min"), (), ends[0]),
+        (Rollup("starts", "max"), (), ends[1]),
+    ]
+    groups = combined(query(("sum", "starts")), found)
+    assert doubtful(groups) == ([COUNT] if doubted else [])
 
 
-def test_aggregates_of_points_are_exact_and_of_what_was_asked():
+def test_aggregates_of_points_replace_what_doubles_have_rounded():
     large = 2**60 + 1
-    asked = query(("sum", "starts"), by=("site",), bucket=10, where=(("site", "a"),), until=25)
-    series = [
-        Series("starts", ("a",), [(1, large), (9, large), (20, 5), (25, 7)]),
+    wanted = (("count", None), ("sum", "starts"), ("max", "starts"))
+    asked = query(*wanted, by=("site",), bucket=10, where=(("site", "a"),), until=25)
+    rounded = [
+        (Rollup("starts", function, ("site",)), ("a", 0), value)
+        for function, value in (
+            ("count", 2.0),
+            ("sum", 2.0**61),
+            ("min", 2.0**60),
+            ("max", 2.0**60),
+        )
+    ]
+    points = [
+        Series("starts", ("a",), [(1, large), (9, large), (25, 7)]),
         Series("starts", ("b",), [(1, 1)]),
     ]
-    found = aggregated(asked, COUNT, series)
-    assert found[Part("starts", "sum", ("site",))] == {("a", 0): 2 * large, ("a", 20): 5}
-    assert found[Part("starts", "count", ("site",))] == {("a", 0): 2, ("a", 20): 1}
+    groups = combined(asked, rounded)
+    assert doubtful(groups) == [COUNT]
+    groups.forget("starts")
+    merge_points(groups, COUNT, points)
+    assert groups.rows() == [("a", 0, 2, 2 * large, large)]
 
 
-@pytest.mark.parametrize(
-    ("function", "expected"), [("count", 6), ("sum", 6), ("min", 1), ("max", 3)]
-)
-def test_partial_aggregates_merge(function, expected):
-    assert merged(function, [((), 1), ((), 3), ((), 2)]) == {(): expected}
+def test_the_count_of_a_column_with_nulls_is_replaced_too():
+    whole = Column("errors", Type.INT64, Role.FIELD, nullable=True)
+    table = Table("t", (TIME, SITE, COUNT, whole), ("site", "time"))
+    wanted = (Aggregate(Function.COUNT, "errors"), Aggregate(Function.SUM, "errors"))
+    groups = Groups(AggregateQuery(table, wanted))
+    groups.merge((), Partial(Function.COUNT, "errors"), 9)
+    groups.forget("errors")
+    merge_points(groups, whole, [Series("errors", ("a",), [(1, 2), (2, 3)])])
+    assert groups.rows() == [(2, 5)]
 
 
 def test_the_last_points_are_the_newest_row_only_where_a_tag_is_one_series():
-    assert newest_parts(NewestQuery(TABLE, "site", ("starts",))) == [
-        Part("starts", "last", ("site",))
+    assert newest_rollups(NewestQuery(TABLE, "site", ("starts",))) == [
+        Rollup("starts", "last", ("site",))
     ]
     more_tags = replace(TABLE, columns=(*TABLE.columns, Column("rack", Type.TEXT, Role.TAG)))
     for table in (more_tags, replace(TABLE, parts=4)):
-        assert newest_parts(NewestQuery(table, "site", ("starts",))) == []
+        assert newest_rollups(NewestQuery(table, "site", ("starts",))) == []
     for column in ("level", "time"):
-        assert newest_parts(NewestQuery(TABLE, "site", (column,))) == []
+        assert newest_rollups(NewestQuery(TABLE, "site", (column,))) == []
 
 
 def test_points_of_one_instant_and_series_are_a_row():

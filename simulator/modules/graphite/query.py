@@ -12,8 +12,8 @@ from typing import Any
 from simulator.data.query import AggregateQuery, Query, Statement, outputs
 from simulator.data.schema import Column, Table
 from simulator.modules.base import Unsupported
-from simulator.modules.shared.metrics.partials import Found, Key, Part, merged
 from simulator.modules.shared.metrics.points import Series, fields, tag_value
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
 from simulator.modules.shared.metrics.session import plan
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -46,12 +46,12 @@ def render(prefix: str, retention_s: int, query: Query) -> Statement:
         targets = [t for name in table.names for t in series_targets(prefix, table, name)]
         span = f"from=-{retention_s}s until=now"
     else:
-        asked, parts = planned
+        asked, wanted = planned
         span = span_of(table, retention_s, asked.since, asked.until)
         targets = [
-            _target(prefix, retention_s, asked, name, part)
+            _target(prefix, retention_s, asked, name, rollup)
             for name in table.names
-            for part in parts
+            for rollup in wanted
         ]
     return Statement("\n".join([span, *targets]), outputs(query), (query,))
 
@@ -75,39 +75,37 @@ def _up(instant: int, table: Table) -> int:
     return -(-instant // table.time_unit.per_second)
 
 
-def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, part: Part) -> str:
+def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, rollup: Rollup) -> str:
     known = dict(query.where)
     for value in known.values():
         if value.strip(LETTERS):
             raise Unsupported(f"no tag can be {value!r}")
     tags = [known.get(tag.name, "*") for tag in query.table.tags]
-    series = path(prefix, name, GENERATION, *tags, part.column)
+    series = path(prefix, name, GENERATION, *tags, rollup.column)
     if query.bucket is None:
         # One bucket, as wide as all there is, that begins where the span does.
-        return f'summarize({series},"{2 * retention_s}s","{part.function}",true)'
+        return f'summarize({series},"{2 * retention_s}s","{rollup.function}",true)'
     width, odd = divmod(query.bucket, query.table.time_unit.per_second)
     if odd:
         raise Unsupported("a bucket must be of whole seconds")
-    return f'summarize({series},"{width}s","{part.function}")'
+    return f'summarize({series},"{width}s","{rollup.function}")'
 
 
 # --- replies -------------------------------------------------------------------------------------
 
 
-def found(
-    prefix: str, query: AggregateQuery, parts: Sequence[Part], reply: Iterable[tuple[int, Any]]
-) -> Found:
-    """Return a reply, (number of its target, series) each, as partial aggregates."""
-    values: dict[Part, list[tuple[Key, Any]]] = {part: [] for part in parts}
+def rolled_up(
+    prefix: str, query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[tuple[int, Any]]
+) -> RolledUp:
+    """Yield the rollups of a reply, whose items are (number of the target, series)."""
     second = query.table.time_unit.per_second
     for number, item in reply:
-        part = parts[number % len(parts)]
+        rollup = wanted[number % len(wanted)]
         tags = tags_of(prefix, query.table, item)
-        key = tuple(tags[tag] for tag in part.by)
+        key = tuple(tags[tag] for tag in rollup.by)
         for value, instant in item["datapoints"]:
             bucket = () if query.bucket is None else (instant * second,)
-            values[part].append(((*key, *bucket), value))
-    return {part: merged(part.function, pairs) for part, pairs in values.items()}
+            yield rollup, (*key, *bucket), value
 
 
 def series(

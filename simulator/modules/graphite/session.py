@@ -23,8 +23,8 @@ from simulator.modules.base import Failure, Payload
 from simulator.modules.graphite import query as queries
 from simulator.modules.shared.http import Http
 from simulator.modules.shared.metrics.limits import Checked, Limits
-from simulator.modules.shared.metrics.partials import Found, Part
 from simulator.modules.shared.metrics.points import Series, fields
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
 from simulator.modules.shared.metrics.session import MetricSession
 from simulator.modules.shared.tls import CONNECT_S, socket_options
 
@@ -219,11 +219,11 @@ class GraphiteSession(MetricSession):
         begin = self._prefix
         return re.sub(pattern, lambda m: queries.path(begin, m[1], self.generation(m[1])), target)
 
-    def partial(self, text: str, query: AggregateQuery, wanted: Sequence[Part]) -> Found:
-        """Ask a statement for the partial aggregates of a query."""
+    def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
+        """Run a statement and return the rollups that it asks for."""
         span, *targets = text.splitlines()
         reply = self.rendered(span, targets)
-        return queries.found(self._prefix, query, wanted, reply)
+        return queries.rolled_up(self._prefix, query, wanted, reply)
 
     def points(
         self, table: Table, columns: Sequence[Column], since: int | None, until: int | None

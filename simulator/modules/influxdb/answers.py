@@ -1,27 +1,29 @@
-"""Answers of InfluxDB, which come in parts and series, put together to the rows asked for.
+"""A query as several subqueries of InfluxDB, and the rows that follow from their answers.
 
-InfluxQL and Flux cannot say everything in one statement: a text has no minimum, a time no sum, a
-boolean neither. So a query is rendered into parts, whose answers are folded together here. The
-server aggregates numbers; for the extremes of a text and the sum of times all values are fetched.
+Neither InfluxQL nor Flux can express every query in one statement: a text has no minimum, a time no
+sum, a boolean neither. A query is therefore rendered as subqueries, whose answers are combined
+here. The server aggregates numbers; for the extremes of a text and the sum of times, all values are
+fetched.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from simulator.data.query import (
+    Aggregate,
     AggregateQuery,
     DistinctQuery,
     Function,
     NewestQuery,
     Query,
     RowsQuery,
+    outputs,
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
+from simulator.modules.shared.partials import Distinct, Groups, Key, Newest, Partial
 
 TIME = "time"
 NEWEST = "newest"
@@ -30,21 +32,21 @@ SECOND_NS = 10**9
 
 
 class Language(StrEnum):
-    """What a part is written in."""
+    """The language of a subquery."""
 
     FLUX = "flux"
     INFLUXQL = "influxql"
 
 
-class Fold(StrEnum):
-    """What a part's answer tells."""
+class Shape(StrEnum):
+    """What the rows of a subquery's answer are."""
 
-    CELLS = "cells"
-    """Aggregates by group, named by their labels."""
+    PARTIALS = "partials"
+    """Aggregates by group, a column for each."""
     SERIES = "series"
-    """How many rows each combination of tags has: the aggregates of the tags."""
+    """The number of rows of each combination of tags, from which tags are aggregated."""
     VALUES = "values"
-    """Values of one column, the time or a text: its extremes and its sum."""
+    """Values of one column, the time or a text, from which it is aggregated."""
     NEWEST = "newest"
     """The newest row of each value of a tag."""
     POINTS = "points"
@@ -58,33 +60,34 @@ class Fold(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a statement; `labels` are the columns of its answer that matter."""
+class Subquery:
+    """One of the queries that answer a query together."""
 
     language: Language
-    fold: Fold
+    shape: Shape
     text: str
-    labels: tuple[str, ...] = ()
+    partials: tuple[Partial, ...] = ()
+    """The aggregates that follow from its answer."""
     name: str = ""
-    """What its answer is called, among several in Flux."""
+    """The name of its answer among several in Flux."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A query and the parts that answer it together."""
+    """A query and the subqueries that answer it together."""
 
     query: Query
-    parts: tuple[Part, ...]
+    subqueries: tuple[Subquery, ...]
 
     @property
     def text(self) -> str:
-        """The parts as they are sent."""
-        return "\n".join(part.text for part in self.parts)
+        """The subqueries as they are sent."""
+        return "\n".join(each.text for each in self.subqueries)
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Rows of an answer: columns, and values that all of the rows share. `time` is in ns."""
+    """Rows of an answer: columns, and values that all rows share; `time` is in nanoseconds."""
 
     count: int
     columns: Mapping[str, Sequence[Any]]
@@ -96,10 +99,15 @@ class Chunk:
 
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
-Parts: TypeAlias = Iterable[tuple[Part, Chunk]]
+Answers: TypeAlias = Iterable[tuple[Subquery, Chunk]]
 
 
-def rows_of(plan: Plan, answers: Parts) -> Rows:
+def label(partial: Partial) -> str:
+    """Return the column of an answer that has a partial aggregate."""
+    return Aggregate(*partial).label
+
+
+def rows_of(plan: Plan, answers: Answers) -> Rows:
     """Return the rows that the query asks for."""
     query = plan.query
     match query:
@@ -108,7 +116,7 @@ def rows_of(plan: Plan, answers: Parts) -> Rows:
         case NewestQuery():
             return _newest(query, answers)
         case DistinctQuery():
-            return [(_distinct(answers),)]
+            return _distinct(query, answers)
         case RowsQuery():
             return [row for _, chunk in answers for row in plain_rows(query.table, chunk)]
 
@@ -126,7 +134,7 @@ def _column(table: Table, column: Column, chunk: Chunk) -> Sequence[Any]:
 
 
 def tags(column: Column, chunk: Chunk) -> Sequence[Any]:
-    """Return a tag of each row. An empty one is not there; a number is written as text."""
+    """Return a tag's value in each row; an empty one is NULL, a number is stored as text."""
     convert: Callable[[str], Any] = _CONVERT.get(column.type, str)
     known: dict[str | None, Any] = {None: None, "": None}
     found = []
@@ -138,7 +146,7 @@ def tags(column: Column, chunk: Chunk) -> Sequence[Any]:
 
 
 def unit_ns(table: Table) -> int:
-    """Return how many nanoseconds the table's unit of time has."""
+    """Return the nanoseconds of the table's unit of time."""
     return SECOND_NS // table.time_unit.per_second
 
 
@@ -150,177 +158,89 @@ _CONVERT: dict[Type, Callable[[str], Any]] = {
 
 # --- aggregates ----------------------------------------------------------------------------------
 
-Key: TypeAlias = tuple[Any, ...]
-_ADDED = ("count", "sum", "true")
+
+def _aggregates(query: AggregateQuery, answers: Answers) -> Rows:
+    groups = Groups(query)
+    for subquery, chunk in answers:
+        keys = _keys(query, chunk)
+        groups.mention(keys)
+        match subquery.shape:
+            case Shape.PARTIALS:
+                _add_partials(groups, subquery, keys, chunk)
+            case Shape.SERIES:
+                _add_series(groups, subquery, keys, chunk)
+            case _:
+                _add_values(groups, subquery, keys, chunk)
+    table = query.table
+    for name in groups.exceeding(2**63):
+        if table.column(name).role not in (Role.TAG, Role.TIME):  # those are added up here
+            raise OverflowError(f"integer overflow: the sum of {name} may exceed 64 bits")
+    return groups.rows()
 
 
-class _Cells:
-    """Partial aggregates by group: those of parts, series and measurements add up."""
-
-    def __init__(self, query: AggregateQuery) -> None:
-        self.query = query
-        self._by = [query.table.column(name) for name in query.by]
-        self.groups: dict[Key, dict[str, Any]] = {}
-        if not query.by and query.bucket is None:
-            self.groups[()] = {}
-
-    def keys(self, chunk: Chunk) -> Sequence[Key]:
-        """Return the group of each row, which is there from now on."""
-        columns = [tags(column, chunk) for column in self._by]
-        if self.query.bucket is not None:
-            width = self.query.bucket * unit_ns(self.query.table)
-            columns.append([t // width * self.query.bucket for t in chunk[TIME]])
-        keys = [*zip(*columns, strict=True)] if columns else [()] * chunk.count
-        for key in keys:
-            self.groups.setdefault(key, {})
-        return keys
-
-    def add(self, key: Key, label: str, value: Any) -> None:
-        """Take in an aggregate of some of the group's rows."""
-        if value is None:
-            return
-        cells = self.groups[key]
-        if label not in cells:
-            cells[label] = value
-            return
-        function, _, _ = label.partition("_")
-        if function in _ADDED:
-            cells[label] += value
-        elif function == Function.MIN:
-            cells[label] = min(cells[label], value)
-        elif function == Function.MAX:
-            cells[label] = max(cells[label], value)
-        else:
-            raise ValueError(f"{label} came twice for {key}; a mean of means is none")
+def _keys(query: AggregateQuery, chunk: Chunk) -> Sequence[Key]:
+    """Return the group of each row of an answer."""
+    columns = [tags(query.table.column(name), chunk) for name in query.by]
+    if query.bucket is not None:
+        width = query.bucket * unit_ns(query.table)
+        columns.append([time // width * query.bucket for time in chunk[TIME]])
+    return [*zip(*columns, strict=True)] if columns else [()] * chunk.count
 
 
-def _aggregates(query: AggregateQuery, answers: Parts) -> Rows:
-    cells = _Cells(query)
-    for part, chunk in answers:
-        _FOLDS[part.fold](cells, part, chunk)
-    return [
-        (*key, *(_value(query, found, a.function, a.column) for a in query.aggregates))
-        for key, found in cells.groups.items()
-    ]
+def _add_partials(groups: Groups, subquery: Subquery, keys: Sequence[Key], chunk: Chunk) -> None:
+    for partial in subquery.partials:
+        for key, value in zip(keys, chunk[label(partial)], strict=True):
+            groups.merge(key, partial, value)
 
 
-def _fold_cells(cells: _Cells, part: Part, chunk: Chunk) -> None:
-    keys = cells.keys(chunk)
-    for label in part.labels:
-        for key, value in zip(keys, chunk[label], strict=True):
-            cells.add(key, label, value)
-
-
-def _fold_series(cells: _Cells, part: Part, chunk: Chunk) -> None:
-    keys, counts = cells.keys(chunk), chunk[ROWS]
-    for name in part.labels:
-        column = cells.query.table.column(name)
-        for key, count, value in zip(keys, counts, tags(column, chunk), strict=True):
+def _add_series(groups: Groups, subquery: Subquery, keys: Sequence[Key], chunk: Chunk) -> None:
+    """Add the aggregates of tags: each row is the count of the rows with these tags."""
+    for name in dict.fromkeys(partial.column for partial in subquery.partials if partial.column):
+        column = groups.query.table.column(name)
+        for key, count, value in zip(keys, chunk[ROWS], tags(column, chunk), strict=True):
             if value is not None:
-                cells.add(key, f"count_{name}", count)
-                cells.add(key, f"min_{name}", value)
-                cells.add(key, f"max_{name}", value)
+                groups.merge(key, Partial(Function.COUNT, name), count)
+                groups.merge(key, Partial(Function.MIN, name), value)
+                groups.merge(key, Partial(Function.MAX, name), value)
                 if column.type is not Type.TEXT:
-                    cells.add(key, f"sum_{name}", value * count)
+                    groups.merge(key, Partial(Function.SUM, name), value * count)
 
 
-def _fold_values(cells: _Cells, part: Part, chunk: Chunk) -> None:
-    table, (_, _, name) = cells.query.table, part.labels[0].partition("_")
-    keys, values = cells.keys(chunk), _column(table, table.column(name), chunk)
-    alike = len(set(keys)) == 1
-    for label in part.labels:
-        if alike:  # all of them at once, of which there may be millions
-            function, _, _ = label.partition("_")
-            cells.add(keys[0], label, _OF_VALUES[function](values))
+def _add_values(groups: Groups, subquery: Subquery, keys: Sequence[Key], chunk: Chunk) -> None:
+    table = groups.query.table
+    by_key: dict[Key, list[Any]] = defaultdict(list)
+    for partial in subquery.partials:
+        if partial.column is None:
             continue
-        for key, value in zip(keys, values, strict=True):
-            cells.add(key, label, value)
+        values = _column(table, table.column(partial.column), chunk)
+        if not by_key and keys:
+            for key, value in zip(keys, values, strict=True):
+                by_key[key].append(value)
+        for key, members in by_key.items():
+            groups.merge_values(key, partial, members)
 
 
-_OF_VALUES: dict[str, Callable[[Iterable[Any]], Any]] = {"min": min, "max": max, "sum": sum}
-
-_FOLDS = {
-    Fold.CELLS: _fold_cells,
-    Fold.SERIES: _fold_series,
-    Fold.VALUES: _fold_values,
-}
+# --- newest rows and distinct rows ---------------------------------------------------------------
 
 
-def _value(
-    query: AggregateQuery, cells: dict[str, Any], function: Function, name: str | None
-) -> Any:
-    """Return an aggregate of a group, from what the parts said of it."""
-    if name is None:
-        return cells.get("count", 0)
-    column = query.table.column(name)
-    count = cells.get("count" if column.role is Role.TIME else f"count_{name}", 0)
-    if function is Function.COUNT:
-        return count
-    if column.type is Type.BOOL and column.role is not Role.TAG:
-        return _of_booleans(function, count, cells.get(f"true_{name}", 0))
-    if function in (Function.MIN, Function.MAX):
-        return cells.get(f"{function}_{name}")
-    if f"avg_{name}" in cells and function is Function.AVG:
-        return cells[f"avg_{name}"]
-    total = cells.get(f"sum_{name}")
-    if total is None:
-        return None
-    if column.type not in FLOATS and column.role not in (Role.TAG, Role.TIME):
-        _fits(name, count, cells)
-    return total if function is Function.SUM else total / count
-
-
-def _of_booleans(function: Function, count: int, true: int) -> Any:
-    if not count:
-        return None
-    match function:
-        case Function.MIN:
-            return int(true == count)
-        case Function.MAX:
-            return int(true > 0)
-        case Function.SUM:
-            return true
-        case _:
-            return true / count
-
-
-def _fits(name: str, count: int, cells: dict[str, Any]) -> None:
-    """Raise OverflowError if a sum may have left 64 bits, of which InfluxDB says nothing."""
-    largest = max(abs(cells.get(f"{end}_{name}", 0)) for end in ("min", "max"))
-    if count * largest >= 2**63:
-        raise OverflowError(
-            f"integer overflow: {count} values of {name} up to {largest} may add up to more than"
-            " 64 bits"
-        )
-
-
-# --- newest rows and distinct ones ---------------------------------------------------------------
-
-
-def _newest(query: NewestQuery, answers: Parts) -> Rows:
-    table, tag = query.table, query.table.column(query.tag)
-    columns = [table.column(name) for name in query.columns]
-    newest: dict[Any, tuple[int, Sequence[Any]]] = {}
+def _newest(query: NewestQuery, answers: Answers) -> Rows:
+    table = query.table
+    columns = [table.column(name) for name in (query.tag, table.time.name, *query.columns)]
+    newest = Newest()
     points: dict[Key, dict[str, tuple[int, Any]]] = {}
-    for part, chunk in answers:
-        if part.fold is Fold.POINTS:
-            _gather(table, chunk, points)
-            continue
-        found = zip(*(_column(table, column, chunk) for column in columns), strict=True)
-        for value, time, row in zip(tags(tag, chunk), chunk[TIME], found, strict=True):
-            if value not in newest or newest[value][0] < time:
-                newest[value] = time, row
-    place = [column.name for column in table.tags].index(tag.name)
+    for subquery, chunk in answers:
+        if subquery.shape is Shape.POINTS:
+            _add_points(table, chunk, points)
+        else:
+            newest.add(zip(*(_column(table, column, chunk) for column in columns), strict=True))
     for (_, *series), fields in points.items():
-        value, (time, _) = series[place], fields[NEWEST]
-        if value not in newest or newest[value][0] < time:
-            point = (_of_point(table, column, series, fields, time) for column in columns)
-            newest[value] = time, tuple(point)
-    return [(value, *row) for value, (_, row) in newest.items()]
+        time, _ = fields[NEWEST]
+        newest.add([[_of_point(table, column, series, fields, time) for column in columns]])
+    return newest.rows()
 
 
-def _gather(table: Table, chunk: Chunk, points: dict[Key, dict[str, tuple[int, Any]]]) -> None:
-    """Take in each field's newest value; that of the whole row is the latest of them."""
+def _add_points(table: Table, chunk: Chunk, points: dict[Key, dict[str, tuple[int, Any]]]) -> None:
+    """Add the newest value of each field; that of the whole row is the latest of them."""
     columns = [chunk["_measurement"], *(tags(column, chunk) for column in table.tags)]
     series = zip(*columns, strict=True)
     for key, name, time, value in zip(
@@ -344,21 +264,20 @@ def _of_point(
     if column.role is Role.TAG:
         return series[table.tags.index(column)]
     when, value = fields.get(column.name, (None, None))
-    return value if when == time else None  # an older value than the row's: there it is NULL
+    return value if when == time else None  # the newest row is later than this value: NULL
 
 
-def _distinct(answers: Parts) -> int:
-    """Return how many rows, or different instants of the same tags, there are."""
-    count, times = 0, dict[Key, list[NDArray[np.int64]]]()
-    for part, chunk in answers:
-        if part.fold is Fold.COUNT:
+def _distinct(query: DistinctQuery, answers: Answers) -> Rows:
+    """Return the number of rows, or of distinct instants and tags."""
+    table = query.table
+    every = {output.name: output for output in outputs(RowsQuery(table))}
+    distinct = Distinct([every[name] for name in query.columns])
+    count = 0
+    for subquery, chunk in answers:
+        if subquery.shape is Shape.COUNT:
             count += sum(chunk[ROWS])
-            continue
-        found: dict[Key, list[int]] = {}
-        columns = [chunk[name] for name in part.labels]
-        keys = zip(*columns, strict=True) if columns else [()] * chunk.count
-        for key, time in zip(keys, chunk[TIME], strict=True):
-            found.setdefault(key, []).append(time)
-        for key, instants in found.items():
-            times.setdefault(key, []).append(np.array(instants, np.int64))
-    return count + sum(len(np.unique(np.concatenate(arrays))) for arrays in times.values())
+        elif chunk.count:
+            columns = [_column(table, table.column(name), chunk) for name in query.columns]
+            distinct.add([*zip(*columns, strict=True)])
+    ((different,),) = distinct.rows()
+    return [(count + different,)]

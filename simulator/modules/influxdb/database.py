@@ -75,8 +75,6 @@ class Influxdb(Database):
         },
         acknowledged="in the write-ahead log, which is synced before the answer",
         oldest={"InfluxDB": (2, 0)},
-        verified_against="InfluxDB 2.7.12",
-        kept_after_kill=True,
         limits=(
             "a row whose tags and time are there already replaces the other",
             "instants from 1677-09-21 to 2262-04-11 only",
@@ -231,7 +229,7 @@ class Influxdb(Database):
     def render(self, query: Query) -> Statement:
         """Return the query in Flux or InfluxQL."""
         of = flux if self.options.language is Language.FLUX else influxql
-        plan = Plan(query, of.parts(query, self._bucket(query.table)))
+        plan = Plan(query, of.subqueries(query, self._bucket(query.table)))
         return Statement(plan.text, outputs(query), (plan,))
 
     def explain(self, error: Exception) -> str:

@@ -20,7 +20,17 @@ from simulator.data.query import (
 from simulator.data.schema import FLOATS, Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
 from simulator.modules.base import Unsupported
-from simulator.modules.influxdb.answers import ROWS, Chunk, Fold, Language, Part, unit_ns
+from simulator.modules.influxdb.answers import (
+    ROWS,
+    Chunk,
+    Language,
+    Shape,
+    Subquery,
+    label,
+    unit_ns,
+)
+from simulator.modules.shared.partials import ROWS as COUNT_ROWS
+from simulator.modules.shared.partials import Partial
 
 CHUNK_ROWS = 10_000
 _INT64 = 2**63 - 2
@@ -30,7 +40,7 @@ class ServerSaid(Exception):
     """An error inside an answer whose status was success."""
 
 
-def parts(query: Query, database: str) -> tuple[Part, ...]:
+def subqueries(query: Query, database: str) -> tuple[Subquery, ...]:
     """Return the query as InfluxQL; Unsupported if it has none."""
     source = source_of(query.table, database)
     match query:
@@ -44,7 +54,7 @@ def parts(query: Query, database: str) -> tuple[Part, ...]:
             names = [c.name for c in table.columns if c.role is not Role.TIME]
             # A table may have no field of its own.
             extra = [] if marker(table) in names else [marker(table)]
-            return (_part(Fold.ROWS, [*map(identifier, [*names, *extra])], source),)
+            return (_subquery(Shape.ROWS, [*map(identifier, [*names, *extra])], source),)
 
 
 def identifier(name: str) -> str:
@@ -62,15 +72,15 @@ def source_of(table: Table, database: str) -> str:
     return ", ".join(f"{identifier(database)}..{identifier(name)}" for name in table.names)
 
 
-def _part(  # noqa: PLR0913
-    fold: Fold,
+def _subquery(  # noqa: PLR0913
+    shape: Shape,
     selected: Iterable[str],
     source: str,
-    labels: Iterable[str] = (),
+    partials: Iterable[Partial] = (),
     *,
     where: Sequence[str] = (),
     by: Sequence[str] = (),
-) -> Part:
+) -> Subquery:
     text = f"SELECT {', '.join(selected)} FROM {source}"
     if where:
         text += f" WHERE {' AND '.join(where)}"
@@ -78,73 +88,74 @@ def _part(  # noqa: PLR0913
         text += f" GROUP BY {', '.join(by)}"
         if any(group.startswith("time(") for group in by):
             text += " fill(none)"
-    return Part(Language.INFLUXQL, fold, text, tuple(labels))
+    return Subquery(Language.INFLUXQL, shape, text, tuple(partials))
 
 
 # --- aggregates ----------------------------------------------------------------------------------
 
 
-def aggregates(query: AggregateQuery, source: str) -> Iterator[Part]:
-    """Yield the parts that answer an aggregate query."""
+def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
+    """Yield the subqueries that answer an aggregate query."""
     where, by = _conditions(query), [identifier(tag) for tag in query.by]
     if query.bucket is not None:
         by.append(f"time({query.bucket * unit_ns(query.table)}ns)")
-    wanted = cells(query)
+    wanted = partials_of_fields(query)
     if wanted:
-        selected = [_selected(query.table, label) for label in wanted]
-        yield _part(Fold.CELLS, selected, source, wanted, where=where, by=by)
+        selected = [_selected(query.table, partial) for partial in wanted]
+        yield _subquery(Shape.PARTIALS, selected, source, wanted, where=where, by=by)
     for column in aggregated(query):
         if column.role is Role.TIME:
             yield from _instants(query, column, source, where, by)
         elif column.type is Type.BOOL and column.role is not Role.TAG:
-            label, name = f"true_{column.name}", identifier(column.name)
-            counted = f"count({name}) AS {identifier(label)}"
+            true, name = Partial(Function.SUM, column.name), identifier(column.name)
+            counted = f"count({name}) AS {identifier(label(true))}"
             is_true = [*where, f"{name} = true"]
-            yield _part(Fold.CELLS, [counted], source, [label], where=is_true, by=by)
+            yield _subquery(Shape.PARTIALS, [counted], source, [true], where=is_true, by=by)
         elif needs_texts(query, column):
             yield values(query, column, source)
     names = [column.name for column in aggregated(query) if column.role is Role.TAG]
     if names:
         every = dict.fromkeys([*by, *map(identifier, names)])
         counted = f"count({identifier(marker(query.table))}) AS {ROWS}"
-        yield _part(Fold.SERIES, [counted], source, names, where=where, by=[*every])
+        of_tags = [Partial(Function.COUNT, name) for name in names]
+        yield _subquery(Shape.SERIES, [counted], source, of_tags, where=where, by=[*every])
 
 
-def cells(query: AggregateQuery, *, mean: bool = False) -> list[str]:
-    """Return the labels of what the server has to aggregate.
+def partials_of_fields(query: AggregateQuery, *, mean: bool = False) -> list[Partial]:
+    """Return what the server aggregates.
 
-    `mean`: whether it can do so over several measurements at once; means of parts do not add up.
+    `mean`: whether it can aggregate over several measurements at once; means cannot be merged.
     """
-    table, found = query.table, dict[str, None]()
+    table, found = query.table, dict[Partial, None]()
     for aggregate in query.aggregates:
         if aggregate.column is None:
-            found["count"] = None
+            found[COUNT_ROWS] = None
             continue
         column = table.column(aggregate.column)
         if column.role is Role.TIME:
-            found["count"] = None
+            found[COUNT_ROWS] = None
         elif column.role is not Role.TAG:
             functions = _functions(column, aggregate.function, mean=mean or table.parts == 1)
-            found.update(dict.fromkeys(f"{name}_{column.name}" for name in functions))
-    # A group is there even if it has nothing but NULLs.
-    sure = {f"{f}_{c.name}" for c in table.columns if not c.nullable for f in Function}
+            found |= dict.fromkeys(Partial(each, column.name) for each in functions)
+    # A group of rows exists even if the fields that are aggregated are all NULL.
+    sure = {Partial(f, c.name) for c in table.columns if not c.nullable for f in Function}
     if (query.by or query.bucket is not None) and not sure & found.keys():
-        found["count"] = None
+        found[COUNT_ROWS] = None
     return list(found)
 
 
-def _functions(column: Column, function: Function, *, mean: bool) -> tuple[str, ...]:
-    """Return what to ask for to know an aggregate of a field."""
+def _functions(column: Column, function: Function, *, mean: bool) -> tuple[Function, ...]:
+    """Return what the server computes for an aggregate of a field."""
     if function is Function.COUNT or column.type is Type.BOOL:
-        return ("count",)
+        return (Function.COUNT,)
     if function in (Function.MIN, Function.MAX):
-        return () if column.type is Type.TEXT else (function.value,)
+        return () if column.type is Type.TEXT else (function,)
     if column.type not in FLOATS:
-        # A mean is rounded twice; and a sum that leaves 64 bits is to be noticed.
-        return ("sum", "count", "min", "max")
+        # The server's mean is rounded twice, and its sum may silently exceed 64 bits.
+        return (Function.SUM, Function.COUNT, Function.MIN, Function.MAX)
     if function is Function.SUM:
-        return ("sum",)
-    return ("avg",) if mean else ("sum", "count")
+        return (Function.SUM,)
+    return (Function.AVG,) if mean else (Function.SUM, Function.COUNT)
 
 
 def needs_texts(query: AggregateQuery, column: Column) -> bool:
@@ -155,16 +166,17 @@ def needs_texts(query: AggregateQuery, column: Column) -> bool:
     return any(Aggregate(function, column.name) in query.aggregates for function in extremes)
 
 
-def values(query: AggregateQuery, column: Column, source: str) -> Part:
+def values(query: AggregateQuery, column: Column, source: str) -> Subquery:
     """Return what reads every value of a text, or every time."""
     # What is not aggregated has its own time, and no bucket's.
     by, where = [identifier(tag) for tag in query.by], _conditions(query)
     name = identifier(marker(query.table) if column.role is Role.TIME else column.name)
-    known = [Aggregate(f, column.name) for f in (Function.MIN, Function.MAX)]
-    labels = [aggregate.label for aggregate in known if aggregate in query.aggregates]
+    extremes = (Function.MIN, Function.MAX)
+    wanted = [f for f in extremes if Aggregate(f, column.name) in query.aggregates]
     if is_summed(query, column):
-        labels.append(Aggregate(Function.SUM, column.name).label)
-    return _part(Fold.VALUES, [name], source, labels, where=where, by=by)
+        wanted.append(Function.SUM)
+    partials = [Partial(function, column.name) for function in wanted]
+    return _subquery(Shape.VALUES, [name], source, partials, where=where, by=by)
 
 
 def is_summed(query: AggregateQuery, column: Column) -> bool:
@@ -179,23 +191,23 @@ def aggregated(query: AggregateQuery) -> list[Column]:
     return [query.table.column(name) for name in names]
 
 
-def _selected(table: Table, label: str) -> str:
-    function, _, name = label.partition("_")
-    called = "mean" if function == "avg" else function
-    return f"{called}({identifier(name or marker(table))}) AS {identifier(label)}"
+def _selected(table: Table, partial: Partial) -> str:
+    function = "mean" if partial.function is Function.AVG else partial.function
+    name = identifier(partial.column or marker(table))
+    return f"{function}({name}) AS {identifier(label(partial))}"
 
 
 def _instants(
     query: AggregateQuery, column: Column, source: str, where: Sequence[str], by: Sequence[str]
-) -> Iterator[Part]:
+) -> Iterator[Subquery]:
     if is_summed(query, column) or query.bucket is not None:
         yield values(query, column, source)
         return
     for function, called in ((Function.MIN, "first"), (Function.MAX, "last")):
-        label = Aggregate(function, column.name).label
         if Aggregate(function, column.name) in query.aggregates:
             selected = f"{called}({identifier(marker(query.table))})"
-            yield _part(Fold.VALUES, [selected], source, [label], where=where, by=by)
+            extreme = Partial(function, column.name)
+            yield _subquery(Shape.VALUES, [selected], source, [extreme], where=where, by=by)
 
 
 def _conditions(query: AggregateQuery) -> list[str]:
@@ -223,29 +235,29 @@ def limits_ns(query: AggregateQuery) -> tuple[int | None, int | None]:
 # --- the rest ------------------------------------------------------------------------------------
 
 
-def _newest(query: NewestQuery, source: str) -> Part:
+def _newest(query: NewestQuery, source: str) -> Subquery:
     """Return what selects the last row of each tag by a field that every row has."""
     columns = [query.table.column(name) for name in query.columns]
     fields = [c.name for c in columns if c.role not in (Role.TIME, Role.TAG) and not c.nullable]
     name = fields[0] if fields else marker(query.table)
     others = [c.name for c in columns if c.role is not Role.TIME and c.name != name]
     selected = [f"last({identifier(name)}) AS {identifier(name)}", *map(identifier, others)]
-    return _part(Fold.NEWEST, selected, source, by=[identifier(query.tag)])
+    return _subquery(Shape.NEWEST, selected, source, by=[identifier(query.tag)])
 
 
-def _distinct(query: DistinctQuery, source: str) -> Part:
+def _distinct(query: DistinctQuery, source: str) -> Subquery:
     """Return what counts different rows, which InfluxDB tells apart by tags and time."""
     table, columns = query.table, {*query.columns}
     by = [column.name for column in table.tags if column.name in columns]
     name = identifier(marker(table))
     if table.time.name in columns and len(by) == len(table.tags):
-        return _part(Fold.COUNT, [f"count({name}) AS {ROWS}"], source)
+        return _subquery(Shape.COUNT, [f"count({name}) AS {ROWS}"], source)
     if columns == {*by, table.time.name}:
-        return _part(Fold.TIMES, [name], source, by, by=[*map(identifier, by)])
+        return _subquery(Shape.TIMES, [name], source, by=[*map(identifier, by)])
     (first, *others) = query.columns
     if others or by or table.parts > 1:
         raise Unsupported("InfluxDB does not count combinations of fields")
-    return _part(Fold.COUNT, [f"count(distinct({identifier(first)})) AS {ROWS}"], source)
+    return _subquery(Shape.COUNT, [f"count(distinct({identifier(first)})) AS {ROWS}"], source)
 
 
 # --- answers -------------------------------------------------------------------------------------

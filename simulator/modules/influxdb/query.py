@@ -27,18 +27,20 @@ from simulator.modules.influxdb.answers import (
     SECOND_NS,
     TIME,
     Chunk,
-    Fold,
     Language,
-    Part,
+    Shape,
+    Subquery,
+    label,
     unit_ns,
 )
 from simulator.modules.influxdb.influxql import CHUNK_ROWS, ServerSaid
+from simulator.modules.shared.partials import Partial
 
 _FIRST_NS, _END_NS = -(2**63) + 2, 2**63 - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def parts(query: Query, bucket: str) -> tuple[Part, ...]:
+def subqueries(query: Query, bucket: str) -> tuple[Subquery, ...]:
     """Return the query as Flux, and as InfluxQL what Flux cannot do; Unsupported if neither can."""
     match query:
         case AggregateQuery():
@@ -46,10 +48,10 @@ def parts(query: Query, bucket: str) -> tuple[Part, ...]:
         case NewestQuery(table=table):
             columns = [table.column(name) for name in query.columns]
             if any(c.type is Type.TEXT and c.role is not Role.TAG for c in columns):
-                return influxql.parts(query, bucket)
+                return influxql.subqueries(query, bucket)
             return (_newest(table, columns, bucket),)
         case DistinctQuery() | RowsQuery():
-            return influxql.parts(query, bucket)
+            return influxql.subqueries(query, bucket)
 
 
 def literal(text: str) -> str:
@@ -82,15 +84,17 @@ def _field(name: str) -> str:
     return f"r._field == {literal(name)}"
 
 
-def _part(fold: Fold, steps: Sequence[str], name: str, labels: Iterable[str] = ()) -> Part:
+def _subquery(
+    shape: Shape, steps: Sequence[str], name: str, partials: Iterable[Partial] = ()
+) -> Subquery:
     text = " |> ".join((*steps, f"yield(name: {literal(name)})"))
-    return Part(Language.FLUX, fold, text, tuple(labels), name)
+    return Subquery(Language.FLUX, shape, text, tuple(partials), name)
 
 
 # --- aggregates ----------------------------------------------------------------------------------
 
 
-def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Part]:
+def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
     table, every = query.table, marker(query.table)
     source = influxql.source_of(table, bucket)
     since, until = influxql.limits_ns(query)
@@ -107,41 +111,43 @@ def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Part]:
         window = f"every: {query.bucket * unit_ns(table)}ns, fn: {function}"
         return [groups, f'aggregateWindow({window}, createEmpty: false, timeSrc: "_start")']
 
-    for label in influxql.cells(query, mean=True):
-        function, _, name = label.partition("_")
-        called = "mean" if function == "avg" else function
-        yield _part(Fold.CELLS, [read(_field(name or every)), *total(called)], label, [label])
+    for partial in influxql.partials_of_fields(query, mean=True):
+        function = "mean" if partial.function is Function.AVG else partial.function
+        steps = [read(_field(partial.column or every)), *total(function)]
+        yield _subquery(Shape.PARTIALS, steps, label(partial), [partial])
     columns = influxql.aggregated(query)
     for column in columns:
         if column.role is Role.TIME:
             yield from _times(query, column, read(_field(every)), source)
         elif column.type is Type.BOOL and column.role is not Role.TAG:
-            label, is_true = f"true_{column.name}", read(_field(column.name), "r._value == true")
-            yield _part(Fold.CELLS, [is_true, *total("count")], label, [label])
+            true = Partial(Function.SUM, column.name)
+            steps = [read(_field(column.name), "r._value == true"), *total("count")]
+            yield _subquery(Shape.PARTIALS, steps, label(true), [true])
         elif influxql.needs_texts(query, column):
             yield influxql.values(query, column, source)
     tags = [column.name for column in columns if column.role is Role.TAG]
     if tags:
         by = [*dict.fromkeys((*query.by, *tags))]
-        yield _part(Fold.SERIES, [read(_field(every)), *total("count", by)], ROWS, tags)
+        of_tags = [Partial(Function.COUNT, tag) for tag in tags]
+        yield _subquery(Shape.SERIES, [read(_field(every)), *total("count", by)], ROWS, of_tags)
 
 
-def _times(query: AggregateQuery, column: Column, read: str, source: str) -> Iterator[Part]:
+def _times(query: AggregateQuery, column: Column, read: str, source: str) -> Iterator[Subquery]:
     """Yield what tells the first and the last time of each series, or all times."""
     if influxql.is_summed(query, column):  # Flux calculates ten times slower than InfluxQL tells
         yield influxql.values(query, column, source)
         return
     window = [f"window(every: {query.bucket * unit_ns(query.table)}ns)"] if query.bucket else []
     for function, called in ((Function.MIN, "first"), (Function.MAX, "last")):
-        label = Aggregate(function, column.name).label
         if Aggregate(function, column.name) in query.aggregates:
-            yield _part(Fold.VALUES, [read, *window, f"{called}()"], label, [label])
+            extreme = Partial(function, column.name)
+            yield _subquery(Shape.VALUES, [read, *window, f"{called}()"], label(extreme), [extreme])
 
 
 # --- the newest rows -----------------------------------------------------------------------------
 
 
-def _newest(table: Table, columns: Sequence[Column], bucket: str) -> Part:
+def _newest(table: Table, columns: Sequence[Column], bucket: str) -> Subquery:
     """Return what reads the newest value of each field of each series: the rest is comparing."""
     fields = [c for c in columns if c.role not in (Role.TIME, Role.TAG)]
     names = [column.name for column in fields]
@@ -149,7 +155,7 @@ def _newest(table: Table, columns: Sequence[Column], bucket: str) -> Part:
         names.append(marker(table))
     chosen = " or ".join(map(_field, names))
     read = _read(table, bucket, [chosen if len(names) == 1 else f"({chosen})"], _FIRST_NS, _END_NS)
-    return _part(Fold.POINTS, [read, "last()"], NEWEST)
+    return _subquery(Shape.POINTS, [read, "last()"], NEWEST)
 
 
 # --- answers -------------------------------------------------------------------------------------

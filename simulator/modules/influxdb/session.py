@@ -12,7 +12,7 @@ from simulator.encode.lineprotocol import LineProtocol
 from simulator.modules.base import Failure, Payload, Session
 from simulator.modules.influxdb import influxql
 from simulator.modules.influxdb import query as flux
-from simulator.modules.influxdb.answers import Chunk, Language, Part, Plan, plain_rows, rows_of
+from simulator.modules.influxdb.answers import Chunk, Language, Plan, Subquery, plain_rows, rows_of
 from simulator.modules.shared.http import Body, Http, NoAnswer, Refused, classify, gzipped, lines
 
 _CACHE_FULL = "cache-max-memory-size exceeded"
@@ -123,19 +123,19 @@ class InfluxSession(Session):
             rows += zip(*(chunk[name] for name in names), strict=True)
         return rows
 
-    def _answers(self, plan: Plan) -> Iterator[tuple[Part, Chunk]]:
-        """Ask all parts of a language in one request."""
+    def _answers(self, plan: Plan) -> Iterator[tuple[Subquery, Chunk]]:
+        """Run all subqueries of a language in one request."""
         by_language = {
-            language: [part for part in plan.parts if part.language is language]
+            language: [each for each in plan.subqueries if each.language is language]
             for language in Language
         }
-        if parts := by_language[Language.FLUX]:
-            named = {part.name: part for part in parts}
-            for name, chunk in self._ask_flux("\n".join(part.text for part in parts)):
+        if asked := by_language[Language.FLUX]:
+            named = {each.name: each for each in asked}
+            for name, chunk in self._ask_flux("\n".join(each.text for each in asked)):
                 yield named[name], chunk
-        if parts := by_language[Language.INFLUXQL]:
-            for number, chunk in self.ask_influxql("; ".join(part.text for part in parts)):
-                yield parts[number], chunk
+        if asked := by_language[Language.INFLUXQL]:
+            for number, chunk in self.ask_influxql("; ".join(each.text for each in asked)):
+                yield asked[number], chunk
 
     def ask_influxql(
         self, text: str, chunk_rows: int = influxql.CHUNK_ROWS

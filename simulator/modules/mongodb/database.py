@@ -1,6 +1,6 @@
-"""MongoDB, through pymongo and documents that are BSON before the driver sees them.
+"""MongoDB, through pymongo and documents that are encoded as BSON before the driver gets them.
 
-FerretDB, which speaks MongoDB's protocol and keeps the documents in PostgreSQL, is told apart.
+FerretDB, which speaks MongoDB's protocol and stores documents in PostgreSQL, is supported too.
 """
 
 import os
@@ -14,88 +14,80 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table, former_names
+from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import (
-    BATCH,
-    SINGLE,
-    Capabilities,
-    Database,
-    Options,
-    Server,
-    with_remedy,
-)
-from simulator.modules.mongodb import documents
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.mongodb import query as pipelines
-from simulator.modules.mongodb.concern import MAJORITY, durability
-from simulator.modules.mongodb.documents import Documents, Format
+from simulator.modules.mongodb.query import Documents, Format
 from simulator.modules.shared.conninfo import redacted, redacted_words
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession
 
 _DATABASE = "benchmark"
+_MAJORITY = "majority"
+_JOURNAL_FLAG = "writeConcernMajorityJournalDefault"
 
 
 class MongodbOptions(Options):
     """Options of the module `mongodb`."""
 
     connection_string: SecretStr = Field(
-        description="how to reach the server: mongodb://user@host:port/?replicaSet=..., or "
-        "mongodb+srv://..., with the driver's options behind the question mark"
+        description="address of the server: mongodb://user@host:port/?replicaSet=... or "
+        "mongodb+srv://..., with the driver's options after the question mark"
     )
     password: SecretStr | None = Field(
-        None, description="the user's password, if it does not stand in connection_string"
+        None, description="the user's password, unless connection_string contains it"
     )
     database: str = Field(
-        "", description="name of the database; empty: that of connection_string, or benchmark"
+        "",
+        description="name of the database; default: the one in connection_string, or benchmark",
     )
     document_format: Format = Field(
         Format.FLAT,
         description="flat: every column is a field; key-pair: tags and fields are arrays of "
-        "{key, val}; timeseries: a time-series collection, the tags its metaField",
+        "{key, val}; timeseries: a time-series collection with the tags as its metaField",
     )
     granularity: str = Field(
         "seconds",
         pattern="^(seconds|minutes|hours)$",
-        description="of a time-series collection: seconds, minutes or hours",
+        description="granularity of a time-series collection: seconds, minutes or hours",
     )
     w: int | str | None = Field(
         None,
-        description="write concern: how many members acknowledge, or majority; none: that of "
-        "connection_string, or majority, the default of MongoDB 5 and later",
+        description="write concern: how many members acknowledge a write, or majority; default: "
+        "that of connection_string, or majority, the default of MongoDB 5 and later",
     )
     j: bool | None = Field(
-        None, description="acknowledge only what is in the journal on disk; none: as w implies"
+        None,
+        description="acknowledge a write only when it is in the journal on disk; default: what w "
+        "implies",
     )
     ordered: bool = Field(
         default=False,
-        description="let the server insert a batch's documents one after the other, up to the "
-        "first that fails",
+        description="insert the documents of a batch in order and stop at the first error",
     )
     create_indices: bool = Field(
-        default=False, description="make indices on (tags, time, first field) and (first field)"
+        default=False, description="create indices on (tags, time, first field) and (first field)"
     )
     ca_file: str | None = Field(
         None,
-        description="file with the certificate (PEM) of the authority that signed the server's; "
-        "uses TLS",
+        description="file with the CA certificate (PEM) that signed the server's certificate; "
+        "enables TLS",
     )
     ca: SecretStr | None = Field(
         None,
-        description="that certificate itself, which pods can take from a Secret: "
-        "ca_from: {secret: NAME, key: ca.crt}; uses TLS",
+        description="the CA certificate itself, for pods that take it from a Secret: "
+        "ca_from: {secret: NAME, key: ca.crt}; enables TLS",
     )
     insecure: bool = Field(
-        default=False, description="use TLS and take any certificate: nobody checks the server"
+        default=False, description="enable TLS and do not verify the server's certificate"
     )
-    connect_timeout_s: int = Field(10, ge=1, description="how long to wait for a server")
+    connect_timeout_s: int = Field(10, ge=1, description="timeout for a connection")
     timeout_s: float = Field(
-        30, ge=1, description="how long to wait for an acknowledgement, and for the members of w"
+        30, ge=1, description="timeout for an acknowledgement by the members that w demands"
     )
-    query_timeout_s: float = Field(
-        3600, ge=1, description="how long to wait for an answer to a query"
-    )
+    query_timeout_s: float = Field(3600, ge=1, description="timeout for the answer to a query")
 
     @field_validator("w")
     @classmethod
@@ -104,98 +96,110 @@ class MongodbOptions(Options):
             w = int(w)
         if w is not None and (w in (0, "") or (isinstance(w, int) and w < 0)):
             raise ValueError(
-                "w=0 acknowledges nothing, so nothing could be counted; take 1 or more"
+                f"w={w} acknowledges nothing, so no row could be counted; use 1 or more"
             )
         return w
 
     def public(self) -> dict[str, Any]:
-        """Return the options as they may be shown: where to, and as whom, but no password."""
-        reach, _ = redacted(self.connection_string.get_secret_value())
-        return {**super().public(), "connection_string": reach}
+        """Return the options without credentials, but with the address and the user."""
+        address, _ = redacted(self.connection_string.get_secret_value())
+        return {**super().public(), "connection_string": address}
+
+    def redact(self, text: str) -> str:
+        """Return a text without the credentials, also without pieces of a password."""
+        secrets = self.secrets()
+        _, passwords = redacted(secrets["connection_string"])
+        return redacted_words(super().redact(text), [*passwords, secrets.get("password", "")])
 
 
-class Mongodb(Database):
+class Mongodb(Database["MongodbSession"]):
     """A database of a MongoDB server, replica set or sharded cluster."""
 
     name = "mongodb"
     capabilities = Capabilities(
         modes={
             SINGLE: "one insert command with one document",
-            BATCH: "one insert command, unordered; it is no transaction",
+            BATCH: "one unordered insert command, which is not a transaction",
         },
         primary_keys={
-            PrimaryKey.DB: "_id, an ObjectId that the server makes; a time-series collection has "
-            "no key",
-            PrimaryKey.CLIENT: "_id, a text, sent by the client; a time-series collection does not "
-            "check it",
+            PrimaryKey.DB: "_id, an ObjectId that the server generates; a time-series collection "
+            "has no key",
+            PrimaryKey.CLIENT: "_id, a text that the client sends; a time-series collection does "
+            "not enforce it",
         },
-        acknowledged="stored by as many members as the write concern says; with j, or as "
-        "w=majority implies, also in their journals on disk",
+        acknowledged="stored by as many members as the write concern says; with j, or if "
+        "w=majority implies it, also in their journals on disk",
         oldest={"MongoDB": (5, 2)},  # $top
-        verified_against="FerretDB 2.7 on DocumentDB (PostgreSQL 18); a real mongod has not been "
-        "had",
         indices=True,
         limits=(
-            "A column's name has no dot and no dollar in front, and is not `_id`.",
-            "A row takes at most 16 MiB as a document.",
+            "The name of a column has no dot, does not begin with a dollar sign, and is not `_id`.",
+            "A row is a document of at most 16 MiB.",
             "Collections are not sharded.",
-            "A sum of integers that 64 bits cannot hold is an error.",
-            "FerretDB keeps a time-series in a plain collection, and tells no durability.",
+            "A sum of integers that overflows 64 bits is an error.",
+            "FerretDB stores a time series in a plain collection and reports no durability.",
         ),
-        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = MongodbOptions
     options: MongodbOptions
+    remedies: ClassVar[Mapping[str, str]] = {
+        "(?i)duplicate key": "rows with these keys are already stored; run with --clean, or use "
+        "another --primary-key",
+        "(?i)authentication failed|password is required": "check user and password: "
+        "--extra-option password=..., or the target's options; and authSource in connection_string",
+        "(?i)not authorized|requires authentication": "grant the user readWrite on the database, "
+        "and clusterMonitor to read what an acknowledgement means",
+        "(?i)CERTIFICATE_VERIFY_FAILED|certificate verify failed": "set ca_file to the CA's "
+        "certificate, or insecure=true",
+        "(?i)refused|reset|timed out|Name or service|resolution|No servers|No route|closed": ""
+        "check that the server runs, and host and port in connection_string",
+        "(?i)Invalid URI|must be escaped|quote_plus": "write connection_string as "
+        "mongodb://user@host:port/, with %-escapes, and the password in its own option",
+    }
+
+    # --- connecting
 
     def connect(self) -> "MongodbSession":
-        """Open a client and see that the server answers."""
-        return self._connect(self.options.timeout_s)
-
-    def _connect(self, timeout_s: float) -> "MongodbSession":
+        """Open a client and check that the server lets the user in."""
         from pymongo import MongoClient  # noqa: PLC0415
         from pymongo.errors import PyMongoError  # noqa: PLC0415
 
         from simulator.modules.mongodb.session import MongodbSession  # noqa: PLC0415
 
-        secrets, client = self.options.secrets(), None
+        options, client = self.options, None
         try:
             with self._tls() as tls:
-                reach = {**self._reach(timeout_s), **tls}
-                client = MongoClient(secrets["connection_string"], **reach)
+                address = options.connection_string.get_secret_value()
+                client = MongoClient(address, **self._driver_options(), **tls)
             concern = self._write_concern(client)
-            name = self.options.database or client.get_default_database(_DATABASE).name
-            # Every user may do this, and nobody who is none, unlike a ping.
+            name = options.database or client.get_default_database(_DATABASE).name
+            # Unlike a ping, this needs a login, and every user may do it.
             client[name].command("listCollections", nameOnly=True, authorizedCollections=True)
         except (PyMongoError, OSError, ValueError) as error:
             if client is not None:
                 client.close()
-            _, passwords = redacted(secrets["connection_string"])
-            told = redacted_words(self.explain(error), [*passwords, secrets.get("password", "")])
-            raise SetupError(f"{self.name}: {told}") from None
-        write = {"ordered": self.options.ordered, "writeConcern": concern}
-        layout, query_timeout_s = self.options.document_format, self.options.query_timeout_s
-        return MongodbSession(client, name, write, layout, query_timeout_s)
+            raise self.setup_error(error) from None
+        write = {"ordered": options.ordered, "writeConcern": concern}
+        timeout_s = options.query_timeout_s
+        return MongodbSession(client, name, write, options.document_format, timeout_s)
 
-    def _reach(self, timeout_s: float) -> dict[str, Any]:
-        """Return what the driver is to be told."""
+    def _driver_options(self) -> dict[str, Any]:
         wait_ms = self.options.connect_timeout_s * 1000
-        secrets = self.options.secrets()
-        reach: dict[str, Any] = {
+        driver_options: dict[str, Any] = {
             "serverSelectionTimeoutMS": wait_ms,
             "connectTimeoutMS": wait_ms,
-            "socketTimeoutMS": timeout_s * 1000,
+            "socketTimeoutMS": self.options.timeout_s * 1000,
             "maxPoolSize": 1,
-            "retryWrites": False,  # the benchmark decides, and counts
+            "retryWrites": False,  # the benchmark decides about retries and counts them
             "retryReads": False,
             "appname": f"benchmark {socket.gethostname()}:{os.getpid()}",
         }
-        if "password" in secrets:
-            reach["password"] = secrets["password"]
-        return reach
+        if self.options.password is not None:
+            driver_options["password"] = self.options.password.get_secret_value()
+        return driver_options
 
     @contextmanager
     def _tls(self) -> Iterator[dict[str, Any]]:
-        """Give what the driver is to be told of TLS; it reads its files at once."""
+        """Yield the driver's options for TLS; the driver reads the files on construction."""
         options = self.options
         if options.insecure:
             yield {"tls": True, "tlsAllowInvalidCertificates": True}
@@ -208,37 +212,36 @@ class Mongodb(Database):
             yield {"tls": True, "tlsCAFile": options.ca_file} if options.ca_file else {}
 
     def _write_concern(self, client: Any) -> dict[str, Any]:
-        """Return the write concern: of the options, else of the connection string."""
+        """Return the write concern of the options, or else of the connection string."""
         options = {"w": self.options.w, "j": self.options.j}
         chosen = {name: value for name, value in options.items() if value is not None}
         concern = {
-            "w": MAJORITY,
-            "wtimeout": int(self.options.timeout_s * 900),  # the server is to say it, before us
+            "w": _MAJORITY,
+            "wtimeout": int(self.options.timeout_s * 900),  # the server times out before we do
             **client.write_concern.document,
             **chosen,
         }
         if concern["w"] == 0:
-            raise ValueError("w=0 in connection_string acknowledges nothing; take 1 or more")
+            raise ValueError("w=0 in connection_string acknowledges nothing; use 1 or more")
         return concern
 
     @contextmanager
-    def _opened(self) -> Iterator["MongodbSession"]:
-        """Open a client for something other than a run."""
-        from pymongo.errors import PyMongoError  # noqa: PLC0415
+    def administration(self) -> Iterator["MongodbSession"]:
+        """Open a client for administration, whose commands may take as long as a query."""
+        import pymongo  # noqa: PLC0415
 
-        with self._connect(self.options.query_timeout_s) as session:
-            try:
-                yield session
-            except PyMongoError as error:
-                raise SetupError(f"{self.name}: {self.explain(error)}") from error
+        with super().administration() as session, pymongo.timeout(self.options.query_timeout_s):
+            yield session
+
+    # --- tables
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the collections, all or none."""
-        found = [problem for table in tables for problem in documents.problems(table)]
+        found = [problem for table in tables for problem in pipelines.problems(table)]
         if found:
             raise SetupError(f"{self.name}: {'; '.join(found)}")
         created: list[str] = []
-        with self._opened() as session:
+        with self.administration() as session:
             try:
                 for table in tables:
                     for name in table.names:
@@ -246,7 +249,7 @@ class Mongodb(Database):
                         created.append(name)
             except BaseException:
                 for name in created:
-                    with suppress(Exception):  # what went wrong first is what counts
+                    with suppress(Exception):  # the first error is the one to report
                         session.database.drop_collection(name)
                 raise
             if self.options.create_indices:
@@ -263,13 +266,13 @@ class Mongodb(Database):
 
     def drop(self, tables: Sequence[Table]) -> None:
         """Drop the collections."""
-        with self._opened() as session:
+        with self.administration() as session:
             for name in former_names(tables):
                 session.database.drop_collection(name)
 
     def create_indices(self, tables: Sequence[Table]) -> None:
-        """Create the secondary indices that are not there yet."""
-        with self._opened() as session:
+        """Create the secondary indices that do not exist yet."""
+        with self.administration() as session:
             self._index(session, tables)
 
     def _index(self, session: "MongodbSession", tables: Sequence[Table]) -> None:
@@ -280,71 +283,70 @@ class Mongodb(Database):
                     session.database[name].create_index(keys, name=index)
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Have a checkpoint written, which storage sizes are counted at; FerretDB: compact.
+        """Write a checkpoint, which updates the storage sizes; on FerretDB, compact.
 
-        Rows are queryable once they are acknowledged. WiredTiger has nothing to compact after
-        inserts alone; FerretDB's `compact` is PostgreSQL's VACUUM.
+        Acknowledged rows are queryable. WiredTiger has nothing to compact after inserts alone;
+        FerretDB's `compact` is PostgreSQL's VACUUM.
         """
-        with self._opened() as session:
+        with self.administration() as session:
             if "ferretdb" in session.database.command("buildInfo"):
-                for table in tables:
-                    for name in table.names:
-                        session.database.command("compact", name, force=True)
+                for name in names_of(tables):
+                    session.database.command("compact", name, force=True)
             else:
-                _allowed(session, "fsync")
+                _if_permitted(session, "fsync")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the storage of the collections and their indices."""
-        names = [name for table in tables for name in table.names]
-        with self._opened() as session:
-            return sum(int(session.database.command("collStats", n)["totalSize"]) for n in names)
+        """Return the storage size of the collections and their indices."""
+        with self.administration() as session:
+            stats = [session.database.command("collStats", name) for name in names_of(tables)]
+        return sum(int(found["totalSize"]) for found in stats)
+
+    # --- the server
 
     def describe(self) -> Server:
-        """Return version, members, and what the write concern in force makes sure of."""
-        with self._opened() as session:
+        """Return version, members, and what the effective write concern guarantees."""
+        with self.administration() as session:
             admin = session.client.admin
             build, hello = admin.command("buildInfo"), admin.command("hello")
             concern = self._write_concern(session.client)
             settings = {name: str(value).lower() for name, value in concern.items()}
             settings["document_format"] = self.options.document_format.value
             if ferretdb := build.get("ferretdb"):
-                version = f"FerretDB {ferretdb['version'].lstrip('v')}"
-                if self.options.document_format is Format.TIMESERIES:
-                    version += ", which keeps a time-series in a plain collection"
-                told = (
-                    "an acknowledged row is committed by PostgreSQL, whose synchronous_commit and "
-                    "fsync FerretDB does not tell; it pays no heed to a write concern"
-                )
-                return Server(version, 1, told, None, settings)
-            config = _allowed(session, "replSetGetConfig").get("config", {})
-            durable, told = durability(concern, hello, config)
-            nodes = _nodes(session, hello)
-            return Server(f"MongoDB {build['version']}", nodes, told, durable, settings)
+                return self._ferretdb(ferretdb["version"].lstrip("v"), settings)
+            config = _if_permitted(session, "replSetGetConfig").get("config", {})
+            durable, sentence = durability(concern, hello, config)
+            nodes = members(session, hello)
+            return Server(f"MongoDB {build['version']}", nodes, sentence, durable, settings)
+
+    def _ferretdb(self, version: str, settings: Mapping[str, str]) -> Server:
+        version = f"FerretDB {version}"
+        if self.options.document_format is Format.TIMESERIES:
+            version += ", which stores a time series in a plain collection"
+        sentence = (
+            "an acknowledged row is committed by PostgreSQL, whose synchronous_commit and fsync "
+            "FerretDB does not report; FerretDB ignores the write concern"
+        )
+        return Server(version, 1, sentence, None, settings)
 
     def render(self, query: Query) -> Statement:
         """Return the query as an aggregation pipeline."""
         return pipelines.render(query, self.options.document_format)
 
-    def explain(self, error: Exception) -> str:
-        """Return an error in the server's words, with a remedy where one is known."""
-        # Behind these stands all that the driver knows of the servers, or the whole reply.
-        words = re.split(r", (?:Timeout: \S+, Topology|full error:)", _told(error))[0]
-        words = re.sub(r" \(configured timeouts: [^)]*\)", "", " ".join(words.split()))
-        return with_remedy(words, _REMEDIES)
+    def words(self, error: Exception) -> str:
+        """Return the server's message: of several write errors the first, with their number."""
+        details = getattr(error, "details", None) or {}
+        found = [*details.get("writeErrors", []), *details.get("writeConcernErrors", [])]
+        words = str(found[0].get("errmsg")) if found else str(error)
+        if len(found) > 1:
+            words += f" ({details['nInserted']} rows were stored and {len(found)} errors reported,"
+            words += " the first of which is shown)"
+        # After these the driver appends all that it knows of the servers, or the whole reply.
+        words = re.split(r", (?:Timeout: \S+, Topology|full error:)", words)[0]
+        return re.sub(r" \(configured timeouts: [^)]*\)", "", " ".join(words.split()))
 
 
-def _told(error: Exception) -> str:
-    """Return an error's words; of a bulk reply those of its first error, and how many there are."""
-    details = getattr(error, "details", None) or {}
-    found = [*details.get("writeErrors", []), *details.get("writeConcernErrors", [])]
-    if not found:
-        return str(error)
-    stored = f"{details['nInserted']} rows were stored and {len(found)} errors reported, the first"
-    return f"{found[0].get('errmsg')} ({stored})" if len(found) > 1 else str(found[0].get("errmsg"))
-
-
-def _allowed(session: "MongodbSession", command: str) -> Mapping[str, Any]:
-    """Return the reply of an administrator's command; nothing where it is refused or not known."""
+def _if_permitted(session: "MongodbSession", command: str) -> Mapping[str, Any]:
+    """Return the reply to an administrator's command; empty if it is refused or unknown."""
     from pymongo.errors import OperationFailure  # noqa: PLC0415
 
     try:
@@ -354,27 +356,48 @@ def _allowed(session: "MongodbSession", command: str) -> Mapping[str, Any]:
     return reply
 
 
-def _nodes(session: "MongodbSession", hello: Mapping[str, Any]) -> int:
-    """Return how many members hold data: of the replica set, or of all shards."""
+def members(session: "MongodbSession", hello: Mapping[str, Any]) -> int:
+    """Return how many members store data: of the replica set, or of all shards."""
     if hello.get("msg") == "isdbgrid":
-        shards = _allowed(session, "listShards").get("shards", [])
+        shards = _if_permitted(session, "listShards").get("shards", [])
         return sum(len(shard["host"].split(",")) for shard in shards) or 1
     return len([*hello.get("hosts", []), *hello.get("passives", [])]) or 1
 
 
-_REMEDIES = {
-    "(?i)duplicate key": "rows like these are stored already; run with --clean, or use another "
-    "--primary-key",
-    "already exists": "drop it, or run with --clean",
-    "(?i)authentication failed|password is required": "check user and password: "
-    "--extra-option password=..., or the target's options; and authSource in connection_string",
-    "(?i)not authorized|requires authentication": "give the user readWrite on the database, and "
-    "clusterMonitor to read what an acknowledgement means",
-    "(?i)CERTIFICATE_VERIFY_FAILED|certificate verify failed": "name the authority's file in "
-    "ca_file, or say insecure: true",
-    "(?i)refused|reset|timed out|Name or service|resolution|No servers|No route|closed": "check "
-    "that the server runs, and host and port in connection_string",
-    "(?i)Invalid URI|must be escaped|quote_plus": "write connection_string as "
-    "mongodb://user@host:port/, with %-escapes, and the password apart",
-}
-"""A pattern of the server's or the driver's words -> what to try."""
+def durability(
+    concern: Mapping[str, Any], hello: Mapping[str, Any], config: Mapping[str, Any]
+) -> tuple[bool | None, str]:
+    """Return whether an acknowledged row survives a power cut, and the reason in a sentence.
+
+    `concern` is the client's write concern; `hello` and `config` (of replSetGetConfig) are the
+    server's replies; `config` is empty if the user may not read it.
+    https://www.mongodb.com/docs/manual/reference/write-concern/#acknowledgment-behavior
+    """
+    w, j = concern["w"], concern.get("j")
+    is_set = "setName" in hello or hello.get("msg") == "isdbgrid"
+    where = _acknowledging(w) if is_set else "the only server"
+    shown = f"w={w}" if j is None else f"w={w}, j={str(j).lower()}"
+    if j is None and w == _MAJORITY:
+        # The flag belongs to a replica set; a standalone server journals such a write.
+        j = config.get(_JOURNAL_FLAG) if is_set else True
+        if j is None:
+            return None, (
+                f"an acknowledged row is in the memory of {where}, and in their journals on disk "
+                f"unless {_JOURNAL_FLAG} is off, which this user cannot read or this server does "
+                f"not report; set j=true to be sure ({shown})"
+            )
+        shown += f", {_JOURNAL_FLAG}={str(j).lower()}" if is_set else ""
+    if j:
+        return True, f"an acknowledged row is in the journal on disk of {where} ({shown})"
+    return False, (
+        f"an acknowledged row is in the memory of {where}; the journal is synced up to 100 ms "
+        f"later ({shown})"
+    )
+
+
+def _acknowledging(w: int | str) -> str:
+    if w == _MAJORITY:
+        return "a majority of the members"
+    if w == 1:
+        return "the primary"
+    return f"{w} members" if isinstance(w, int) else f"the members with the write concern {w!r}"

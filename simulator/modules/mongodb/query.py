@@ -1,12 +1,14 @@
-"""The logical queries as aggregation pipelines, in the words of the command `aggregate`.
+"""MongoDB's documents, and the logical queries as aggregation pipelines over them.
 
-https://www.mongodb.com/docs/manual/reference/operator/aggregation/. What keeps them exact: an
-integer is summed as one ($sum of int64 stays int64 until it overflows, which the session finds);
-floats on a grid add up without rounding; a mean is that sum by the count, as $avg has it.
+The document formats are those of influxdb-comparisons' loader for MongoDB (-document-format). The
+pipelines are exact: $sum of int64 stays int64 until it overflows, which the session detects; floats
+on a grid add up without rounding; $avg is that sum divided by the count.
+https://www.mongodb.com/docs/manual/reference/operator/aggregation/
 """
 
 import json
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Any, assert_never
 
 from simulator.data.query import (
@@ -21,14 +23,166 @@ from simulator.data.query import (
     Statement,
     outputs,
 )
-from simulator.data.schema import Table, Type
-from simulator.modules.mongodb.documents import Documents, Format
+from simulator.data.schema import ID, Column, Role, Table, TimeUnit, Type
+from simulator.encode.bson import Constant, Element, Embedded, Field
 
 Stage = dict[str, Any]
 
 
+# --- documents ------------------------------------------------------------------------------------
+
+
+class Format(StrEnum):
+    """A document format."""
+
+    FLAT = "flat"
+    """Every column is a field of the document."""
+    KEY_PAIR = "key-pair"
+    """Tags and fields are two arrays of {key, val}, in which a NULL is a null."""
+    TIMESERIES = "timeseries"
+    """A time-series collection: the time is a Date, the tags are one embedded document."""
+
+
+class Documents:
+    """The documents of one table. A NULL is left out, except in an array."""
+
+    def __init__(self, table: Table, layout: Format) -> None:
+        self._table = table
+        self._layout = layout
+        self._tags, self._fields, self._date = (
+            _free(name, table) for name in ("tags", "fields", "date")
+        )
+
+    @property
+    def time_field(self) -> str:
+        """The field that holds the row's instant, a Date in a time-series collection."""
+        name = self._table.time.name
+        own = self._layout is not Format.TIMESERIES or self._is_date(self._table.time)
+        return name if own else self._date
+
+    @property
+    def meta_field(self) -> str:
+        """The field that holds the tags."""
+        return self._tags
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """The elements of a document."""
+        tags, table = self._table.tags, self._table
+        if self._layout is Format.FLAT:
+            return tuple(self._field(column) for column in table.columns)
+        grouped = [*tags, *(table.fields if self._layout is Format.KEY_PAIR else ())]
+        apart = [self._field(column) for column in table.columns if column not in grouped]
+        if self._layout is Format.KEY_PAIR:
+            return (*apart, _pairs(self._tags, tags), _pairs(self._fields, table.fields))
+        meta = Embedded(self._tags, tuple(self._field(column) for column in tags))
+        date = [Field(self._date, table.time, date=True)] if self.time_field == self._date else []
+        return (*date, meta, *apart)
+
+    def _field(self, column: Column) -> Field:
+        return Field(_name(column), column, date=self._is_date(column))
+
+    def _is_date(self, column: Column) -> bool:
+        """Whether the column is stored as a Date, which counts milliseconds."""
+        if self._table.time_unit is not TimeUnit.MILLISECOND:
+            return False
+        in_series = self._layout is Format.TIMESERIES and column.role is Role.TIME
+        in_pair = self._layout is Format.KEY_PAIR and column.role in (Role.TAG, Role.FIELD)
+        return in_series or (column.type is Type.TIMESTAMP and not in_pair)
+
+    def value(self, name: str) -> Any:
+        """Return the expression for a value; an instant is an integer in the table's unit."""
+        column = self._table.column(name)
+        if self._is_date(column):
+            return {"$toLong": f"${_name(column)}"}
+        if self._layout is Format.KEY_PAIR:
+            for group, columns in self._groups():
+                if column in columns:
+                    return {"$arrayElemAt": [f"${group}.val", columns.index(column)]}
+        if self._layout is Format.TIMESERIES and column.role is Role.TAG:
+            return f"${self._tags}.{name}"
+        return f"${_name(column)}"
+
+    def _groups(self) -> tuple[tuple[str, tuple[Column, ...]], ...]:
+        return ((self._tags, self._table.tags), (self._fields, self._table.fields))
+
+    def where(self, tags: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+        """Return the conditions that select rows by tags."""
+        if self._layout is Format.KEY_PAIR:
+            pairs = [{"key": name, "val": value} for name, value in tags]
+            return [{self._tags: {"$elemMatch": pair}} for pair in pairs]
+        before = f"{self._tags}." if self._layout is Format.TIMESERIES else ""
+        return [{f"{before}{name}": value} for name, value in tags]
+
+    def between(self, since: int | None, until: int | None) -> list[dict[str, Any]]:
+        """Return the conditions that select rows in a half-open range of time."""
+        time, conditions = self._table.time, []
+        limits = {"$gte": since, "$lt": until}
+        for comparison, limit in limits.items():
+            if limit is None:
+                continue
+            literal = date(limit) if self._is_date(time) else limit
+            conditions.append({time.name: {comparison: literal}})
+            if self.time_field != time.name:  # the server finds its buckets by the Date
+                near = date(limit * 1000 // self._table.time_unit.per_second)
+                conditions.append({self.time_field: {comparison.rstrip("e") + "e": near}})
+        return conditions
+
+    def indices(self) -> dict[str, list[tuple[str, int]]]:
+        """Return the secondary indices: (tags, time, first field) and (first field)."""
+        time, fields = (self._table.time.name, 1), self._table.fields[:1]
+        if self._layout is Format.KEY_PAIR:
+            tags, field = ([(f"{group}.{part}", 1) for part in ("key", "val")]
+                           for group, _ in self._groups())  # fmt: skip
+            return {"series_index": [*tags, time], "field_index": field}
+        before = f"{self._tags}." if self._layout is Format.TIMESERIES else ""
+        tags = [(f"{before}{column.name}", 1) for column in self._table.tags]
+        field = [(column.name, 1) for column in fields]
+        indices = {"series_index": [*tags, (self.time_field, 1), *field], "field_index": field}
+        return {name: keys for name, keys in indices.items() if keys}
+
+
+def problems(table: Table) -> list[str]:
+    """Return the problems with the names of a table's columns, a sentence each."""
+    return [
+        f"column {column.name!r}: a query cannot address it, because in MongoDB a dot separates "
+        "names, a dollar sign begins an operator and _id is the key; rename it"
+        for column in table.columns
+        if not column.name
+        or "." in column.name
+        or column.name.startswith("$")
+        or column.name == "_id"
+    ]
+
+
+def date(milliseconds: int) -> dict[str, Any]:
+    """Return a Date in extended JSON."""
+    return {"$date": {"$numberLong": str(milliseconds)}}
+
+
+def _name(column: Column) -> str:
+    """Return a column's field; a key that the client generates is the document's _id."""
+    return "_id" if column == ID else column.name
+
+
+def _pairs(name: str, columns: Sequence[Column]) -> Embedded:
+    pairs = [(Constant("key", column.name), Field("val", column, null=True)) for column in columns]
+    numbered = (Embedded(str(place), pair) for place, pair in enumerate(pairs))
+    return Embedded(name, tuple(numbered), array=True)
+
+
+def _free(name: str, table: Table) -> str:
+    """Return a name that no column has."""
+    while name in {column.name for column in table.columns}:
+        name += "_"
+    return name
+
+
+# --- pipelines ------------------------------------------------------------------------------------
+
+
 def render(query: Query, layout: Format) -> Statement:
-    """Return a query as the command that answers it."""
+    """Return a query as an `aggregate` command in extended JSON."""
     table, documents = query.table, Documents(query.table, layout)
     conditions: list[Stage] = []
     if isinstance(query, AggregateQuery):
@@ -38,8 +192,8 @@ def render(query: Query, layout: Format) -> Statement:
     return Statement(json.dumps(command, ensure_ascii=False), outputs(query))
 
 
-def names_of(columns: Sequence[Output]) -> list[str]:
-    """Return the fields of an answer's documents: the columns' names, each made unique."""
+def fields_of(columns: Sequence[Output]) -> list[str]:
+    """Return the fields of an answer's documents: the names of the columns, made unique."""
     names: list[str] = []
     for column in columns:
         name = column.name
@@ -50,7 +204,7 @@ def names_of(columns: Sequence[Output]) -> list[str]:
 
 
 def _rows_of(table: Table, conditions: Sequence[Stage]) -> list[Stage]:
-    """Return what selects the rows, out of all parts of the table."""
+    """Return the stages that select the rows from all parts of the table."""
     match: list[Stage] = [{"$match": {"$and": list(conditions)}}] if conditions else []
     others = ({"coll": name, "pipeline": match} for name in table.names[1:])
     return [*match, *({"$unionWith": other} for other in others)]
@@ -61,7 +215,7 @@ def _stages(query: Query, documents: Documents) -> list[Stage]:
         case AggregateQuery():
             return _aggregates(query, documents)
         case NewestQuery(tag=tag, columns=columns):
-            tag_name, *names = names_of(outputs(query))
+            tag_name, *names = fields_of(outputs(query))
             newest = dict(zip(names, map(documents.value, columns), strict=True))
             top = {"sortBy": {query.table.time.name: -1}, "output": newest}
             group = {"_id": documents.value(tag), "newest": {"$top": top}}
@@ -78,7 +232,7 @@ def _stages(query: Query, documents: Documents) -> list[Stage]:
 
 
 def _aggregates(query: AggregateQuery, documents: Documents) -> list[Stage]:
-    table, names = query.table, names_of(outputs(query))
+    table, names = query.table, fields_of(outputs(query))
     groups: dict[str, Any] = {tag: documents.value(tag) for tag in query.by}
     if query.bucket is not None:
         groups["bucket"] = _bucket(documents.value(table.time.name), query.bucket)
@@ -90,7 +244,7 @@ def _aggregates(query: AggregateQuery, documents: Documents) -> list[Stage]:
         accumulated[name] = _accumulator(aggregate, table, documents)
         shown[name] = 1
         if aggregate.function is Function.SUM and table.column(str(aggregate.column)).nullable:
-            # $sum of nothing is 0, where an answer has NULL.
+            # $sum of no values is 0, but the answer must be NULL.
             counted = f"{name} counted"
             count = Aggregate(Function.COUNT, aggregate.column)
             accumulated[counted] = _accumulator(count, table, documents)
@@ -100,7 +254,7 @@ def _aggregates(query: AggregateQuery, documents: Documents) -> list[Stage]:
 
 
 def _bucket(time: Any, width: int) -> Any:
-    """Return the bucket's start. $mod has the sign of the dividend."""
+    """Return the start of a row's time bucket. $mod has the sign of the dividend."""
     positive = {"$mod": [{"$add": [{"$mod": [time, width]}, width]}, width]}
     return {"$subtract": [time, positive]}
 
@@ -112,7 +266,7 @@ def _accumulator(aggregate: Aggregate, table: Table, documents: Documents) -> An
     value = documents.value(column.name)
     match aggregate.function:
         case Function.COUNT:
-            # Null, and a field that is missing, come before every value.
+            # Null and a missing field sort before every value.
             return {"$sum": {"$cond": [{"$gt": [value, None]}, 1, 0]} if column.nullable else 1}
         case Function.SUM | Function.AVG:
             number = {"$toInt": value} if column.type is Type.BOOL else value

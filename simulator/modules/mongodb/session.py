@@ -1,6 +1,6 @@
-"""One client of MongoDB: how rows are sent, and what an error says about them.
+"""A client of MongoDB: it sends encoded documents, reads answers, and classifies errors.
 
-The driver is imported here; mongodb.py imports this file when it connects.
+This file imports the driver; database.py imports it on connecting.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,51 +27,50 @@ from pymongo.errors import (
 
 from simulator.data.block import Block
 from simulator.data.query import Output, Statement
-from simulator.data.schema import FLOAT64_EXACT, Type
+from simulator.data.schema import FLOAT64_EXACT, Table, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson
-from simulator.modules.base import Failure, Payload, Session
-from simulator.modules.mongodb.documents import Documents, Format
-from simulator.modules.mongodb.query import names_of
+from simulator.modules.base import Encoder, Failure, Payload, Session
+from simulator.modules.mongodb.query import Documents, Format, fields_of
 
 COMMAND_BYTES = DOCUMENT_BYTES
-"""What the driver lets into one command."""
+"""The most bytes of documents that the driver accepts in one command."""
 COMMAND_ROWS = 100_000
-"""A server's maxWriteBatchSize: it refuses more documents in one command."""
+"""A server's maxWriteBatchSize: the most documents that it accepts in one command."""
 
 _JSON = json_util.JSONOptions(datetime_conversion=DatetimeConversion.DATETIME_AUTO)
 
 # https://www.mongodb.com/docs/manual/reference/error-codes/
 _NOT_PRIMARY = frozenset({10058, 10107, 13435, 13436})  # refused before anything was done
 _TRY_AGAIN = frozenset({24, 46, 112, 462})  # lock timeout, lock busy, write conflict, overloaded
-_REFUSED = frozenset(
+_FATAL = frozenset(
     {2, 9, 13, 14, 17, 18, 20, 22, 26, 59, 72, 73, 115, 121, 10334, 11000, 11001, 14031, 17280}
 )
-"""Bad values, missing rights, failed validation, duplicate keys, too long, no room."""
+"""Invalid values, missing permissions, failed validation, duplicate keys, no disk space."""
 _FERRETDB_WITHOUT_STORAGE = "failed to connect to `user="
-"""FerretDB had no connection to PostgreSQL by which it could have stored anything."""
+"""FerretDB has no connection to PostgreSQL, so it cannot have stored anything."""
 
 
-class _Sequence(RawBSONDocument):
-    """Many encoded documents in the place of one.
+class _Documents(RawBSONDocument):
+    """Many encoded documents that the driver takes for one.
 
-    The driver writes what `raw` gives, as it stands, into the sequence of documents of an OP_MSG;
-    there nothing stands between two of them. So a batch costs the driver what one document does.
+    The driver copies `raw` unchanged into the document sequence of an OP_MSG, which has no
+    separators, so a batch costs the driver as little as one document.
     """
 
     __slots__ = ("_documents",)
 
     def __init__(self, documents: bytes) -> None:
-        super().__init__(b"\x05\0\0\0\0")  # an empty one, to please its check of the length
+        super().__init__(b"\x05\0\0\0\0")  # an empty document, to pass the driver's length check
         self._documents = documents
 
     @property
     def raw(self) -> bytes:
-        """The documents."""
+        """The documents, one after the other."""
         return self._documents
 
 
 class MongodbSession(Session):
-    """A client that keeps one connection for what is asked of it, beside those that watch."""
+    """A client with one connection for commands, beside the driver's monitoring connections."""
 
     def __init__(
         self,
@@ -81,13 +80,12 @@ class MongodbSession(Session):
         layout: Format,
         query_timeout_s: float,
     ) -> None:
-        """Take the parameters of every insert command, such as its write concern."""
+        """Take the parameters of every insert command, such as its write concern, as `write`."""
         self.client = client
         self.database = client[database]
         self._write = write
         self._layout = layout
         self._query_timeout_s = query_timeout_s
-        self._encoders: dict[str, Bson] = {}
         self._lost = False
         self._stored = 0
         """Rows of the current send that earlier commands have stored."""
@@ -102,53 +100,58 @@ class MongodbSession(Session):
         """Whether the connection can still be used."""
         return not self._lost
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as documents behind each other, cut into payloads."""
-        encoder = self._encoders.get(block.name)
-        if encoder is None:
-            elements = Documents(block.table, self._layout).elements
-            encoder = self._encoders[block.name] = Bson(elements, block.table.time_unit)
-        starts = range(0, len(block), rows_per_send)
-        contents = encoder.encode(block, rows_per_send)
-        payloads = []
-        for start, content in zip(starts, contents, strict=True):
-            rows = min(rows_per_send, len(block) - start)
-            payloads.append(Payload(rows, mode, (block.name, pieces(content, rows))))
-        return payloads
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as documents, grouped into insert commands."""
+        bson = Bson(Documents(table, self._layout).elements, table.time_unit)
+
+        def encode(block: Block, rows_per_batch: int) -> list[tuple[str, list[tuple[int, bytes]]]]:
+            contents = bson.encode(block, rows_per_batch)
+            starts = range(0, len(block), rows_per_batch)
+            rows = (min(rows_per_batch, len(block) - start) for start in starts)
+            return [(name, commands(*batch)) for batch in zip(contents, rows, strict=True)]
+
+        return encode
 
     def send(self, payload: Payload) -> None:
-        """Insert the rows and return once they are acknowledged by the write concern.
+        """Insert the rows; return once they are acknowledged as the write concern demands.
 
-        The command is not one that the driver would repeat on its own (`retryWrites` is for its
-        insert_many): whether to try again is for the benchmark to decide, and to count.
+        The driver retries only its own insert_many (`retryWrites`), not a plain command: the
+        benchmark decides about retries and counts them.
         """
         self._stored = 0
-        collection, commands = payload.data
-        for rows, documents in commands:
+        collection, inserts = payload.data
+        for rows, documents in inserts:
             try:
                 reply = self.database.command(
-                    {"insert": collection, "documents": [_Sequence(documents)], **self._write}
+                    {"insert": collection, "documents": [_Documents(documents)], **self._write}
                 )
             except ConnectionFailure as error:
                 self._lost = not isinstance(error, NotPrimaryError | WaitQueueTimeoutError)
                 raise
             self._stored += int(reply["n"])
-            concern = reply.get("writeConcernError")
-            if reply["n"] != rows or concern or "writeErrors" in reply:
-                raise BulkWriteError(
-                    {
-                        "writeErrors": reply.get("writeErrors", []),
-                        "writeConcernErrors": [concern] if concern else [],
-                        "nInserted": self._stored,
-                    }
-                )
+            if reply["n"] != rows or "writeErrors" in reply or "writeConcernError" in reply:
+                raise self._not_acknowledged(reply, rows)
+
+    def _not_acknowledged(self, reply: Mapping[str, Any], rows: int) -> BulkWriteError:
+        """Return the error of a reply that does not acknowledge every row of its command."""
+        concern = reply.get("writeConcernError")
+        errors = reply.get("writeErrors", [])
+        if not errors and reply["n"] != rows:
+            errors = [{"errmsg": f"the server acknowledged {reply['n']} of {rows} documents"}]
+        return BulkWriteError(
+            {
+                "writeErrors": errors,
+                "writeConcernErrors": [concern] if concern else [],
+                "nInserted": self._stored,
+            }
+        )
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
+        """Return what an error of `send` means for its rows.
 
-        A server that is gone may have stored some of them: a batch is no transaction. An error that
-        the server reports for every row, or before it began, leaves nothing behind. Rows that are
-        stored but that too few members have confirmed in time may yet be rolled back.
+        A batch is not a transaction: if the connection is lost, some rows may be stored. Nothing
+        is stored if the server reports an error for every row, or before the insert began. Rows
+        that too few members confirmed in time are stored but may be rolled back.
         """
         failure = _failure(error)
         if failure is Failure.NOT_APPLIED and self._stored:
@@ -161,13 +164,13 @@ class MongodbSession(Session):
             command, cursor = self._cursor(statement, {})
             with cursor:
                 rows = list(map(_reader(statement.outputs), cursor))
-        if not rows and _is_of_everything(command):
-            # Grouping no rows gives no group; a count of nothing is 0 all the same.
+        if not rows and _has_one_group(command):
+            # $group returns no document if there are no rows; the answer still has one row.
             rows = [tuple(0 if c.name.startswith("count") else None for c in statement.outputs)]
         return rows
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a command and yield its rows in portions, as a cursor on the server gives them."""
+        """Run a command and yield its rows in portions, from a cursor on the server."""
         with pymongo.timeout(self._query_timeout_s):
             _, cursor = self._cursor(statement, {"batchSize": rows})
             cursor.batch_size(rows)
@@ -183,16 +186,16 @@ class MongodbSession(Session):
             command = dict(json_util.loads(statement.text, json_options=_JSON))
         except (TypeError, ValueError) as error:
             raise ValueError(
-                'a query is a command in extended JSON, such as {"aggregate": "events", '
-                f'"pipeline": [...]}}; this one cannot be read: {error}'
+                'expected a command in extended JSON, such as {"aggregate": "events", '
+                f'"pipeline": [...]}}, got {statement.text[:100]!r}: {error}'
             ) from error
         if "aggregate" in command:
             command["cursor"] = first
         return command, self.database.cursor_command(command)
 
 
-def pieces(content: bytes, rows: int) -> list[tuple[int, bytes]]:
-    """Return documents as (rows, documents) of as many commands as they need, mostly one."""
+def commands(content: bytes, rows: int) -> list[tuple[int, bytes]]:
+    """Return documents as (rows, documents) of as many insert commands as they need, mostly one."""
     if len(content) <= COMMAND_BYTES and rows <= COMMAND_ROWS:
         return [(rows, content)]
     cut: list[tuple[int, bytes]] = []
@@ -210,13 +213,13 @@ def _failure(error: Exception) -> Failure:
     if isinstance(error, BulkWriteError):
         return _bulk_failure(error.details)
     if isinstance(error, ServerSelectionTimeoutError | WaitQueueTimeoutError):
-        return Failure.NOT_APPLIED  # no server, or no connection, to send it to
+        return Failure.NOT_APPLIED  # no server or no connection was available
     if isinstance(error, NotPrimaryError | OperationFailure):
         no_storage = _FERRETDB_WITHOUT_STORAGE in str(error)
         return Failure.NOT_APPLIED if no_storage else _code_failure(_code_of(error))
     if isinstance(error, ConnectionFailure):
         return Failure.UNKNOWN
-    # The driver's remaining errors are raised before anything is sent: too long, not encodable.
+    # The driver raises its other errors before it sends: document too large, not encodable.
     before_sending = isinstance(error, PyMongoError | BSONError)
     return Failure.FATAL if before_sending else Failure.UNKNOWN
 
@@ -239,28 +242,28 @@ def _code_of(error: Exception) -> int | None:
 def _code_failure(code: int | None) -> Failure:
     if code in _NOT_PRIMARY or code in _TRY_AGAIN:
         return Failure.NOT_APPLIED
-    return Failure.FATAL if code in _REFUSED else Failure.UNKNOWN
+    return Failure.FATAL if code in _FATAL else Failure.UNKNOWN
 
 
-def _is_of_everything(command: Mapping[str, Any]) -> bool:
-    """Whether a pipeline answers with one row about all of them."""
+def _has_one_group(command: Mapping[str, Any]) -> bool:
+    """Whether a pipeline combines all rows into one."""
     stages = command.get("pipeline", [])
     return any("$count" in s or s.get("$group", {"_id": ""}).get("_id", "") is None for s in stages)
 
 
 def _reader(columns: Sequence[Output]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    """Return what takes an answer's values, in order, out of a document; a missing one is NULL."""
-    names = names_of(columns)
-    whole = [place for place, column in enumerate(columns) if column.type is Type.INT64]
+    """Return what makes a document into a row of an answer; a missing field is NULL."""
+    fields = fields_of(columns)
+    integers = [place for place, column in enumerate(columns) if column.type is Type.INT64]
 
     def read(document: Mapping[str, Any]) -> tuple[Any, ...]:
-        values = tuple(map(document.get, names))
-        for place in whole:
+        values = tuple(map(document.get, fields))
+        for place in integers:
             value = values[place]
             if isinstance(value, float) and abs(value) >= FLOAT64_EXACT:
                 raise OverflowError(
-                    f"{columns[place].name}: the sum overflows 64 bits; the server went over to a "
-                    f"double, {value}"
+                    f"{columns[place].name}: the sum overflows 64 bits; the server returned the "
+                    f"inexact double {value}"
                 )
         return values
 

@@ -142,7 +142,6 @@ class MySql(sql.SqlDatabase[MySqlSession]):
         "decide whether it is durable. With MyISAM: written to the operating system's cache",
         # The first with window functions, casts to double and texts that sort by bytes.
         oldest={"MySQL": (8, 0, 17), "MariaDB": (10, 5)},
-        verified_against="MySQL 9.7.4, MariaDB 10.11.19",
         indices=True,
         limits=(
             (
@@ -155,7 +154,6 @@ class MySql(sql.SqlDatabase[MySqlSession]):
                 "so the batch counts as uncertain"
             ),
         ),
-        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = MySqlOptions
     options: MySqlOptions

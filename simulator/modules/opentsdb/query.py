@@ -16,8 +16,8 @@ from typing import Any
 from simulator.data.query import AggregateQuery, Query, Statement, outputs
 from simulator.data.schema import Column, Table, TimeUnit
 from simulator.modules.base import Unsupported
-from simulator.modules.shared.metrics.partials import Found, Key, Part, merged
 from simulator.modules.shared.metrics.points import Series, fields, tag_value
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
 from simulator.modules.shared.metrics.session import plan
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_/"
@@ -71,7 +71,7 @@ def body_of(text: str) -> str:
     return text.removeprefix(_PATH).strip()
 
 
-def _aggregates(prefix: str, query: AggregateQuery, parts: Sequence[Part]) -> dict[str, Any]:
+def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> dict[str, Any]:
     table = query.table
     finest = per_second(table)
     down = "0all"
@@ -85,16 +85,16 @@ def _aggregates(prefix: str, query: AggregateQuery, parts: Sequence[Part]) -> di
         span["end"] += 1
     asked = [
         {
-            "metric": metric(prefix, name, part.column),
-            "aggregator": _AGGREGATORS.get(part.function, "mimmax"),
-            "downsample": f"{down}-{part.function}",
+            "metric": metric(prefix, name, rollup.column),
+            "aggregator": _AGGREGATORS.get(rollup.function, "mimmax"),
+            "downsample": f"{down}-{rollup.function}",
             "filters": [
-                *(_filter(tag) for tag in part.by),
+                *(_filter(tag) for tag in rollup.by),
                 *(_where(t, v) for t, v in query.where),
             ],
         }
         for name in table.names
-        for part in parts
+        for rollup in wanted
     ]
     return {**span, "msResolution": finest == 1000, "showQuery": True, "queries": asked}
 
@@ -160,16 +160,14 @@ def deletion(name: str) -> dict[str, Any]:
 # --- replies -------------------------------------------------------------------------------------
 
 
-def found(query: AggregateQuery, parts: Sequence[Part], reply: Iterable[Any]) -> Found:
-    """Return a reply as partial aggregates."""
-    values: dict[Part, list[tuple[Key, Any]]] = {part: [] for part in parts}
+def rolled_up(query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[Any]) -> RolledUp:
+    """Yield the rollups of a reply."""
     for item in reply:
-        part = parts[item["query"]["index"] % len(parts)]
-        tags = tuple(tag_value(query.table.column(tag), item["tags"][tag]) for tag in part.by)
+        rollup = wanted[item["query"]["index"] % len(wanted)]
+        tags = tuple(tag_value(query.table.column(tag), item["tags"][tag]) for tag in rollup.by)
         for instant, value in item["dps"]:
             bucket = () if query.bucket is None else (_back(instant, query.table),)
-            values[part].append(((*tags, *bucket), value))
-    return {part: merged(part.function, pairs) for part, pairs in values.items()}
+            yield rollup, (*tags, *bucket), value
 
 
 def series(table: Table, columns: Sequence[Column], reply: Iterable[Any]) -> Iterator[Series]:

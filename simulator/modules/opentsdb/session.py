@@ -16,8 +16,8 @@ from simulator.modules.base import Failure, Payload
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.shared.http import Http, Refused, classify
 from simulator.modules.shared.metrics.limits import Checked, Limits
-from simulator.modules.shared.metrics.partials import Found, Part
 from simulator.modules.shared.metrics.points import Series, fields
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
 from simulator.modules.shared.metrics.session import MetricSession
 
 _LIMITS = Limits(
@@ -160,9 +160,9 @@ class OpenTsdbSession(MetricSession):
                 return []
             raise
 
-    def partial(self, text: str, query: AggregateQuery, wanted: Sequence[Part]) -> Found:
-        """Ask a statement for the partial aggregates of a query."""
-        return queries.found(query, wanted, self._asked(queries.body_of(text)))
+    def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
+        """Run a statement and return the rollups that it asks for."""
+        return queries.rolled_up(query, wanted, self._asked(queries.body_of(text)))
 
     def points(
         self, table: Table, columns: Sequence[Column], since: int | None, until: int | None

@@ -212,9 +212,7 @@ class Postgres(PostgresWire):
         acknowledged="committed; the server's synchronous_commit and fsync decide whether it is "
         "durable",
         oldest={"PostgreSQL": (10,)},  # identity columns
-        verified_against="PostgreSQL 15.18, 17.11, 18.6",
         indices=True,
-        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions

@@ -19,17 +19,16 @@ from simulator.data.query import (
     Statement,
     outputs,
 )
-from simulator.data.schema import INTEGERS, Role, Table, TimeUnit, Type
+from simulator.data.schema import Role, Table, TimeUnit
 from simulator.errors import RunError
 from simulator.modules.base import Unsupported
 from simulator.modules.shared import sql
-from simulator.modules.shared.metrics.partials import Found, Key, Part, assembled, merged, parts
-from simulator.modules.shared.metrics.session import newest_parts
+from simulator.modules.shared.metrics.rollups import Rollup, combined, rollups
+from simulator.modules.shared.metrics.session import newest_rollups
 
 TIME = "$timestamp"
 """The column of every table: nanoseconds in 64 bits."""
 _UNDOCUMENTED = re.compile(r"^[0-9]|[^A-Za-z0-9_]")
-_LARGEST = 2**63 - 1
 _FIRST_NS, _LAST_NS = -(2**63) + 1, 2**63 - 1
 
 
@@ -39,7 +38,7 @@ def render(query: Query) -> Statement:
         case AggregateQuery():
             partial, wanted = query, aggregate_parts(query)
         case NewestQuery(table=table):
-            wanted = newest_parts(query)
+            wanted = newest_rollups(query)
             if not wanted:
                 raise Unsupported("the newest row is read column by column, of one table and tag")
             partial = AggregateQuery(table, (), by=(query.tag,))
@@ -53,7 +52,7 @@ def render(query: Query) -> Statement:
     return Statement("\n".join(lines), outputs(query), (query,))
 
 
-def aggregate_parts(query: AggregateQuery) -> list[Part]:
+def aggregate_parts(query: AggregateQuery) -> list[Rollup]:
     """Return the partial aggregates that a query needs."""
     if query.bucket is not None:
         raise Unsupported("where the intervals of GROUP BY begin is not documented")
@@ -62,12 +61,12 @@ def aggregate_parts(query: AggregateQuery) -> list[Part]:
         column = table.column(aggregate.column) if aggregate.column else None
         if column and column.role in (Role.TIME, Role.TAG):
             raise Unsupported(f"min and max are of numbers, and {column.name} is a {column.role}")
-    return parts(query)
+    return rollups(query)
 
 
-def _aggregates(query: AggregateQuery, wanted: Sequence[Part], table: str) -> str:
+def _aggregates(query: AggregateQuery, wanted: Sequence[Rollup], table: str) -> str:
     by = [name(tag) for tag in query.by]
-    columns = ", ".join([*by, *(f"{part.function}({name(part.column)})" for part in wanted)])
+    columns = ", ".join([*by, *(f"{each.function}({name(each.column)})" for each in wanted)])
     text = f"SELECT {columns} FROM {name(table)}{_range(query)}"
     if query.where:
         text += " WHERE " + " AND ".join(f"{name(t)} = {_text(v)}" for t, v in query.where)
@@ -111,35 +110,23 @@ def _text(value: str) -> str:
 # --- answers -------------------------------------------------------------------------------------
 
 
-def found(
-    query: AggregateQuery, wanted: Sequence[Part], rows: Iterable[Sequence[Any]]
-) -> dict[Part, dict[Key, Any]]:
-    """Return the rows of all statements as partial aggregates."""
-    count = len(query.by)
-    values: dict[Part, list[tuple[Key, Any]]] = {part: [] for part in wanted}
-    for row in rows:
-        for part, value in zip(wanted, row[count:], strict=True):
-            if value is not None:
-                values[part].append((tuple(row[:count]), value))
-    return {part: merged(part.function, pairs) for part, pairs in values.items()}
-
-
-def answered(query: AggregateQuery, known: Found) -> list[tuple[Any, ...]]:
-    """Return the answer from partial aggregates; RunError if a sum may have overflowed."""
-    for part, sums in known.items():
-        if part.function != "sum" or query.table.column(part.column).type not in _WHOLE:
-            continue
-        of = {f: known[Part(part.column, f, part.by)] for f in ("count", "min", "max")}
-        for key in sums:
-            largest = max(abs(of["min"][key]), abs(of["max"][key]))
-            if of["count"][key] * largest > _LARGEST:
-                raise RunError(
-                    f"quasardb: sum({part.column}) may overflow 64 bits; query fewer rows"
-                )
-    return assembled(query, known, None)
-
-
-_WHOLE = frozenset({*INTEGERS, Type.BOOL, Type.TIMESTAMP})
+def answered(
+    query: AggregateQuery, wanted: Sequence[Rollup], rows: Iterable[Sequence[Any]]
+) -> Sequence[Sequence[Any]]:
+    """Return the answer from the rows of all statements; RunError if a sum may have overflowed."""
+    keys = len(query.by)
+    groups = combined(
+        query,
+        (
+            (rollup, tuple(row[:keys]), value)
+            for row in rows
+            for rollup, value in zip(wanted, row[keys:], strict=True)
+            if value is not None
+        ),
+    )
+    for column in groups.exceeding(2**63):
+        raise RunError(f"quasardb: sum({column}) may overflow 64 bits; query fewer rows")
+    return groups.rows()
 
 
 def instants(table: Table, values: Iterable[int]) -> list[int]:

@@ -13,7 +13,7 @@ from simulator.data.schema import FLOATS, Column, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.errors import UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Encoder, Failure, Payload, Session
-from simulator.modules.quasardb.query import aggregate_parts, answered, found, instants
+from simulator.modules.quasardb.query import aggregate_parts, answered, instants
 
 FAST, ASYNC = "fast", "async"
 """Insert modes beside single and batch."""
@@ -103,7 +103,7 @@ class QuasarSession(Session):
             case AggregateQuery():
                 wanted = aggregate_parts(query)
                 rows = (row for line in lines for row in self._fetched(line))
-                return answered(query, found(query, wanted, rows))
+                return answered(query, wanted, rows)
             case RowsQuery():
                 return [row for portion in self.stream(statement, 0) for row in portion]
             case NewestQuery() | None:

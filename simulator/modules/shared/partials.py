@@ -1,44 +1,66 @@
-"""Answers that come in portions, of parts and of physical tables, put together by the client."""
+"""Answers combined by the client from partial answers.
 
+A query is sent to each physical table, range of tokens or window of time separately where a
+database cannot answer it at once. A combiner takes the rows of all of them, in any order and any
+number of portions, and returns the rows of the whole answer.
+
+How the partial aggregates of a group are merged:
+
+- A NULL, the aggregate of no values, changes nothing. A group exists once it is mentioned, even if
+  all of its values are NULL; a query without groups has one group in any case.
+- Counts and sums are added. Sums of integers, booleans and instants are Python integers, exact
+  beyond 2**53 and 2**63. Sums of floats are added as doubles: exact in any order for values on a
+  grid (`Column.exact`), rounded for others, which verification allows for.
+- The smallest minimum and the largest maximum remain. Texts are ordered by code point, which is the
+  order of their UTF-8.
+- A mean is the sum divided by the count. The mean of a whole group is taken as it is; a second one
+  for the same group is an error, because means cannot be merged.
+"""
+
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.hashes import stored_hashes
-from simulator.data.query import Output
+from simulator.data.query import Aggregate, AggregateQuery, Function, Output
+from simulator.data.schema import FLOATS, Type
 
 Row: TypeAlias = Sequence[Any]
+Key: TypeAlias = tuple[Any, ...]
+"""A group: the values of the query's `by` tags, then the start of its bucket if it has buckets."""
 
 _MANY = 1_000_000
-"""Rows that may wait to be compared with the others."""
+"""Rows that may wait before they are compared with the others."""
 
 
-class Fold(ABC):
-    """Takes in rows, in any cut, and gives the answer's rows."""
+class Combiner(ABC):
+    """Takes the rows of partial answers and returns the rows of the whole answer."""
 
     @abstractmethod
     def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
+        """Add rows of a partial answer."""
 
-    def end_part(self) -> None:  # noqa: B027 - most have nothing to do then
-        """Note that all rows of a part, such as a range of tokens, have come, of every table."""
+    def end_range(self) -> None:  # noqa: B027 - most combiners have nothing to do here
+        """Note that all rows of a range (of tokens, or of time) have been added."""
 
     @abstractmethod
     def rows(self) -> Sequence[Row]:
-        """Return the answer."""
+        """Return the rows of the whole answer."""
 
 
-class Collected(Fold):
-    """The rows as they come."""
+class Collected(Combiner):
+    """All rows, in the order in which they are added."""
 
     def __init__(self) -> None:
         self._rows: list[Row] = []
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
+        """Add rows."""
         self._rows += rows
 
     def rows(self) -> Sequence[Row]:
@@ -46,14 +68,14 @@ class Collected(Fold):
         return self._rows
 
 
-class Newest(Fold):
-    """The newest of the rows (tag, time, columns...) of each tag."""
+class Newest(Combiner):
+    """The newest row of each tag, of rows (tag, time, columns...)."""
 
     def __init__(self) -> None:
         self._newest: dict[Any, Row] = {}
 
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows."""
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows."""
         newest = self._newest
         for row in rows:
             known = newest.get(row[0])
@@ -65,10 +87,10 @@ class Newest(Fold):
         return [(row[0], *row[2:]) for row in self._newest.values()]
 
 
-class Different(Fold):
-    """How many different rows came, told apart by 64 bits of each, as verification does.
+class Distinct(Combiner):
+    """The number of distinct rows, compared by a 64-bit hash of each, as verification does.
 
-    `apart`: rows of two parts differ, so those of a part can be forgotten when it ends.
+    `apart`: rows of two ranges always differ, so the rows of a range are forgotten when it ends.
     """
 
     def __init__(self, columns: Sequence[Output], *, apart: bool = False) -> None:
@@ -80,7 +102,7 @@ class Different(Fold):
         self._waiting = 0
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Take in rows; sorting them in now and then keeps the cost of a row the same."""
+        """Add rows; they are sorted in large portions, so that the cost of a row stays the same."""
         self._new.append(stored_hashes(self._columns, rows))
         self._waiting += len(rows)
         if self._waiting > max(len(self._seen), _MANY):
@@ -90,8 +112,8 @@ class Different(Fold):
         self._seen = np.unique(np.concatenate([self._seen, *self._new]))
         self._new, self._waiting = [], 0
 
-    def end_part(self) -> None:
-        """Forget what cannot come again."""
+    def end_range(self) -> None:
+        """Forget the rows of a range, none of which can occur again."""
         if self._apart:
             self._sort()
             self._counted += len(self._seen)
@@ -101,3 +123,209 @@ class Different(Fold):
         """Return the number."""
         self._sort()
         return [(self._counted + len(self._seen),)]
+
+
+# --- aggregates ----------------------------------------------------------------------------------
+
+
+class Partial(NamedTuple):
+    """An aggregate whose values for several parts of a group can be merged."""
+
+    function: Function
+    column: str | None = None
+    """None: of rows."""
+
+
+ROWS = Partial(Function.COUNT)
+"""The number of rows."""
+
+
+def partials_of(query: AggregateQuery) -> tuple[Partial, ...]:
+    """Return the partial aggregates that answer a query.
+
+    A sum comes with a count: some databases return 0 as the sum of no values.
+    """
+    found: dict[Partial, None] = {}
+    for aggregate in query.aggregates:
+        function, column = aggregate.function, aggregate.column
+        if function in (Function.SUM, Function.AVG):
+            found |= {Partial(Function.COUNT, column): None, Partial(Function.SUM, column): None}
+        else:
+            found[Partial(function, column)] = None
+    return tuple(found)
+
+
+class Groups(Combiner):
+    """The groups of an aggregate query.
+
+    Partial aggregates are added one at a time (`merge`), from a list of values (`merge_values`), or
+    as rows: a group's key, then a value for each of `partials`.
+    """
+
+    def __init__(self, query: AggregateQuery, partials: Sequence[Partial] = ()) -> None:
+        self.query = query
+        self._partials = partials
+        self._groups: dict[Key, dict[Partial, Any]] = {}
+        if not query.by and query.bucket is None:
+            self._groups[()] = {}
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add the groups of a partial answer."""
+        keys = len(self.query.by) + (self.query.bucket is not None)
+        for row in rows:
+            key = tuple(row[:keys])
+            for partial, value in zip(self._partials, row[keys:], strict=True):
+                self.merge(key, partial, value)
+
+    def mention(self, keys: Iterable[Key]) -> None:
+        """Note that groups exist, whether or not they have values."""
+        for key in keys:
+            self._groups.setdefault(key, {})
+
+    def merge(self, key: Key, partial: Partial, value: Any) -> None:
+        """Add a partial aggregate of one group."""
+        known = self._groups.setdefault(key, {})
+        if value is None:
+            return
+        if partial not in known:
+            known[partial] = value
+            return
+        match partial.function:
+            case Function.COUNT | Function.SUM:
+                known[partial] += value
+            case Function.MIN:
+                known[partial] = min(known[partial], value)
+            case Function.MAX:
+                known[partial] = max(known[partial], value)
+            case Function.AVG:
+                raise ValueError(f"two means of {partial.column} for {key}: means cannot be merged")
+
+    def merge_values(self, key: Key, partial: Partial, values: Sequence[Any]) -> None:
+        """Add a partial aggregate that is computed here from values, of which some may be None."""
+        self.merge(key, partial, _aggregate(partial.function, values))
+
+    def forget(self, column: str) -> None:
+        """Drop the partial aggregates of a column, but not the groups."""
+        for known in self._groups.values():
+            for partial in [partial for partial in known if partial.column == column]:
+                del known[partial]
+
+    def exceeding(self, limit: int) -> set[str]:
+        """Return the columns whose sum may reach `limit`: their count times their largest value.
+
+        Only columns that are no floats, and whose count, minimum and maximum are known.
+        """
+        table = self.query.table
+        return {
+            partial.column
+            for known in self._groups.values()
+            for partial in known
+            if partial.function is Function.SUM
+            and partial.column is not None
+            and table.column(partial.column).type not in FLOATS
+            and self._largest_sum(known, partial.column) >= limit
+        }
+
+    def _largest_sum(self, known: dict[Partial, Any], column: str) -> int:
+        ends = (
+            known.get(Partial(function, column), 0) for function in (Function.MIN, Function.MAX)
+        )
+        return (self._count(known, column) or 0) * max(abs(int(end)) for end in ends)
+
+    def values(self, partial: Partial) -> list[Any]:
+        """Return a partial aggregate of each group that has it."""
+        return [known[partial] for known in self._groups.values() if partial in known]
+
+    def rows(self) -> Sequence[Row]:
+        """Return a row for each group: its key, then the query's aggregates."""
+        return [
+            (*key, *(self._value(known, aggregate) for aggregate in self.query.aggregates))
+            for key, known in self._groups.items()
+        ]
+
+    def _value(self, known: dict[Partial, Any], aggregate: Aggregate) -> Any:
+        function, name = aggregate.function, aggregate.column
+        count = self._count(known, name)
+        if name is None or function is Function.COUNT:
+            return count or 0
+        if function in (Function.MIN, Function.MAX):
+            return self._extreme(known, Partial(function, name))
+        mean, total = (known.get(Partial(f, name)) for f in (Function.AVG, Function.SUM))
+        if function is Function.AVG and mean is not None:
+            return mean
+        if total is None or count == 0:
+            return None
+        return total if function is Function.SUM else total / count
+
+    def _count(self, known: dict[Partial, Any], name: str | None) -> int | None:
+        """Return the count of a column, which is that of rows if the column is never NULL."""
+        found = known.get(Partial(Function.COUNT, name))
+        if found is None and name is not None and not self.query.table.column(name).nullable:
+            found = known.get(ROWS)
+        return found
+
+    def _extreme(self, known: dict[Partial, Any], partial: Partial) -> Any:
+        """Return a minimum or maximum; that of a boolean follows from its count and its sum."""
+        found, name = known.get(partial), partial.column
+        if found is not None or name is None or self.query.table.column(name).type is not Type.BOOL:
+            return found
+        count, true = self._count(known, name), known.get(Partial(Function.SUM, name), 0)
+        if not count:
+            return None
+        return int(true == count) if partial.function is Function.MIN else int(true > 0)
+
+
+class GroupedRows(Groups):
+    """The groups of an aggregate query whose values are all aggregated here.
+
+    The rows added are those of the table: its `by` tags, then its time if the query has buckets,
+    then the columns of `partials`, each once.
+    """
+
+    def __init__(
+        self,
+        query: AggregateQuery,
+        partials: Sequence[Partial],
+        instant: Callable[[Any], int] = int,
+    ) -> None:
+        """Take the partials to compute, and what turns a row's time into the table's unit."""
+        super().__init__(query, partials)
+        self._instant = instant
+        self._names = [*dict.fromkeys(p.column for p in partials if p.column is not None)]
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows of the table."""
+        for key, members in self._grouped(rows).items():
+            columns = dict(zip(self._names, zip(*members, strict=True), strict=False))
+            for partial in self._partials:
+                values = members if partial.column is None else columns[partial.column]
+                self.merge_values(key, partial, values)
+
+    def _grouped(self, rows: Iterable[Row]) -> dict[Key, list[Row]]:
+        tags, width = len(self.query.by), self.query.bucket
+        groups: dict[Key, list[Row]] = defaultdict(list)
+        if width is None:
+            for row in rows:
+                groups[tuple(row[:tags])].append(row[tags:])
+            return groups
+        for row in rows:
+            start = self._instant(row[tags]) // width * width
+            groups[(*row[:tags], start)].append(row[tags + 1 :])
+        return groups
+
+
+def _aggregate(function: Function, values: Sequence[Any]) -> Any:
+    """Return an aggregate of values without the None among them; None if there are no others."""
+    present = [value for value in values if value is not None] if None in values else values
+    match function:
+        case Function.COUNT:
+            return len(present)
+        case Function.SUM if len(present):
+            return math.fsum(present) if isinstance(present[0], float) else sum(present)
+        case Function.MIN if len(present):
+            return min(present)
+        case Function.MAX if len(present):
+            return max(present)
+        case Function.AVG:
+            raise ValueError("a mean is no partial aggregate: ask for the sum and the count")
+    return None

@@ -13,8 +13,8 @@ from typing import Any
 from simulator.data.query import AggregateQuery, Query, Statement, outputs
 from simulator.data.schema import Column, Table
 from simulator.modules.base import Unsupported
-from simulator.modules.shared.metrics.partials import Found, Key, Part, merged
 from simulator.modules.shared.metrics.points import Series, tag_value
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
 from simulator.modules.shared.metrics.session import plan
 
 TABLE_LABEL = "benchmark_table"
@@ -62,7 +62,7 @@ def render(prefix: str, query: Query) -> Statement:
     return Statement(text, outputs(query), (query,))
 
 
-def _aggregates(prefix: str, query: AggregateQuery, parts: Sequence[Part]) -> str:
+def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> str:
     table = query.table
     if query.bucket is None:
         last = LAST_MS if query.until is None else ms(table, query.until) - 1
@@ -72,7 +72,7 @@ def _aggregates(prefix: str, query: AggregateQuery, parts: Sequence[Part]) -> st
     else:
         window = width_ms(query)
         head = f"{_RANGE}?nocache=1&step={window}ms"
-    lines = [expression(prefix, query, part, window) for part in parts]
+    lines = [expression(prefix, query, rollup, window) for rollup in wanted]
     return "\n".join((head, *lines))
 
 
@@ -87,12 +87,12 @@ def width_ms(query: AggregateQuery) -> int:
     return ms(table, bucket)
 
 
-def expression(prefix: str, query: AggregateQuery, part: Part, window_ms: int) -> str:
-    """Return the expression of one partial aggregate."""
-    chosen = selector(prefix, query.table, [query.table.column(part.column)], query.where)
-    by = ", ".join(identifier(tag) for tag in part.by)
-    rolled = f"{part.function}_over_time({chosen}[{window_ms}ms])"
-    return f"{_FUNCTIONS[part.function]}({rolled}){f' by ({by})' if by else ''}"
+def expression(prefix: str, query: AggregateQuery, rollup: Rollup, window_ms: int) -> str:
+    """Return the expression of one rollup."""
+    chosen = selector(prefix, query.table, [query.table.column(rollup.column)], query.where)
+    by = ", ".join(identifier(tag) for tag in rollup.by)
+    rolled = f"{rollup.function}_over_time({chosen}[{window_ms}ms])"
+    return f"{_FUNCTIONS[rollup.function]}({rolled}){f' by ({by})' if by else ''}"
 
 
 def selector(
@@ -145,9 +145,9 @@ def marks(name: str) -> str:
     return f"count_over_time({chosen}[{LAST_MS + 1}ms])"
 
 
-def extent(prefix: str, query: AggregateQuery, part: Part) -> list[str]:
+def extent(prefix: str, query: AggregateQuery, rollup: Rollup) -> list[str]:
     """Return the expressions for the first and the last instant with points, in seconds."""
-    chosen = selector(prefix, query.table, [query.table.column(part.column)], query.where)
+    chosen = selector(prefix, query.table, [query.table.column(rollup.column)], query.where)
     window = f"[{LAST_MS + 1}ms]"
     return [
         f"min(tfirst_over_time({chosen}{window}))",
@@ -164,25 +164,20 @@ def distinct(prefix: str, query: AggregateQuery, column: Column) -> str:
 # --- replies -------------------------------------------------------------------------------------
 
 
-def pairs(
-    query: AggregateQuery, part: Part, result: Iterable[Mapping[str, Any]]
-) -> Iterator[tuple[Key, Any]]:
-    """Yield a reply's partial aggregates."""
+def rolled_up(
+    query: AggregateQuery, rollup: Rollup, result: Iterable[Mapping[str, Any]]
+) -> RolledUp:
+    """Yield one rollup of each group of a reply."""
     table = query.table
     width = 0 if query.bucket is None else width_ms(query)
     for item in result:
-        tags = tuple(_tag(table.column(tag), item["metric"]) for tag in part.by)
+        tags = tuple(_tag(table.column(tag), item["metric"]) for tag in rollup.by)
         if query.bucket is None:
-            yield tags, float(item["value"][1])
+            yield rollup, tags, float(item["value"][1])
             continue
         for instant, value in item["values"]:
             start = round(float(instant) * 1000) + 1 - width
-            yield (*tags, back(table, start)), float(value)
-
-
-def found(parts: Mapping[Part, Iterable[tuple[Key, Any]]]) -> Found:
-    """Return partial aggregates of several requests as one each."""
-    return {part: merged(part.function, values) for part, values in parts.items()}
+            yield rollup, (*tags, back(table, start)), float(value)
 
 
 def series(prefix: str, table: Table, exported: Iterable[str]) -> Iterator[Series]:

@@ -25,8 +25,8 @@ from simulator.errors import UnstorableError
 from simulator.modules.base import Failure, Payload
 from simulator.modules.shared.http import Body, Http, classify, lines
 from simulator.modules.shared.metrics.limits import Checked, Limits
-from simulator.modules.shared.metrics.partials import Found, Key, Part, parts
 from simulator.modules.shared.metrics.points import Series, fields
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, rollups
 from simulator.modules.shared.metrics.session import MetricSession
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.server import Page
@@ -129,20 +129,19 @@ class VictoriaMetricsSession(MetricSession):
         result = self.asked(head, expression)
         return float(result[0]["value"][1]) if result else None
 
-    def partial(self, text: str, query: AggregateQuery, wanted: Sequence[Part]) -> Found:
-        """Ask a statement for the partial aggregates of a query."""
+    def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
+        """Run a statement and yield the rollups that it asks for."""
         head, *expressions = text.splitlines()
         spans: list[dict[str, str]] = [{}] if query.bucket is None else list(self._steps(query))
-        found: dict[Part, list[tuple[Key, Any]]] = {part: [] for part in wanted}
-        for part, expression in zip(wanted, expressions, strict=True):
+        for rollup, expression in zip(wanted, expressions, strict=True):
             for span in spans:
-                found[part] += queries.pairs(query, part, self.asked(head, expression, **span))
-        return queries.found(found)
+                result = self.asked(head, expression, **span)
+                yield from queries.rolled_up(query, rollup, result)
 
     def _steps(self, query: AggregateQuery) -> Iterator[dict[str, str]]:
         """Yield the first and the last window of each request, which ends where a bucket does."""
         table, width = query.table, queries.width_ms(query)
-        (rows,) = parts(AggregateQuery(table, _COUNT))
+        (rows,) = rollups(AggregateQuery(table, _COUNT))
         ends = [self.now(text) for text in queries.extent(self._prefix, query, rows)]
         if ends[0] is None or ends[1] is None:
             return
@@ -175,8 +174,8 @@ class VictoriaMetricsSession(MetricSession):
         pieces = self._http.stream("POST", "/api/v1/export", body, _FORM, wait_s)
         return queries.series(self._prefix, table, lines(pieces))
 
-    def _distinct(self, text: str, query: DistinctQuery) -> int:
-        """Return how many there are, without reading all rows if the server can tell.
+    def _distinct(self, text: str, query: DistinctQuery) -> Sequence[Sequence[Any]]:
+        """Return how many combinations there are, without reading all rows where possible.
 
         Where the rows of a series all differ in one of the columns, they are all distinct.
         """
@@ -189,7 +188,7 @@ class VictoriaMetricsSession(MetricSession):
             for column in columns:
                 different = self.now(queries.distinct(self._prefix, rows, column))
                 if count == int(different or 0):
-                    return int(count)
+                    return [(count,)]
         return super()._distinct(text, query)
 
     def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:

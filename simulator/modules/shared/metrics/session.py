@@ -1,6 +1,7 @@
 """One connection to a database of metrics: how queries over rows are answered by points."""
 
 from abc import abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
@@ -13,20 +14,21 @@ from simulator.data.query import (
     Query,
     RowsQuery,
     Statement,
+    outputs,
 )
 from simulator.data.schema import Column, Role, Table
 from simulator.modules.base import Session, Unsupported
-from simulator.modules.shared.metrics.partials import (
-    Found,
-    Key,
-    Part,
-    aggregated,
-    assembled,
-    doubtful,
-    merged,
-    parts,
-)
 from simulator.modules.shared.metrics.points import Series, fields, rows_of, windows
+from simulator.modules.shared.metrics.rollups import (
+    LAST,
+    RolledUp,
+    Rollup,
+    combined,
+    doubtful,
+    merge_points,
+    rollups,
+)
+from simulator.modules.shared.partials import Distinct, Groups, Newest, Partial
 
 _COUNT = (Aggregate(Function.COUNT),)
 _PORTION_ROWS = 20_000
@@ -49,8 +51,8 @@ class MetricSession(Session):
     """The Database's."""
 
     @abstractmethod
-    def partial(self, text: str, query: AggregateQuery, wanted: Sequence[Part]) -> Found:
-        """Ask a statement for the partial aggregates of a query."""
+    def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
+        """Run a statement and return the rollups that it asks for."""
 
     @abstractmethod
     def points(
@@ -70,13 +72,11 @@ class MetricSession(Session):
         (query,) = statement.parameters
         match query:
             case AggregateQuery():
-                found = self.partial(statement.text, query, parts(query))
-                exact = self._exactly(query, doubtful(query, found))
-                return assembled(query, {**found, **exact}, self._extent(query))
+                return self._aggregates(statement.text, query)
             case NewestQuery():
                 return self._newest(statement.text, query)
             case DistinctQuery():
-                return [(self._distinct(statement.text, query),)]
+                return self._distinct(statement.text, query)
             case RowsQuery():
                 return [row for p in self.stream(statement, _PORTION_ROWS) for row in p]
             case _:
@@ -105,16 +105,23 @@ class MetricSession(Session):
         finest = 2 * max(second // self.finest, 1)
         return windows(counts, 3600 * second, rows, finest)
 
-    def _exactly(self, query: AggregateQuery, columns: Iterable[Column]) -> Found:
-        """Return the aggregates of integers that are too large for doubles, made of points."""
-        exact: dict[Part, dict[Key, Any]] = {}
-        for column in columns:
-            for span in self._spans(query.table, _PORTION_ROWS):
-                points = self.points(query.table, (column,), *span)
-                for part, values in aggregated(query, column, points).items():
-                    pairs = [*exact.get(part, {}).items(), *values.items()]
-                    exact[part] = merged(part.function, pairs)
-        return exact
+    def _aggregates(self, text: str, query: AggregateQuery) -> Sequence[Sequence[Any]]:
+        groups = combined(query, self.rolled_up(text, query, rollups(query)))
+        for column in doubtful(groups):
+            self._recompute(groups, column)
+        extent = self._extent(query)
+        if extent is not None:
+            name = query.table.time.name
+            for function, instant in zip((Function.MIN, Function.MAX), extent, strict=True):
+                groups.merge((), Partial(function, name), instant)
+        return groups.rows()
+
+    def _recompute(self, groups: Groups, column: Column) -> None:
+        """Replace the aggregates of integers that are too large for doubles."""
+        groups.forget(column.name)
+        table = groups.query.table
+        for span in self._spans(table, _PORTION_ROWS):
+            merge_points(groups, column, self.points(table, (column,), *span))
 
     def _extent(self, query: AggregateQuery) -> tuple[int, int] | None:
         """Return the first and the last time, if the query asks for one."""
@@ -138,39 +145,39 @@ class MetricSession(Session):
     def _newest(self, text: str, query: NewestQuery) -> Sequence[Sequence[Any]]:
         """Return the newest rows: the last points, or those of the last hour with rows."""
         table = query.table
-        if last := newest_parts(query):
+        if last := newest_rollups(query):
+            found: dict[Any, dict[str, Any]] = defaultdict(dict)
             counts = AggregateQuery(table, (), by=(query.tag,))
-            found = self.partial(text, counts, last)
-            tags = {key for values in found.values() for key in values}
-            return [(*key, *(found[part].get(key) for part in last)) for key in tags]
+            for rollup, (tag,), value in self.rolled_up(text, counts, last):
+                found[tag][rollup.column] = value
+            return [(tag, *map(row.get, query.columns)) for tag, row in found.items()]
         hours: dict[Any, int] = {}
         for tag, hour, _ in self._by_hour(table, (query.tag,)):
             hours[tag] = max(int(hour), hours.get(tag, int(hour)))
         places = {column.name: place for place, column in enumerate(table.columns)}
-        tag_place, time_place = places[query.tag], places[table.time.name]
+        wanted = [places[name] for name in (query.tag, table.time.name, *query.columns)]
         width = 3600 * table.time_unit.per_second
-        rows: dict[Any, list[Any]] = {}
+        newest = Newest()
         for hour in sorted(set(hours.values())):
-            for row in self._rows(table, hour, hour + width):
-                tag = row[tag_place]
-                if hours[tag] == hour and (
-                    tag not in rows or rows[tag][time_place] < row[time_place]
-                ):
-                    rows[tag] = row
-        return [[row[places[c]] for c in (query.tag, *query.columns)] for row in rows.values()]
+            found_rows = self._rows(table, hour, hour + width)
+            newest.add([row[place] for place in wanted] for row in found_rows)
+        return newest.rows()
 
-    def _distinct(self, text: str, query: DistinctQuery) -> int:
-        """Return how many there are."""
+    def _distinct(self, text: str, query: DistinctQuery) -> Sequence[Sequence[Any]]:
+        """Return how many combinations there are."""
         table = query.table
         if self.unique and is_key(query):
             rows = AggregateQuery(table, _COUNT)
-            ((count,),) = assembled(rows, self.partial(text, rows, parts(rows)), None)
-            return int(count)
-        places = [place for place, c in enumerate(table.columns) if c.name in query.columns]
-        return sum(
-            len({tuple(row[place] for place in places) for row in self._rows(table, *span)})
-            for span in self._spans(table, _PORTION_ROWS)
-        )
+            return combined(rows, self.rolled_up(text, rows, rollups(rows))).rows()
+        names = [column.name for column in table.columns]
+        places = [names.index(name) for name in query.columns]
+        every = outputs(RowsQuery(table))
+        distinct = Distinct([every[place] for place in places], apart=True)
+        for span in self._spans(table, _PORTION_ROWS):
+            found = self._rows(table, *span)
+            distinct.add([[row[place] for place in places] for row in found])
+            distinct.end_range()
+        return distinct.rows()
 
 
 def by_hour(table: Table, by: tuple[str, ...] = ()) -> AggregateQuery:
@@ -178,14 +185,14 @@ def by_hour(table: Table, by: tuple[str, ...] = ()) -> AggregateQuery:
     return AggregateQuery(table, _COUNT, by=by, bucket=3600 * table.time_unit.per_second)
 
 
-def newest_parts(query: NewestQuery) -> list[Part]:
-    """Return what tells the newest rows at once: if a tag's rows are one series without NULLs."""
+def newest_rollups(query: NewestQuery) -> list[Rollup]:
+    """Return the rollups that are the newest rows, if a tag's rows are one series without NULLs."""
     table = query.table
     columns = [table.column(name) for name in query.columns]
     one_series = [tag.name for tag in table.tags] == [query.tag] and table.parts == 1
     if not one_series or any(c.nullable or c not in fields(table) for c in columns):
         return []
-    return [Part(column.name, "last", (query.tag,)) for column in columns]
+    return [Rollup(column.name, LAST, (query.tag,)) for column in columns]
 
 
 def is_key(query: DistinctQuery) -> bool:
@@ -194,7 +201,7 @@ def is_key(query: DistinctQuery) -> bool:
     return identity <= set(query.columns)
 
 
-def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Part]] | None:
+def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Rollup]] | None:
     """Return the partial aggregates that a statement asks for, and what of; None for all points.
 
     Some queries go on from there: `run` then asks for the points of the hours that were found.
@@ -204,7 +211,7 @@ def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Par
         case AggregateQuery():
             asked = query
         case NewestQuery(table=table):
-            if last := newest_parts(query):
+            if last := newest_rollups(query):
                 return AggregateQuery(table, (), by=(query.tag,)), last
             asked = by_hour(table, (query.tag,))
         case DistinctQuery(table=table):
@@ -216,9 +223,9 @@ def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Par
             return None
         case _:
             assert_never(query)
-    return asked, parts(asked)
+    return asked, rollups(asked)
 
 
 def _any_field(table: Table) -> Column:
-    (part,) = parts(AggregateQuery(table, _COUNT))
-    return table.column(part.column)
+    (rows,) = rollups(AggregateQuery(table, _COUNT))
+    return table.column(rows.column)
