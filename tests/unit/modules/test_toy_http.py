@@ -101,7 +101,7 @@ def run(folder, command, *more):
 def test_the_command_line_inserts_queries_and_verifies(tmp_path, server):
     with Web(server) as web:
         (tmp_path / "c.yaml").write_text(TARGET % web.url)
-        inserted = run(tmp_path, "insert", "--num-inserts=1000", "--batch=100")
+        inserted = run(tmp_path, "insert", "--num-inserts=1000", "--batch=100", "-w1")
         queried = run(tmp_path, "query")
         verified = run(tmp_path, "verify", "--verify=full")
     for result in (inserted, queried, verified):
