@@ -21,8 +21,7 @@ from simulator.data.query import (
 from simulator.data.schema import Role, Table, TimeUnit
 from simulator.errors import RunError, UnstorableError
 from simulator.modules.base import Unsupported
-from simulator.modules.shared.metrics.rollups import Rollup, combined, rollups
-from simulator.modules.shared.metrics.session import newest_rollups
+from simulator.modules.shared.metrics.rollups import Rollup, combined, newest_rollups, rollups
 
 TIME = "$timestamp"
 """The column that every table has: nanoseconds in 64 bits."""
