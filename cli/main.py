@@ -11,6 +11,7 @@ from cli.commands.insert import insert
 from cli.commands.query import query
 from cli.commands.show import show
 from cli.commands.targets import targets
+from cli.commands.verify import verify
 from cli.host.program import program_name
 from cli.host.streams import OutputError, close_stdout, make_stderr_lenient
 from simulator import __version__
@@ -33,7 +34,7 @@ def commands() -> None:
     """Benchmark databases under IoT and time-series load, every number verified."""
 
 
-for _command in (insert, query, show, targets, check, cleanup):
+for _command in (insert, query, verify, show, targets, check, cleanup):
     commands.add_command(_command)
 
 

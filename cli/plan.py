@@ -9,10 +9,11 @@ from pydantic import ValidationError
 
 from cli.config import Target
 from cli.host.capacity import too_many
+from cli.validation import problems_of
 from simulator.data.dataset import Dataset, DatasetReader, lane_range, share
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
-from simulator.data.workloads.base import Params
+from simulator.data.workloads.base import LANE_ROWS, Params
 from simulator.errors import ConfigError, UnverifiableError, nearest
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
@@ -58,7 +59,8 @@ def option_problems(options: InsertOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
     problems = []
     if not options.workers or any(count < 1 for count in options.workers):
-        problems.append(f"--workers: expected counts of at least 1, got {options.workers}")
+        counts = ",".join(map(str, options.workers)) or "none"
+        problems.append(f"--workers: expected counts of at least 1, got {counts}")
     limits = (
         ("--num-inserts", options.num_inserts, 1),
         ("--batch", options.batch, 0),
@@ -73,6 +75,11 @@ def option_problems(options: InsertOptions) -> list[str]:
         for name, value, least in limits
         if not value >= least  # a NaN is not, either
     ]
+    most = options.prefill + options.num_inserts * max(options.steps, 1)
+    if most > LANE_ROWS:
+        problems.append(
+            f"--num-inserts, --prefill: a worker can insert {LANE_ROWS:,} rows, got {most:,}"
+        )
     if options.steps:
         if len(options.workers) != 1:
             counts = ",".join(map(str, options.workers))
@@ -112,11 +119,12 @@ def generator_params(options: InsertOptions) -> Params:
             {"devices": options.devices, "tick_ms": options.tick_ms}
         )
     except ValidationError as error:
-        told = [
-            f"--{str(item['loc'][0]).replace('_', '-')}: {item['msg']}"
-            for item in error.errors(include_url=False, include_input=False)
+        values = {"devices": options.devices, "tick_ms": options.tick_ms}
+        problems = [
+            f"--{key.replace('_', '-')}: {sentence}"
+            for _, key, sentence in problems_of(error, cls.params_model.model_fields, values)
         ]
-        raise ConfigError(told) from error
+        raise ConfigError(problems) from error
 
 
 def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
@@ -238,6 +246,33 @@ def check_run(sweep_id: str, target: Target) -> RunSpec:
         dataset=nothing,
         workers=(),
     )
+
+
+def expect_stored(target: Target, mode: str) -> None:
+    """Raise UnverifiableError for a target that stores nothing."""
+    if not target.open().capabilities.stores:
+        raise UnverifiableError(f"--verify {mode}: {target.module} stores nothing to verify")
+
+
+def verify_run(
+    sweep_id: str, target: Target, dataset: Dataset, *, mode: VerifyMode, timeout_s: float
+) -> PlannedRun:
+    """Return the run that compares what is stored with a dataset: no workers."""
+    if not timeout_s >= 0:
+        raise ConfigError(f"--timeout: must be at least 0, got {timeout_s}")
+    spec = RunSpec(
+        run_id=f"{sweep_id}-v",
+        kind=Kind.VERIFY,
+        target=target.name,
+        module=target.module,
+        options=_options_of(target),
+        dataset=dataset,
+        workers=(),
+        clean=False,
+        verify=mode,
+        timeout_s=timeout_s,
+    )
+    return PlannedRun(spec, 1, dataset.rows)
 
 
 def query_run(  # noqa: PLR0913

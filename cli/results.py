@@ -31,7 +31,7 @@ class Manifest(BaseModel):
     dataset: Dataset
     rows: int
     complete: bool
-    """False if the insert failed: then the tables hold an unknown part of the dataset."""
+    """False if the insert failed or not all rows are stored: the tables' contents are unknown."""
 
 
 class RunRecord(BaseModel):

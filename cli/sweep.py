@@ -11,6 +11,10 @@ from cli.runners.base import Runner
 from simulator.errors import BenchError, Interrupted
 from simulator.protocol.messages import Event, Outcome
 from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Status
+
+_RESOLVED = (Status.VERIFIED, Status.MISMATCH)
+"""Verdicts that say of each uncertain row whether it is stored."""
 
 Watch = Callable[[PlannedRun, Event], None]
 Redact = Callable[[str], str]
@@ -83,9 +87,9 @@ def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: dict[st
     if spec.kind is Kind.INSERT:
         metrics = insert_metrics(outcome, spec.after.rows)
         if outcome.touched:
-            verdict = outcome.verdict
-            done = outcome.status == "done" and not (verdict and verdict.uncertain_absent)
-            result.manifest = Manifest(dataset=spec.after, rows=spec.after.rows, complete=done)
+            result.manifest = Manifest(
+                dataset=spec.after, rows=spec.after.rows, complete=_complete(outcome)
+            )
     result.runs.append(
         RunRecord(
             run_id=spec.run_id,
@@ -97,6 +101,16 @@ def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: dict[st
             logs=logs if outcome.status == "failed" else {},
         )
     )
+
+
+def _complete(outcome: Outcome) -> bool:
+    """Whether every row is known to be stored, or was acknowledged."""
+    if outcome.status != "done":
+        return False
+    if not any(worker.uncertain for worker in outcome.workers):
+        return True
+    verdict = outcome.verdict
+    return verdict is not None and not verdict.uncertain_absent and verdict.status in _RESOLVED
 
 
 def _incomplete(manifest: Manifest | None) -> Manifest | None:

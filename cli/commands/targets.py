@@ -1,4 +1,4 @@
-"""`targets`: what can be measured, and what each can do."""
+"""`targets`: list the targets and show what each can do."""
 
 import json
 import sys
@@ -9,12 +9,16 @@ from typing import Any
 import click
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from cli import config as configuration
+from cli.host.terminal import width_of
 from simulator.modules import database_class
+from simulator.modules.evidence import evidence
 
-_PIPE_WIDTH = 160
+_WIDE = 1000
+_NAMES = ("Target", "Module", "Runner")
 
 
 @click.command()
@@ -36,39 +40,46 @@ _PIPE_WIDTH = 160
     help="What to print.",
 )
 def targets(name: str | None, config: Path, form: str) -> None:
-    """List the targets of the configuration, or tell all about the one called NAME."""
+    """List the targets, or show all about target NAME."""
     loaded = configuration.load(config)
     chosen = [name] if name else loaded.targets
     rows = [_row(key, loaded.entry(key)) for key in chosen]
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
         return
-    width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    console = Console(highlight=False, markup=False, width=width)
-    for table in _details(rows[0]) if name else [_overview(rows)]:
+    console = Console(highlight=False, markup=False, width=width_of(sys.stdout))
+    for table in _details(rows[0]) if name else [_overview(rows, console)]:
         console.print(table)
+    if not name:
+        console.print("`targets NAME` and --format json show all that is known", soft_wrap=True)
 
 
 def _table(*titles: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in titles:
-        table.add_column(title, overflow="fold")
+        table.add_column(title, overflow="fold", no_wrap=title in _NAMES)
     return table
 
 
-def _overview(rows: list[dict[str, Any]]) -> Table:
-    table = _table("Target", "Module", "Runner", "Insert modes", "Primary keys", "Verified against")
-    for row in rows:
-        modes, keys = ", ".join(row["insert_modes"]), ", ".join(row["primary_keys"])
-        first = (row["target"], row["module"], row["runner"])
-        table.add_row(*first, modes, keys, row["verified_against"])
-    return table
+def _overview(rows: list[dict[str, Any]], console: Console) -> Table:
+    """Return a table that fits the width without splitting a word: columns on the right go."""
+    titles = ["Target", "Module", "Runner", "Insert modes", "Primary keys", "Verified on"]
+    while True:
+        table = _table(*titles)
+        for row in rows:
+            modes, keys = ", ".join(row["insert_modes"]), ", ".join(row["primary_keys"])
+            cells = (row["target"], row["module"], row["runner"], modes, keys, row["verified_on"])
+            table.add_row(*cells[: len(titles)])
+        needed = Measurement.get(console, console.options.update(width=_WIDE), table).minimum
+        if needed <= console.width or len(titles) == 1:
+            return table
+        titles.pop()
 
 
 def _details(row: dict[str, Any]) -> Iterator[Table]:
-    """Yield everything that is known of one target, before anything is started."""
+    """Yield tables with everything that is known about one target."""
     facts = _table("Target", row["target"])
-    for label in ("module", "runner", "verified_against", "acknowledged"):
+    for label in ("module", "runner", "verified_on", "after_kill", "acknowledged"):
         facts.add_row(label.replace("_", " "), row[label])
     for limit in row["limits"]:
         facts.add_row("limit", limit)
@@ -86,6 +97,8 @@ def _details(row: dict[str, Any]) -> Iterator[Table]:
 
 def _row(name: str, entry: Any) -> dict[str, Any]:
     cls = database_class(entry["module"])
+    found = evidence(entry["module"])
+    stores = cls.capabilities.stores
     return {
         "target": name,
         "module": entry["module"],
@@ -94,9 +107,11 @@ def _row(name: str, entry: Any) -> dict[str, Any]:
         "primary_keys": {key.value: how for key, how in cls.capabilities.primary_keys.items()},
         "multiple_tables": cls.capabilities.multiple_tables,
         "create_indices": cls.capabilities.indices,
-        "verifiable": cls.capabilities.stores,
+        "verifiable": stores,
         "acknowledged": cls.capabilities.acknowledged,
-        "verified_against": cls.capabilities.verified_against,
+        "verified_on": found.servers if stores else "no server",
+        "after_kill": found.kill if stores else "-",
+        "draft": stores and found.draft,
         "limits": list(cls.capabilities.limits),
         "options": {
             key: field.description or "" for key, field in cls.options_model.model_fields.items()

@@ -110,6 +110,9 @@ class Collector:
             return
         self._enter("init")
         await self._in_thread(self._stages.prepare)
+        if spec.kind is Kind.VERIFY:
+            await self._in_thread(self._stages.verify_stored)
+            return
         self._enter("prefill" if any(w.prefill for w in spec.workers) else "barrier")
         self._run.tables_ready.set()
         await self._run.finished()

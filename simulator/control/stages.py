@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Answer, Function, Query
-from simulator.errors import RunError, SetupError
+from simulator.errors import RunError, SetupError, counted
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.messages import QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind, RunSpec
@@ -48,7 +48,7 @@ class Stages:
                 database.drop(tables)
             database.create(tables, spec.batch_rows)
             self.touched = True
-        elif database.capabilities.stores:
+        elif database.capabilities.stores and spec.kind is not Kind.VERIFY:
             self._expect_rows()
         if spec.kind is Kind.QUERY and spec.options.get("create_indices"):
             self._enter("index")
@@ -65,8 +65,8 @@ class Stages:
         expected = self._spec.dataset.rows
         if stored != expected:
             raise SetupError(
-                f"the tables of {self._spec.target} hold {stored} rows, but its last insert"
-                f" left {expected}: run insert again, or name the result file of the"
+                f"the tables of {self._spec.target} hold {counted(stored, 'row')}, but its last"
+                f" insert left {expected:,}: run insert again, or name the result file of the"
                 " insert that wrote them with --dataset"
             )
 
@@ -88,6 +88,11 @@ class Stages:
             return
         self._enter("verify")
         self.verdict = verify(database, spec.after, uncertain, spec.verify)
+
+    def verify_stored(self) -> None:
+        """Verify what the tables hold, without writing to them."""
+        self._enter("verify")
+        self.verdict = verify(self._database, self._spec.dataset, (), self._spec.verify)
 
     def finish_query(self, reports: Sequence[WorkerReport], answers: Mapping[str, Answer]) -> None:
         """Compare every distinct answer with the truth."""
@@ -131,7 +136,9 @@ class Stages:
 def _not_verified(uncertain: int) -> Verdict:
     if not uncertain:
         return Verdict(status=Status.OFF, reason="--verify none")
-    reason = f"{uncertain} rows have no known outcome, and --verify none does not look for them"
+    reason = (
+        f"{counted(uncertain, 'row')} of unknown outcome, and --verify none does not look for them"
+    )
     return Verdict(status=Status.UNKNOWN, reason=reason)
 
 
@@ -140,4 +147,4 @@ def _difference(true: Answer, found: Answer) -> tuple[str, str]:
     for true_row, found_row in zip(true.rows, found.rows, strict=False):
         if true_row != found_row:
             return str(true_row), str(found_row)
-    return f"{len(true.rows)} rows", f"{len(found.rows)} rows"
+    return counted(len(true.rows), "row"), counted(len(found.rows), "row")

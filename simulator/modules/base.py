@@ -29,7 +29,6 @@ BATCH = "batch"
 
 
 _SHORTEST_SECRET = 4  # redacting shorter ones would garble messages
-NOT_VERIFIED = "not yet run against the real server"
 
 
 class Failure(StrEnum):
@@ -53,8 +52,6 @@ class Capabilities:
     """Supported primary key -> how this database generates it."""
     acknowledged: str
     """What an acknowledgement means, in a sentence; `describe` reads the server's settings."""
-    verified_against: str = NOT_VERIFIED
-    """The real server and version that the contract tests have passed on."""
     oldest: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Product, as `describe` names it -> its oldest supported version."""
     multiple_tables: bool = True
@@ -68,9 +65,6 @@ class Capabilities:
     """How many processes can have it open at once; None: any number."""
     limits: tuple[str, ...] = ()
     """What it cannot do or store, one sentence each."""
-    kept_after_kill: bool | None = None
-    """Whether all acknowledged rows were there after a kill -9 of the server under inserts; the
-    contract tests try it. None: not tried."""
 
     @property
     def default_key(self) -> PrimaryKey:

@@ -1,10 +1,10 @@
-"""ClickHouse's engine inside the worker's process (chdb): a folder, and no server.
+"""ClickHouse's engine inside the worker's process (chdb): a folder instead of a server.
 
-One process at a time may have the folder open, so there is one worker; the collector has it open
-only before and after the worker does.
+Only one process at a time may open the folder, so there is one worker; the collector opens it only
+before and after the worker does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,24 +14,25 @@ from pydantic import Field
 
 from simulator.errors import SetupError
 from simulator.modules.base import Options
-from simulator.modules.clickhouse.database import Clickhouse, TableOptions
-from simulator.modules.clickhouse.session import Channel, ClickhouseSession, ServerError
+from simulator.modules.clickhouse.database import Clickhouse, ClickhouseTables, TableOptions
+from simulator.modules.clickhouse.query import ClickhouseDialect
+from simulator.modules.clickhouse.session import ClickhouseSession, ServerError
 
 if TYPE_CHECKING:
     from chdb.state.sqlitelike import Connection
 
-_INSTALL = "it needs the package chdb: pip install -r requirements-embedded.txt"
+_INSTALL = "the package chdb is missing; run pip install -r requirements-embedded.txt"
 
 
 class EmbeddedOptions(TableOptions):
     """Options of the module `clickhouse_embedded`."""
 
     path: str = Field(
-        "results/clickhouse", description="the database's folder, which is made if it is not there"
+        "results/clickhouse", description="the database's folder; created if it does not exist"
     )
 
 
-class ClickhouseEmbedded(Clickhouse):
+class ClickhouseEmbedded(ClickhouseTables):
     """A folder."""
 
     name = "clickhouse_embedded"
@@ -39,51 +40,56 @@ class ClickhouseEmbedded(Clickhouse):
         Clickhouse.capabilities,
         acknowledged="written as a part of the table, which is not synced to disk unless the "
         "option fsync is set",
-        verified_against="ClickHouse 26.9 (chdb 4.4)",
         embedded=True,
         max_workers=1,
         limits=(
-            "one process at a time has the folder open: one worker",
+            "only one process at a time can open the folder: one worker",
             Clickhouse.capabilities.limits[0],
         ),
     )
     options_model: ClassVar[type[Options]] = EmbeddedOptions
     options: EmbeddedOptions
 
-    def connect(self) -> ClickhouseSession:
-        """Open the folder."""
+    def connect(self) -> "EmbeddedSession":
+        """Open the folder; all sessions of this process share its engine."""
         try:
-            return super().connect()
-        except RuntimeError as error:
-            raise SetupError(f"{self.name}: {self.options.path}: {self.explain(error)}") from error
-
-    def channel(self) -> Channel:
-        """Open the folder; its engine is shared by all channels of this process."""
-        try:
-            import chdb  # noqa: PLC0415  # 0.5 GB, which is loaded only when it is used
+            import chdb  # noqa: PLC0415  # 0.5 GB, loaded only when it is used
         except ModuleNotFoundError as error:
             raise SetupError(f"{self.name}: {_INSTALL}") from error
         path = str(Path(self.options.path).resolve())
-        channel = EmbeddedChannel(chdb.connect(path))  # type: ignore[no-untyped-call]
-        for name, value in self.settings.items():
-            channel.execute(f"SET {name} = {value}")
-        return channel
+        try:
+            session = EmbeddedSession(chdb.connect(path), self.dialect)  # type: ignore[no-untyped-call]
+            for name, value in self.settings.items():
+                session.execute(f"SET {name} = {value}")
+            session.greet()
+        except (RuntimeError, ServerError) as error:
+            raise SetupError(f"{self.name}: {self.options.path}: {self.explain(error)}") from error
+        return session
 
-    def explain(self, error: Exception) -> str:
-        """Return an error in the engine's words, with a remedy where one is known."""
+    def words(self, error: Exception) -> str:
+        """Return the engine's message."""
         if "EmbeddedServer" in str(error) or "Cannot lock file" in str(error):
             return (
-                "the folder cannot be opened: another process has it open, or this user may not "
-                "write there; stop the other, or choose another path"
+                "cannot open the folder: another process has it open, or this user may not write "
+                "to it; stop that process, or choose another path"
             )
-        return super().explain(error)
+        return super().words(error)
 
 
-class EmbeddedChannel(Channel):
+class EmbeddedSession(ClickhouseSession):
     """A connection to the engine in this process."""
 
-    def __init__(self, connection: "Connection") -> None:
+    alive = True
+
+    def __init__(self, connection: "Connection", dialect: ClickhouseDialect) -> None:
+        super().__init__(dialect)
         self._connection: Any = connection
+
+    def close(self) -> None:
+        """Close the connection; closing the last one releases the folder."""
+        self.alive = False
+        with suppress(Exception):
+            self._connection.close()
 
     def execute(self, statement: str) -> bytes:
         """Run a statement."""
@@ -93,8 +99,8 @@ class EmbeddedChannel(Channel):
             raise ServerError(str(error)) from error
         return content
 
-    def pieces(self, statement: str) -> Iterator[bytes]:
-        """Run a statement and yield its output as it comes."""
+    def pieces(self, statement: str) -> Generator[bytes, None, None]:
+        """Run a statement and yield its output as it arrives."""
         try:
             with self._connection.send_query(statement, "TabSeparated") as result:
                 for piece in result:
@@ -102,17 +108,11 @@ class EmbeddedChannel(Channel):
         except RuntimeError as error:
             raise ServerError(str(error)) from error
 
-    def insert(self, into: str, form: str, content: bytes) -> None:
-        """Insert rows."""
+    def insert(self, into: str, form: str, content: bytes) -> int | None:
+        """Insert rows; return how many the engine has written."""
         try:
             with self._connection.send_insert(into, form) as inserter:
                 inserter.append(content)
-                inserter.finish()
+                return int(inserter.finish().rows_written)
         except RuntimeError as error:
             raise ServerError(str(error)) from error
-
-    def close(self) -> None:
-        """Close the connection; the last one to close lets go of the folder."""
-        self.alive = False
-        with suppress(Exception):
-            self._connection.close()

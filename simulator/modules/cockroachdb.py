@@ -14,7 +14,7 @@ from simulator.data.block import Block
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.pgcopy import EMPTY
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, NOT_VERIFIED, Failure, Payload, Server
+from simulator.modules.base import BATCH, Failure, Payload, Server
 from simulator.modules.postgres.database import Postgres
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
@@ -94,8 +94,6 @@ class Cockroachdb(Postgres):
             PrimaryKey.NONE: "no key and no id column; a hidden rowid is the key",
         },
         acknowledged="committed by a majority of each range's replicas",
-        verified_against=NOT_VERIFIED,
-        kept_after_kill=None,
     )
     dialect: ClassVar[PostgresDialect] = CockroachdbDialect()
     remedies: ClassVar[Mapping[str, str]] = {

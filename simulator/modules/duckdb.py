@@ -143,11 +143,9 @@ class DuckDb(sql.SqlFile["DuckDbSession"]):
         },
         acknowledged="committed to the write-ahead log of the file; `fsync` says whether it was "
         "also synced to disk",
-        verified_against="DuckDB 2.0.0",
         indices=True,
         embedded=True,
         max_workers=1,
-        kept_after_kill=True,
         limits=("one process at a time has the file open: one worker",),
     )
     options_model: ClassVar[type[Options]] = DuckDbOptions

@@ -62,7 +62,6 @@ class Null(Database):
         modes={SINGLE: "a row is dropped", BATCH: "a batch is dropped"},
         primary_keys=dict.fromkeys(PrimaryKey, "not generated; a key from the client is encoded"),
         acknowledged="nothing: rows are dropped",
-        verified_against="there is no server",
         stores=False,
     )
     options_model: ClassVar[type[Options]] = NullOptions

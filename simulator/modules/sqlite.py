@@ -90,8 +90,6 @@ class Sqlite(sql.SqlFile["SqliteSession"]):
         },
         acknowledged="committed to the write-ahead log of the file; `synchronous` says whether "
         "it was also synced to disk",
-        verified_against="SQLite 3.40",
-        kept_after_kill=True,
         indices=True,
         embedded=True,
     )

@@ -68,7 +68,6 @@ class Timescaledb(Postgres):
     name = "timescaledb"
     capabilities = replace(
         Postgres.capabilities,
-        verified_against="TimescaleDB 2.19.3 (PostgreSQL 15) and 2.31.0 (18), Apache edition",
         limits=(
             "Every primary key contains the time beside the id, as hypertables require.",
             "`compress` needs the Community edition, on which it is not tested.",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.modules.base import NOT_VERIFIED, Failure, Server
+from simulator.modules.base import Failure, Server
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql
@@ -80,8 +80,6 @@ class YugabyteSql(Postgres):
         Postgres.capabilities,
         acknowledged="committed by a majority of each tablet's replicas; the server's "
         "durable_wal_write decides whether it is also on disk",
-        verified_against=NOT_VERIFIED,
-        kept_after_kill=None,
     )
     options_model = YugabyteSqlOptions
     options: YugabyteSqlOptions

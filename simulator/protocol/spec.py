@@ -26,6 +26,8 @@ class Kind(StrEnum):
     QUERY = "query"
     CHECK = "check"
     """No workers: the collector checks whether the target can be used."""
+    VERIFY = "verify"
+    """No workers: the collector compares what is stored with the dataset."""
 
 
 class WorkerPlan(BaseModel):

@@ -1,9 +1,8 @@
-"""The module `clickhouse` in the words of ClickHouse 18.16, the newest server that can be had.
+"""The module `clickhouse` in the SQL of ClickHouse 18.16, the newest server package available.
 
-So the module's own way over HTTP is tried on a real server. What that version has not: Bool,
-DateTime64, LowCardinality, Int128, snowflake numbers, places in GROUP BY, settings of these years,
-DROP ... SYNC. The embedded engine, which is new, tries those, and CSV: of that, this version reads
-the smallest double as 0.
+It tests the module's HTTP code on a real server. This version lacks Bool, DateTime64,
+LowCardinality, Int128, snowflake numbers, column positions in GROUP BY, recent settings, and
+DROP ... SYNC, and reads the smallest double from CSV as 0. The embedded engine tests those.
 """
 
 import re
@@ -49,7 +48,7 @@ class Dialect18(ClickhouseDialect):
             place = len(query.by) + 1
             start = self.bucket(query.table, query.bucket)
             text = re.sub(rf"{place}$", lambda _: start, text)
-        # Only of a nullable column is the minimum of no rows NULL.
+        # The minimum of no rows is NULL only for a nullable column.
         return Statement(OF_A_COLUMN.sub(r"\1(toNullable(\2))", text), outputs(query))
 
 
@@ -57,7 +56,7 @@ class Clickhouse18(Clickhouse):
     capabilities: ClassVar[Capabilities] = replace(
         Clickhouse.capabilities,
         primary_keys={key: Clickhouse.capabilities.primary_keys[key] for key in KEYS},
-        modes={mode: told for mode, told in Clickhouse.capabilities.modes.items() if mode != CSV},
+        modes={mode: text for mode, text in Clickhouse.capabilities.modes.items() if mode != CSV},
         oldest={},
     )
     settings: ClassVar[dict[str, str]] = {}
@@ -66,7 +65,7 @@ class Clickhouse18(Clickhouse):
     def dialect(self) -> Dialect18:
         return Dialect18()
 
-    def insert_settings(self) -> dict[str, str]:
+    def server_settings(self) -> dict[str, str]:
         return {}
 
     def order_of(self, table: Table) -> list[str]:
@@ -76,5 +75,5 @@ class Clickhouse18(Clickhouse):
     def table_settings(self, table: Table) -> Sequence[str]:
         return []
 
-    def _drop(self, name: str) -> str:
-        return super()._drop(name).removesuffix(" SYNC")
+    def drop_table(self, name: str) -> str:
+        return super().drop_table(name).removesuffix(" SYNC")

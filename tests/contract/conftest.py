@@ -1,4 +1,4 @@
-"""A database to put the wide dataset in."""
+"""Fixtures of the contract suite: a target, its empty database, the HTTP stand-ins."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def _wide_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=STORING.values(), ids=list(STORING))
 def target(request: pytest.FixtureRequest) -> Target:
-    """Every target that stores rows, each in turn."""
+    """Each target that stores rows."""
     return request.param
 
 
@@ -33,26 +33,28 @@ def database(request: pytest.FixtureRequest, target: Target) -> Database:
 
 
 @pytest.fixture
-def synthetic_crate(server, server_database) -> Iterator[Web]:
+def synthetic_crate(server, server_database, monkeypatch) -> Iterator[Web]:
     """An HTTP endpoint as CrateDB documents it, in front of PostgreSQL."""
+    monkeypatch.setattr("simulator.modules.cratedb.database.SIZE_STANDS_S", 0.01)
     sorts_by_bytes(server, server_database)
     server.execute(SETUP, database=server_database)
     reach = f"{server.connection_string(server_database)} password={server.password}"
     crate = SyntheticCrate(reach)
     with Web(crate) as web:
+        web.crate = crate
         yield web
     crate.close()
 
 
 @pytest.fixture
 def synthetic_arango() -> Iterator[Web]:
-    """An HTTP endpoint as ArangoDB documents it."""
+    """ArangoDB's documented HTTP endpoint."""
     with Web(SyntheticArango()) as web:
         yield web
 
 
 @pytest.fixture
 def synthetic_splunk() -> Iterator[Web]:
-    """Splunk's two HTTP endpoints as they are documented, in one."""
+    """Splunk's two documented HTTP endpoints on one port."""
     with Web(SyntheticSplunk()) as web:
         yield web

@@ -205,6 +205,14 @@ BAD_INPUT = {
         ["--target=postgresql", "--runner=local", "--extra-option=password=${NO_SUCH}"],
         ["NO_SUCH"],
     ),
+    "no number": (
+        ["--target=sqlite", "--num-inserts=many", "--timeout=soon", "--start-time=today"],
+        ["--num-inserts: expected a whole", "--timeout: expected a dur", "--start-time: expected"],
+    ),
+    "more rows than there are": (
+        ["--target=sqlite", "--num-inserts=99999999999999999999"],
+        ["--num-inserts, --prefill: a worker can insert"],
+    ),
     "no devices": (["--target=sqlite", "--devices=0"], ["--devices"]),
     "several problems at once": (
         ["--target=sqlite", "--workers=0", "--batch=-1", "--primary-key=sql", "--devices=0"],
@@ -225,7 +233,21 @@ def test_bad_input_is_told_before_anything_starts(cli: CommandLine, case: str) -
     assert cli.leftovers() == []
 
 
+def test_options_that_query_does_not_take_are_told(cli: CommandLine) -> None:
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
+    several = cli.run("query", *SQLITE, "--workers=1,2")
+    none = cli.run("query", *SQLITE, "--queries=")
+
+    assert several.code == none.code == 2
+    assert "--workers: query takes one worker count, got 1,2" in several.err
+    assert "--queries: expected names separated by commas, got ''" in none.err
+
+
 BAD_CONFIG = {
+    "a target twice": (
+        "targets:\n  a: {module: 'null'}\n  a: {module: sqlite}\n",
+        "line 3: targets.a is already set in line 2",
+    ),
     "missing": (None, "cannot be read"),
     "empty": ("", "is empty"),
     "no YAML": ("targets: [", "is not YAML"),
@@ -290,5 +312,56 @@ def test_a_query_that_the_database_refuses_is_named(cli: CommandLine) -> None:
     done = cli.run("query", *SQLITE)
 
     assert done.code == 1
-    assert 'query temperature-stats: near "SELEC": syntax error' in done.out
+    assert "query temperature-stats: " in done.out
+    assert 'near "SELEC": syntax error' in done.out
     assert "rows acknowledged" not in done.out
+
+
+def test_a_second_run_on_the_same_file_is_refused_and_named(
+    cli: CommandLine, eventually: Wait
+) -> None:
+    running = cli.start("insert", *LONG)
+    in_mid_run(cli, eventually)
+    elsewhere = cli.folder / "other checkout"
+    elsewhere.mkdir()
+    other = CommandLine(elsewhere, environment={"XDG_STATE_HOME": str(cli.state.parent)})
+    refused = [
+        other.run("insert", "--target=sqlite", f"--extra-option=path={cli.folder / 'bench.db'}"),
+        cli.run("query", *SQLITE),
+    ]
+    checked = cli.run("check", *SQLITE[:2])
+    running.send_signal(signal.SIGINT)
+    cli.finish(running)
+
+    assert "another run is in progress on this database" in refused[0].err
+    assert f"process {running.pid}" in refused[0].err
+    assert [done.code for done in refused] == [2, 2]
+    assert not other.output.exists()
+    assert checked.code == 0
+    assert cli.leftovers() == []
+
+
+def test_a_missing_driver_is_told_before_anything_starts(cli: CommandLine) -> None:
+    (cli.folder / "mine.py").write_text(
+        "from simulator.modules.null import Null\n\n\nclass Mine(Null):\n    name = 'mine'\n\n"
+        "    def connect(self):\n        import no_such_driver\n"
+    )
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text("targets:\n  own:\n    module: mine:Mine\n    runner: local\n")
+    cli.environment["PYTHONPATH"] = str(cli.folder)
+    for command in ("insert", "check"):
+        done = cli.run(command, "--target=own")
+
+        assert done.code == 2
+        assert "needs the Python package no_such_driver" in done.err
+        assert "pip install" in done.err
+    assert not cli.output.exists()
+
+
+def test_a_missing_helm_is_told_before_anything_starts(cli: CommandLine) -> None:
+    cli.environment["PATH"] = "/nowhere"
+    done = cli.run("insert", "--target=postgresql")
+
+    assert done.code == 2
+    assert "helm is not on the PATH" in done.err
+    assert not cli.output.exists()

@@ -104,7 +104,7 @@ def test_every_problem_is_told_at_once():
 
 def test_no_workers_are_a_problem():
     assert plan.option_problems(replace(DEFAULTS, workers=())) == [
-        "--workers: expected counts of at least 1, got ()"
+        "--workers: expected counts of at least 1, got none"
     ]
 
 
@@ -252,7 +252,7 @@ def test_the_dataset_says_what_was_asked_for():
     [("devices", 0), ("devices", -1), ("devices", 62**4 + 1), ("tick_ms", 0)],
 )
 def test_a_parameter_that_cannot_be_is_told_as_the_option(option, wrong):
-    told = f"--{option.replace('_', '-')}: Input should be"
+    told = f"--{option.replace('_', '-')}: must be at"
     with pytest.raises(ConfigError, match=told):
         dataset_of(replace(DEFAULTS, **{option: wrong}))
 
@@ -394,3 +394,16 @@ def test_every_problem_of_a_query_run_is_told_at_once():
         ),
         "--target: nil stores nothing that could be asked about",
     )
+
+
+def test_a_verification_has_no_workers_and_expects_the_dataset():
+    run = plan.verify_run("s", SQLITE, STORED, mode=VerifyMode.FULL, timeout_s=5.0)
+
+    assert (run.spec.kind, run.spec.workers, run.spec.dataset) == (Kind.VERIFY, (), STORED)
+    assert (run.spec.verify, run.spec.timeout_s, run.level) == (VerifyMode.FULL, 5.0, STORED.rows)
+    plan.expect_stored(SQLITE, "full")
+
+
+def test_what_stores_nothing_is_not_verifiable():
+    with pytest.raises(UnverifiableError, match="null stores nothing"):
+        plan.expect_stored(NULL, "full")

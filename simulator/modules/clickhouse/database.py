@@ -1,63 +1,63 @@
 """ClickHouse, through its HTTP interface and its Native format.
 
-No driver stands in between: rows leave as the bytes that the encoder made, and what a lost
-connection means for them is known. `clickhouse_embedded` derives from this.
+No driver is used: rows are sent as the bytes that the encoder made, and every error can be
+classified. What does not need a server is in ClickhouseTables, from which `clickhouse_embedded`
+derives too.
 """
 
-import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, assert_never
 
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table, former_names
+from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
     CSV,
     ROWBINARY,
-    Channel,
     ClickhouseSession,
-    HttpChannel,
     ServerError,
+    ServerSession,
 )
-from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
+from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 
 _MOST_ROWS = 1_000_000
-_TABLE_EXISTS = 57
+_SYNC = ("fsync_after_insert", "fsync_part_directory")
 
 
 class TableOptions(Options):
-    """Options of both modules for ClickHouse: what tables look like, and how rows go in."""
+    """Options of both ClickHouse modules: how tables are created and how rows are inserted."""
 
     engine: str = Field(
         "MergeTree",
-        description="the tables' engine, one of the MergeTree family, with its parameters",
+        description="table engine with its parameters, one of the MergeTree family",
     )
     order_by: str = Field(
         "",
-        description="columns by which a table is sorted and indexed, such as `timestamp` or "
-        "`device_id, timestamp`; default: the tags, then the time",
+        description="columns of the sorting key, such as `timestamp` or `device_id, timestamp`; "
+        "default: the tags, then the time",
     )
     low_cardinality: bool = Field(
-        default=True, description="make text tags LowCardinality(String), which suits up to some "
-        "10,000 different ones"
-    )  # fmt: skip
+        default=True,
+        description="store text tags as LowCardinality(String), suitable for up to about 10,000 "
+        "different values",
+    )
     format: Literal["native", "rowbinary", "csv"] = Field(
-        "native", description="the format of a batch: columns in binary, rows in binary, or text"
+        "native",
+        description="format of a batch: binary columns (native), binary rows, or text (csv)",
     )
     fsync: bool = Field(
         default=False,
-        description="make tables with fsync_after_insert and fsync_part_directory: what is "
-        "acknowledged is then synced to disk",
+        description="create tables with fsync_after_insert and fsync_part_directory, so that an "
+        "acknowledged row is synced to disk",
     )
     optimize: bool = Field(
         default=True,
-        description="merge each table into as few parts as can be (OPTIMIZE FINAL) when it "
-        "settles, which rewrites all of it; false: leave that to the server",
+        description="rewrite each table into as few parts as possible (OPTIMIZE FINAL) when it "
+        "settles; false: leave merging to the server",
     )
 
 
@@ -66,172 +66,100 @@ class ClickhouseOptions(HttpOptions, TableOptions):
 
     user: str = Field("default", description="the user")
     password: SecretStr | None = Field(None, description="the user's password")
-    database: str = Field("default", description="the database, which must be there")
+    database: str = Field("default", description="the database, which must exist")
     cluster: str = Field(
         "",
-        description="make and drop the tables ON CLUSTER of this name, with an engine such as "
+        description="create and drop the tables ON CLUSTER of this name, with an engine such as "
         "ReplicatedMergeTree",
     )
     async_insert: bool = Field(
         default=False,
-        description="let the server collect the rows of several sends into one part (async_insert)",
+        description="let the server combine the rows of several batches into one part "
+        "(async_insert)",
     )
     wait_for_async_insert: bool = Field(
         default=True,
         description="with async_insert: acknowledge rows when they are in a part; false: when "
-        "they are in the server's memory, where a crash or an error loses them unnoticed",
+        "they are in the server's memory, where a crash or an error loses them silently",
     )
 
 
-class Clickhouse(Database):
-    """A ClickHouse server."""
+class ClickhouseTables(Database[ClickhouseSession]):
+    """What a ClickHouse server and the embedded engine have in common."""
 
-    name = "clickhouse"
-    capabilities = Capabilities(
-        modes={
-            SINGLE: "one INSERT of one row, which is a part of its own (format Native)",
-            BATCH: "one INSERT in format Native, column by column, which is one part",
-            ROWBINARY: "one INSERT in format RowBinary, which is one part",
-            CSV: "one INSERT in format CSV, which is one part",
-        },
-        primary_keys={
-            PrimaryKey.DB: "UInt64 DEFAULT generateSnowflakeID(): a number that rises with time, "
-            "as there are no sequences; it needs ClickHouse 24.6",
-            PrimaryKey.CLIENT: "String, sent by the client",
-            PrimaryKey.UUID: "UUID DEFAULT generateUUIDv4()",
-            PrimaryKey.NONE: "no id column",
-        },
-        acknowledged="written as a part of the table, which is not synced to disk unless the "
-        "option fsync is set; with async_insert see wait_for_async_insert",
-        oldest={"ClickHouse": (22, 8)},
-        verified_against="its SQL and formats: the embedded engine 26.9; HTTP, its errors and "
-        "restarts: server 18.16, with that version's types",
-        kept_after_kill=True,
-        limits=(
-            "no key is unique: a row that is there already is stored again",
-            "replicated tables (engine, cluster) and async_insert were not tried on a real server",
-        ),
-    )
-    options_model: ClassVar[type[Options]] = ClickhouseOptions
     options: TableOptions
-
     settings: ClassVar[dict[str, str]] = {
-        "aggregate_functions_null_for_empty": "1",  # as SQL has it
-        "max_insert_threads": "1",  # one INSERT, one part
+        "aggregate_functions_null_for_empty": "1",  # as in standard SQL
+        "max_insert_threads": "1",  # one INSERT makes one part
     }
-    """What every statement runs with."""
+    """The settings that every statement runs with."""
+    remedies: ClassVar[Mapping[str, str]] = {
+        r"^Code: 60\b": "run an insert first",
+        r"^Code: 81\b": "create it (CREATE DATABASE), or set database to another one",
+        r"^Code: 115\b": "the server must be ClickHouse 22.8 or newer",
+        r"^Code: 159\b": "raise max_execution_time on the server",
+        r"^Code: 164\b": "the user may only read; use another, or GRANT what is missing",
+        r"^Code: (192|193|194|516)\b": "check user and password: --extra-option password=..., or "
+        "the target's options",
+        r"^Code: 241\b": "give the server more memory, or use a smaller --batch",
+        r"^Code: 243\b": "free disk space on the server",
+        r"^Code: 252\b": "every INSERT makes a part; use a larger --batch, fewer workers, or "
+        "async_insert=true",
+        r"^Code: 497\b": "GRANT CREATE TABLE, DROP TABLE, INSERT, SELECT, OPTIMIZE ON ... to the "
+        "user",
+    }
 
     @property
     def dialect(self) -> ClickhouseDialect:
-        """What the tables' SQL is written in."""
+        """The dialect of the tables' SQL."""
         return ClickhouseDialect(low_cardinality=self.options.low_cardinality)
 
     def insert_mode(self, batch_rows: int) -> str:
-        """Return the mode that the format asks for."""
-        forms = {"native": BATCH, "rowbinary": ROWBINARY, "csv": CSV}
-        return forms[self.options.format] if batch_rows else SINGLE
+        """Return the insert mode that the option `format` selects."""
+        modes = {"native": BATCH, "rowbinary": ROWBINARY, "csv": CSV}
+        return modes[self.options.format] if batch_rows else SINGLE
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         if batch_rows > _MOST_ROWS:
             found.append(
-                f"--batch: up to {_MOST_ROWS} rows are stored together or not at all, got "
-                f"{batch_rows}"
+                f"--batch: at most {_MOST_ROWS} rows are stored atomically, got {batch_rows}"
             )
-        server = self._server
-        if server and not server.wait_for_async_insert and not server.async_insert:
-            found.append("wait_for_async_insert=false means something only with async_insert=true")
         return found
-
-    @property
-    def _server(self) -> ClickhouseOptions | None:
-        """The options that only a server has."""
-        return self.options if isinstance(self.options, ClickhouseOptions) else None
-
-    # --- connecting
-
-    def connect(self) -> ClickhouseSession:
-        """Open a connection, and see that it leads to a server that is new enough."""
-        channel = self.channel()
-        try:
-            version = self._version(channel)
-        except (HttpError, ServerError) as error:
-            channel.close()
-            raise SetupError(f"{self.name}: {self.explain(error)}") from error
-        except BaseException:
-            channel.close()
-            raise
-        years = _ALL_YEARS if version >= _READS_ALL_YEARS else _SOME_YEARS
-        return ClickhouseSession(channel, self.dialect, years)
-
-    def _version(self, channel: Channel) -> tuple[int, int]:
-        """Return the server's version; SetupError if it is none that can be used."""
-        told = channel.execute("SELECT version()").decode(errors="replace").strip()
-        numbers = re.match(r"(\d+)\.(\d+)", told)
-        if not numbers:
-            raise SetupError(
-                f"{self.name}: what answers there is no ClickHouse: {told[:100]!r}; check the url"
-            )
-        version = int(numbers[1]), int(numbers[2])
-        self.expect_recent(f"ClickHouse {told}")
-        return version
-
-    def channel(self) -> Channel:
-        """Return a way to the engine, which may connect only when it is first used."""
-        options = self._server
-        assert options
-        password = options.password.get_secret_value() if options.password else ""
-        headers = {"Authorization": basic(options.user, password)}
-        settings = {"database": options.database, **self.settings, **self.insert_settings()}
-        return HttpChannel(Http(options, headers), settings, options.query_timeout_s)
-
-    def insert_settings(self) -> dict[str, str]:
-        """Return how the server is to take rows; newer ones collect them unless told not to."""
-        options = self._server
-        names = ("async_insert", "wait_for_async_insert")
-        return {name: str(int(getattr(options, name))) for name in names}
-
-    @contextmanager
-    def _channel(self) -> Iterator[Channel]:
-        """Open a connection for something other than a run."""
-        with self.connect() as session:
-            try:
-                yield session.channel
-            except (HttpError, ServerError) as error:
-                raise SetupError(f"{self.name}: {self.explain(error)}") from error
 
     # --- tables
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none."""
-        with self._channel() as channel:
-            made: list[str] = []
+        with self.administration() as session:
+            created: list[str] = []
             try:
                 for table in tables:
                     for name in table.names:
-                        channel.execute(self._create(table, name))
-                        made.append(name)
+                        session.execute(self.create_table(table, name))
+                        created.append(name)
             except ServerError:
-                for name in made:
-                    channel.execute(self._drop(name))
+                for name in created:
+                    session.execute(self.drop_table(name))
                 raise
 
-    def _create(self, table: Table, name: str) -> str:
+    def create_table(self, table: Table, name: str) -> str:
+        """Return the statement that creates one physical table."""
         dialect = self.dialect
         order = self.options.order_by or dialect.names(self.order_of(table))
         behind = f"ENGINE = {self.options.engine} ORDER BY ({order})"
         settings = self.table_settings(table)
         if settings:
             behind += f" SETTINGS {', '.join(settings)}"
-        return dialect.create_table(table, name, _key(table), behind, self._on_cluster)
+        return dialect.create_table(table, name, _key(table), behind, self.on_cluster)
 
     def order_of(self, table: Table) -> list[str]:
-        """Return the columns by which a table is sorted unless the options say otherwise."""
+        """Return the columns of the default sorting key."""
         return [*(column.name for column in table.tags), table.time.name]
 
     def table_settings(self, table: Table) -> list[str]:
-        """Return the settings that a table is made with."""
+        """Return the settings that a table is created with."""
         settings = []
         if any(column.nullable for column in table.tags):
             settings.append("allow_nullable_key = 1")
@@ -240,107 +168,184 @@ class Clickhouse(Database):
         return settings
 
     @property
-    def _on_cluster(self) -> str:
-        cluster = self._server and self._server.cluster
-        return f" ON CLUSTER {self.dialect.name(cluster)}" if cluster else ""
+    def on_cluster(self) -> str:
+        """The clause ON CLUSTER, if the tables are created on several servers."""
+        return ""
 
     def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables and give their space back at once."""
-        with self._channel() as channel:
+        """Drop the tables and free their space at once."""
+        with self.administration() as session:
             for name in former_names(tables):
-                channel.execute(self._drop(name))
+                session.execute(self.drop_table(name))
 
-    def _drop(self, name: str) -> str:
-        return f"DROP TABLE IF EXISTS {self.dialect.name(name)}{self._on_cluster} SYNC"
+    def drop_table(self, name: str) -> str:
+        """Return the statement that drops one physical table."""
+        return f"DROP TABLE IF EXISTS {self.dialect.name(name)}{self.on_cluster} SYNC"
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Wait for rows that the server still collects, and merge the parts."""
-        names = [self.dialect.name(name) for table in tables for name in table.names]
-        on_cluster = self._on_cluster
-        with self._channel() as channel:
-            if self._server and self._server.async_insert:
-                channel.execute(f"SYSTEM FLUSH ASYNC INSERT QUEUE{on_cluster}")
-            for name in names:
-                statements = [f"OPTIMIZE TABLE {name} FINAL"] if self.options.optimize else []
-                if self.options.engine.startswith("Replicated"):
-                    # On every server: whoever verifies may come to another one than this.
-                    sync = f"SYSTEM SYNC REPLICA{on_cluster} {name}"
-                    statements = [sync, *statements, sync]
-                for statement in statements:
-                    channel.execute(statement)
+        """Merge the parts."""
+        with self.administration() as session:
+            for name in map(self.dialect.name, names_of(tables)):
+                for statement in self.settling(name):
+                    session.execute(statement)
+
+    def settling(self, name: str) -> list[str]:
+        """Return the statements that settle one physical table."""
+        return [f"OPTIMIZE TABLE {name} FINAL"] if self.options.optimize else []
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return what the parts take on this server that are in use, compressed as they are."""
-        texts = ", ".join(self.dialect.text(name) for table in tables for name in table.names)
-        with self._channel() as channel:
-            return int(channel.execute(
+        """Return the compressed size of the tables' active parts on this server."""
+        texts = ", ".join(map(self.dialect.text, names_of(tables)))
+        with self.administration() as session:
+            return int(session.execute(
                 "SELECT ifNull(sum(bytes_on_disk), 0) FROM system.parts WHERE active "
                 f"AND database = currentDatabase() AND table IN ({texts}) FORMAT TabSeparated"
             ))  # fmt: skip
 
-    # --- what it says of itself
+    # --- the server
 
     def describe(self) -> Server:
-        """Return the version, and what syncs a part to disk."""
-        with self._channel() as channel:
-            version = channel.execute("SELECT version()").decode().strip()
-            told = channel.execute(
+        """Return the version, and whether parts are synced to disk."""
+        with self.administration() as session:
+            answer = session.execute(
                 "SELECT name, value FROM system.merge_tree_settings "
                 f"WHERE name IN ('{_SYNC[0]}', '{_SYNC[1]}') FORMAT TabSeparated"
             )
-            nodes = self._nodes(channel)
-        settings = dict(line.split("\t") for line in told.decode().splitlines())
+            nodes = self.nodes(session)
+        settings = dict(line.split("\t") for line in answer.decode().splitlines())
         if self.options.fsync:
-            settings = dict.fromkeys(settings, "1")  # its tables have settings of their own
-        if self._server and self._server.async_insert:
-            waits = str(int(self._server.wait_for_async_insert))
-            settings |= {"async_insert": "1", "wait_for_async_insert": waits}
-        durable, durability = _durability(settings)
-        return Server(f"ClickHouse {version}", nodes, durability, durable, settings)
+            settings = dict.fromkeys(settings, "1")  # the tables are created with these settings
+        settings |= self.insert_settings()
+        durable, sentence = durability(settings)
+        return Server(f"ClickHouse {session.version}", nodes, sentence, durable, settings)
 
-    def _nodes(self, channel: Channel) -> int:
-        """Return how many servers the option `cluster` names, or this one."""
-        cluster = self._server and self._server.cluster
-        if not cluster:
-            return 1
-        text = self.dialect.text(cluster)
-        count = f"SELECT count() FROM system.clusters WHERE cluster = {text} FORMAT TabSeparated"
-        return max(int(channel.execute(count)), 1)
+    def insert_settings(self) -> dict[str, str]:
+        """Return the settings that say how the engine inserts rows."""
+        return {}
+
+    def nodes(self, session: ClickhouseSession) -> int:
+        """Return the number of servers."""
+        return 1
 
     def render(self, query: Query) -> Statement:
         """Return the query as SQL."""
         return self.dialect.render(query)
 
-    def explain(self, error: Exception) -> str:
-        """Return an error in the server's words, with a remedy where one is known."""
-        if isinstance(error, ServerError):
-            remedy = _REMEDIES.get(error.code or 0)
-            return f"{error}; {remedy}" if remedy else str(error)
-        return str(error) if isinstance(error, HttpError) else super().explain(error)
+    def words(self, error: Exception) -> str:
+        """Return the server's message."""
+        return str(error) if isinstance(error, ServerError) else super().words(error)
 
 
-_SYNC = ("fsync_after_insert", "fsync_part_directory")
+class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
+    """A ClickHouse server."""
+
+    name = "clickhouse"
+    capabilities = Capabilities(
+        modes={
+            SINGLE: "one INSERT of one row in format Native, which makes one part",
+            BATCH: "one INSERT in format Native, column by column, which makes one part",
+            ROWBINARY: "one INSERT in format RowBinary, which makes one part",
+            CSV: "one INSERT in format CSV, which makes one part",
+        },
+        primary_keys={
+            PrimaryKey.DB: "UInt64 DEFAULT generateSnowflakeID(): a number that grows with time, "
+            "as there are no sequences; requires ClickHouse 24.6",
+            PrimaryKey.CLIENT: "String, sent by the client",
+            PrimaryKey.UUID: "UUID DEFAULT generateUUIDv4()",
+            PrimaryKey.NONE: "no id column",
+        },
+        acknowledged="written as a part of the table, which is not synced to disk unless the "
+        "option fsync is set; with async_insert see wait_for_async_insert",
+        oldest={"ClickHouse": (22, 8)},
+        limits=(
+            "no key is unique: a row with an existing key is stored again",
+            "replicated tables (engine, cluster) and async_insert are not tested on a server",
+        ),
+    )
+    options_model: ClassVar[type[Options]] = ClickhouseOptions
+    options: ClickhouseOptions
+
+    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+        """Return what cannot work."""
+        found = super().problems(primary_key, parts, batch_rows)
+        if not self.options.wait_for_async_insert and not self.options.async_insert:
+            found.append("wait_for_async_insert=false has no effect without async_insert=true")
+        return found
+
+    def open(self) -> ServerSession:
+        """Return a session that has not sent anything yet."""
+        options = self.options
+        password = options.password.get_secret_value() if options.password else ""
+        headers = {"Authorization": basic(options.user, password)}
+        settings = {"database": options.database, **self.settings, **self.server_settings()}
+        return ServerSession(
+            Http(options, headers), self.dialect, settings, options.query_timeout_s
+        )
+
+    def connect(self) -> ServerSession:
+        """Open a connection; SetupError if the server is too old."""
+        session = super().connect()
+        try:
+            self.expect_recent(f"ClickHouse {session.version}")
+        except SetupError:
+            session.close()
+            raise
+        return session
+
+    def server_settings(self) -> dict[str, str]:
+        """Return how the server is to insert rows; newer ones combine batches by default."""
+        names = ("async_insert", "wait_for_async_insert")
+        return {name: str(int(getattr(self.options, name))) for name in names}
+
+    def insert_settings(self) -> dict[str, str]:
+        """Return the settings of async_insert, if it is on."""
+        return self.server_settings() if self.options.async_insert else {}
+
+    @property
+    def on_cluster(self) -> str:
+        """The clause ON CLUSTER, if the option `cluster` is set."""
+        cluster = self.options.cluster
+        return f" ON CLUSTER {self.dialect.name(cluster)}" if cluster else ""
+
+    def settle(self, tables: Sequence[Table]) -> None:
+        """Flush the rows that the server still collects, and merge the parts."""
+        if self.options.async_insert:
+            with self.administration() as session:
+                session.execute(f"SYSTEM FLUSH ASYNC INSERT QUEUE{self.on_cluster}")
+        super().settle(tables)
+
+    def settling(self, name: str) -> list[str]:
+        """Return the statements that settle one physical table, on every replica."""
+        statements = super().settling(name)
+        if not self.options.engine.startswith("Replicated"):
+            return statements
+        # On every server, because verification may reach another one.
+        sync = f"SYSTEM SYNC REPLICA{self.on_cluster} {name}"
+        return [sync, *statements, sync]
+
+    def nodes(self, session: ClickhouseSession) -> int:
+        """Return how many servers the option `cluster` names, or 1."""
+        if not self.options.cluster:
+            return 1
+        text = self.dialect.text(self.options.cluster)
+        count = f"SELECT count() FROM system.clusters WHERE cluster = {text} FORMAT TabSeparated"
+        return max(int(session.execute(count)), 1)
 
 
-def _durability(settings: dict[str, str]) -> tuple[bool, str]:
+def durability(settings: Mapping[str, str]) -> tuple[bool, str]:
     """Return whether an acknowledged row survives a power cut, and the reason in a sentence."""
-    told = ", ".join(f"{name}={value}" for name, value in settings.items())
+    shown = ", ".join(f"{name}={value}" for name, value in settings.items())
     if settings.get("wait_for_async_insert") == "0":
-        meaning = "is in the server's memory, and lost with it or when it turns out to be wrong"
-        return False, f"an acknowledged row {meaning} ({told})"
+        meaning = "is in the server's memory; a crash of the server or an invalid row loses it"
+        return False, f"an acknowledged row {meaning} ({shown})"
     if all(settings.get(name) == "1" for name in _SYNC):
-        return True, f"an acknowledged row is in a part that is synced to disk ({told})"
+        return True, f"an acknowledged row is in a part that is synced to disk ({shown})"
     meaning = "survives a crash of the server, but not of the machine: its part is not synced"
-    return False, f"an acknowledged row {meaning} ({told or 'this version cannot sync'})"
-
-
-_READS_ALL_YEARS = (26, 9)  # at the latest; what came before has not been tried
-_ALL_YEARS, _SOME_YEARS = (1, 9999), (1900, 2299)
-"""The years whose instants are read from text; as numbers all are taken."""
+    return False, f"an acknowledged row {meaning} ({shown or 'this version cannot sync'})"
 
 
 def _key(table: Table) -> list[str]:
-    """Return the definition of the column that makes the primary key, if the server fills it."""
+    """Return the definition of the primary key column, if the server generates it."""
     match table.primary_key:
         case PrimaryKey.DB:
             return ["id UInt64 DEFAULT generateSnowflakeID()"]
@@ -352,23 +357,3 @@ def _key(table: Table) -> list[str]:
             raise SetupError(f"clickhouse has no {table.primary_key} key; see --primary-key")
         case _:
             assert_never(table.primary_key)
-
-
-_CREDENTIALS = "check user and password: --extra-option password=..., or the target's options"
-_REMEDIES = {
-    _TABLE_EXISTS: "drop it, or run with --clean",
-    60: "run an insert first",
-    81: "create it (CREATE DATABASE), or name another in database",
-    115: "the server must be ClickHouse 22.8 or newer",
-    159: "raise max_execution_time on the server",
-    164: "the user may only read; name another, or GRANT what is missing",
-    192: _CREDENTIALS,
-    193: _CREDENTIALS,
-    194: _CREDENTIALS,
-    241: "give the server more memory, or use a smaller --batch",
-    243: "make room on the server",
-    252: "use a larger --batch, fewer workers, or async_insert=true: every INSERT makes a part",
-    497: "let the user do this: GRANT CREATE TABLE, DROP TABLE, INSERT, SELECT, OPTIMIZE ON ...",
-    516: _CREDENTIALS,
-}
-"""The number of an error -> what to try."""

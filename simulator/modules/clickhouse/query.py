@@ -1,4 +1,4 @@
-"""ClickHouse's SQL: types, literals, and the logical queries in its words."""
+"""ClickHouse's SQL: types, literals, and the logical queries."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -15,12 +15,12 @@ _DECIMALS = {
 }
 
 
-# Of its own words ClickHouse takes nearly all as names, but these not; a test asks the engine.
+# The keywords that must be quoted as names; a test checks all keywords on the engine.
 _RESERVED = frozenset({"cube", "projection", "rollup", "top"})
 
 
 class ClickhouseDialect(sql.Dialect):
-    """Numbers as they are; DateTime64, which is a number of 64 bits, in the table's unit."""
+    """Instants are DateTime64, a 64-bit number in the table's unit."""
 
     reserved: ClassVar[frozenset[str]] = sql.RESERVED | _RESERVED
     types: ClassVar[dict[Type, str]] = {
@@ -35,11 +35,11 @@ class ClickhouseDialect(sql.Dialect):
     }
 
     def __init__(self, *, low_cardinality: bool = False) -> None:
-        """Say whether text tags are to be LowCardinality(String)."""
+        """Take whether text tags are LowCardinality(String)."""
         self._low_cardinality = low_cardinality
 
     def declared(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column's type with all that belongs to it."""
+        """Return a column's whole type, with Nullable and LowCardinality."""
         name = self.instants(unit) if column.type is Type.TIMESTAMP else self.types[column.type]
         if column.nullable:
             name = f"Nullable({name})"
@@ -53,7 +53,7 @@ class ClickhouseDialect(sql.Dialect):
 
     @property
     def has_instants(self) -> bool:
-        """Whether instants have a type of their own, which text can be read as."""
+        """Whether instants have a type of their own, which the server can read from text."""
         return self.types[Type.TIMESTAMP] == "DateTime64"
 
     def types_of(self, table: Table) -> list[str]:
@@ -61,19 +61,19 @@ class ClickhouseDialect(sql.Dialect):
         return [self.declared(column, table.time_unit) for column in table.columns]
 
     def name(self, identifier: str) -> str:
-        """Return an identifier, quoted if it needs to be; a backslash escapes in quotes."""
+        """Return an identifier, quoted if needed; a backslash in quotes is an escape."""
         return super().name(identifier.replace("\\", "\\\\"))
 
     def text(self, value: str) -> str:
-        """Return a text literal, in which a backslash escapes."""
+        """Return a text literal, in which a backslash is an escape."""
         return super().text(value.replace("\\", "\\\\"))
 
     def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal to compare an instant with; the server makes it a constant."""
+        """Return the literal to compare an instant with; the server folds it to a constant."""
         return f"reinterpret(toInt64({value}), {self.text(self.instants(unit))})"
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return instants as numbers: as text they are exact only in some centuries."""
+        """Return instants as numbers, because their text is exact only in some centuries."""
         read = super().read(column, expression)
         return f"reinterpretAsInt64({read})" if column.type is Type.TIMESTAMP else read
 
@@ -86,34 +86,34 @@ class ClickhouseDialect(sql.Dialect):
             case Type.BOOL:
                 return f"toUInt8({name})"
             case _:
-                return name  # sums of small numbers are made in 64 bits, of floats in double
+                return name  # the server sums small integers in 64 bits and floats as doubles
 
     def total(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column's sum; one of Int64 wraps around silently in 64 bits."""
+        """Return a column's sum; a sum of Int64 would wrap around silently."""
         number = self.number(column, unit)
         return f"sum(toInt128({number}))" if column.type is Type.INT64 else f"sum({number})"
 
     def bucket(self, table: Table, width: int) -> str:
         """Return the start of a row's time bucket.
 
-        A literal is unsigned, and the remainder of a signed number and a large unsigned one was
-        wrong in old versions.
+        Literals are unsigned, and old versions compute the remainder of a signed number and a
+        large unsigned one wrongly.
         """
         time, wide = self.number(table.time, table.time_unit), f"toInt64({width})"
         return f"{time} - ({time} % {wide} + {wide}) % {wide}"
 
     def mean(self, total: str, count: str) -> str:
-        """Return the quotient of an exact sum of integers and a count, as a double."""
+        """Return an exact sum of integers divided by a count, as a double."""
         return f"toFloat64({total}) / {count}"
 
     def newest(self, query: NewestQuery) -> str:
-        """Return the newest row of each value of a tag, in one pass without sorting."""
+        """Return the newest row of each value of a tag, in one pass without a sort."""
         table = query.table
         time = self.name(table.time.name)
         selected = [self.name(query.tag)]
         for name in query.columns:
             column = table.column(name)
-            # argMax leaves NULLs out, but not a tuple of one.
+            # argMax skips a NULL, but not a tuple that contains one.
             held = f"argMax(tuple({self.name(name)}), {time}).1"
             newest = held if column.nullable else f"argMax({self.name(name)}, {time})"
             selected.append(self.read(column, newest))
@@ -129,9 +129,9 @@ class ClickhouseDialect(sql.Dialect):
     def create_table(
         self, table: Table, name: str, key: Sequence[str], behind: str, on_cluster: str
     ) -> str:
-        """Return the statement that makes one physical table.
+        """Return the statement that creates one physical table.
 
-        `key` are whole definitions of columns; `behind` says engine, order and settings.
+        `key` are complete column definitions; `behind` is the engine, sorting key and settings.
         """
         typed = zip(table.columns, self.types_of(table), strict=True)
         columns = [*key, *(f"{self.name(column.name)} {kind}" for column, kind in typed)]

@@ -1,11 +1,12 @@
-"""One connection to ClickHouse: how rows are sent and read, and what an error says about them.
+"""A connection to ClickHouse: it sends encoded rows, reads answers, and classifies errors.
 
-What differs between a server and the embedded engine is the Channel.
+What is the same for a server and the embedded engine is in ClickhouseSession.
 """
 
+import json
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,162 +20,121 @@ from simulator.encode.native import Native, RowBinary
 from simulator.encode.rows import Frame
 from simulator.encode.text import Format, Style, Text
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure, Payload, Session
+from simulator.modules.base import BATCH, SINGLE, Encoder, Failure, Payload, Session
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.shared import http
-
-_CODE = re.compile(r"Code: (\d+)[.,]")
-_TRAIL = re.compile(r"(, e\.what\(\) = .*| \(version [^()]*(\([^()]*\))?[^()]*\))\s*$")
-_ENGINE_WORDS = re.compile(r"^.*?(?=Code: \d+)", re.DOTALL)
-
-_BUSY = frozenset({202, 203, 252, 745})  # too many queries, connections, parts; overloaded
-_FATAL = frozenset(
-    # cannot parse, no such column, table, database, type, format; arguments, settings and syntax
-    {6, 10, 16, 20, 26, 27, 33, 36, 38, 41, 43, 44, 46, 47, 50, 53, 60, 62, 69, 72, 73, 81, 115}
-    # wrong data, quota, read-only, user, password, rights, no room, NULL where none may be
-    | {117, 131, 164, 192, 193, 194, 201, 242, 243, 291, 349, 497, 516}
-)
-
 
 ROWBINARY = "rowbinary"
 """Insert mode: a batch row by row, in binary."""
 CSV = "csv"
 """Insert mode: a batch as text."""
+FORMATS = {SINGLE: "Native", BATCH: "Native", ROWBINARY: "RowBinary", CSV: "CSV"}
+"""Insert mode -> ClickHouse's name for the format of its payloads."""
 
-FORMS = {SINGLE: "Native", BATCH: "Native", ROWBINARY: "RowBinary", CSV: "CSV"}
-"""Insert mode -> the format of its payloads."""
+_CODE = re.compile(r"Code: (\d+)[.,]")
+_BEFORE_CODE = re.compile(r"^.*?(?=Code: \d+)", re.DOTALL)
+_VERSION = re.compile(r"(, e\.what\(\) = .*| \(version [^()]*(\([^()]*\))?[^()]*\))\s*$")
+
+_BUSY = frozenset({202, 203, 252, 745})  # too many queries, connections, parts; overloaded
+_FATAL = frozenset(
+    # cannot parse, no such column, table, database, type, format; arguments, settings and syntax
+    {6, 10, 16, 20, 26, 27, 33, 36, 38, 41, 43, 44, 46, 47, 50, 53, 60, 62, 69, 72, 73, 81, 115}
+    # wrong data, quota, read-only, user, password, permissions, no space, NULL in a plain column
+    | {117, 131, 164, 192, 193, 194, 201, 242, 243, 291, 349, 497, 516}
+)
+
+_ALWAYS_COUNTS = (24, 1)
+"""From this version on, the summary of a synchronous INSERT has the number of rows; some older
+versions send 0 instead."""
+_READS_ALL_YEARS = (26, 9)  # at the latest; earlier versions have not been tried
+_ALL_YEARS, _SOME_YEARS = (1, 9999), (1900, 2299)
+"""The years whose instants the server reads correctly from text."""
 
 
-class ServerError(Exception):
-    """The server, or the engine, has refused or broken off a statement."""
+class ServerError(http.HttpError):
+    """The server, or the embedded engine, refused or aborted a statement."""
 
-    def __init__(self, told: str) -> None:
-        found = _CODE.search(told)
+    def __init__(self, message: str) -> None:
+        found = _CODE.search(message)
         self.code = int(found[1]) if found else None
-        words = _ENGINE_WORDS.sub("", told) if found else told
-        super().__init__(" ".join(_TRAIL.sub("", words).split()))
+        words = _BEFORE_CODE.sub("", message) if found else message
+        super().__init__(" ".join(_VERSION.sub("", words).split()))
 
 
-class Channel(ABC):
-    """A way to the engine."""
+class ClickhouseSession(Session):
+    """A connection to an engine. ClickHouse has no transactions over several statements."""
 
-    alive = True
+    def __init__(self, dialect: ClickhouseDialect) -> None:
+        self.dialect = dialect
+        self.version = ""
+        self.release = (0, 0)
+        self.counts_all = True
+        """Whether the engine reports the written rows of every INSERT, so that 0 means none."""
+        self._text_years = _SOME_YEARS
 
     @abstractmethod
     def execute(self, statement: str) -> bytes:
         """Run a statement and return its whole output."""
 
     @abstractmethod
-    def pieces(self, statement: str) -> Iterator[bytes]:
-        """Run a statement and yield its output as it comes."""
+    def pieces(self, statement: str) -> Generator[bytes, None, None]:
+        """Run a statement and yield its output as it arrives."""
 
     @abstractmethod
-    def insert(self, into: str, form: str, content: bytes) -> None:
-        """Insert rows; return once they are acknowledged."""
+    def insert(self, into: str, form: str, content: bytes) -> int | None:
+        """Insert rows; return how many the engine has written, None if it does not report it."""
 
-    @abstractmethod
-    def close(self) -> None:
-        """Close it; never raises."""
+    def greet(self) -> None:
+        """Read the version; HttpError if something else than ClickHouse answers."""
+        answer = self.execute("SELECT version()").decode(errors="replace").strip()
+        numbers = re.match(r"(\d+)\.(\d+)", answer)
+        if not numbers:
+            raise http.HttpError(
+                f"expected ClickHouse's version, got {answer[:100]!r}", "check url"
+            )
+        self.version = answer
+        self.release = int(numbers[1]), int(numbers[2])
+        if self.release >= _READS_ALL_YEARS:
+            self._text_years = _ALL_YEARS
 
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks in the format of the mode."""
+        names = self.dialect.names([column.name for column in table.columns])
+        into, form = f"INSERT INTO {self.dialect.name(name)} ({names})", FORMATS[mode]
+        contents = self._format(table, form)
 
-class HttpChannel(Channel):
-    """A server's HTTP interface."""
+        def encode(block: Block, rows_per_batch: int) -> list[tuple[str, str, bytes]]:
+            return [(into, form, content) for content in contents(block, rows_per_batch)]
 
-    def __init__(
-        self, connection: http.Http, settings: Mapping[str, str], query_timeout_s: float
-    ) -> None:
-        self._http = connection
-        self._settings = settings
-        self._query_timeout_s = query_timeout_s
-        self._path = f"/?{urlencode(settings)}"
-        self._insert_paths: dict[tuple[str, str], str] = {}
+        return encode
 
-    @property
-    def alive(self) -> bool:  # type: ignore[override]
-        """Whether the connection can still be used."""
-        return self._http.alive
+    def _format(self, table: Table, form: str) -> Callable[[Block, int], Sequence[bytes]]:
+        if form == FORMATS[BATCH]:
+            return Native(table.columns, self.dialect.types_of(table)).encode
+        if form == FORMATS[ROWBINARY]:
+            return RowBinary(table.columns).encode
+        text = Text.of(table.columns, table.time_unit, _csv(self.dialect))
+        if not self.dialect.has_instants:
+            return text.encode
 
-    def execute(self, statement: str) -> bytes:
-        """Post a statement."""
-        return self._post(self._path, statement.encode(), self._query_timeout_s)
+        def encode(block: Block, rows_per_batch: int) -> Sequence[bytes]:
+            _expect_years(block, self._text_years)
+            return text.encode(block, rows_per_batch)
 
-    def _post(self, path: str, body: bytes, timeout_s: float | None = None) -> bytes:
-        try:
-            return self._http.request("POST", path, body, timeout_s=timeout_s).body
-        except http.Refused as refused:
-            raise _in_its_words(refused) from refused
-
-    def pieces(self, statement: str) -> Iterator[bytes]:
-        """Post a statement and yield the answer as it comes."""
-        body = statement.encode()
-        try:
-            yield from self._http.stream("POST", self._path, body, None, self._query_timeout_s)
-        except http.Refused as refused:
-            raise _in_its_words(refused) from refused
-
-    def insert(self, into: str, form: str, content: bytes) -> None:
-        """Post rows; the server answers when it has stored them (see `async_insert`)."""
-        path = self._insert_paths.get((into, form))
-        if path is None:
-            query = {"query": f"{into} FORMAT {form}", **self._settings}
-            path = self._insert_paths[into, form] = f"/?{urlencode(query)}"
-        self._post(path, content)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._http.close()
-
-
-def _in_its_words(refused: http.Refused) -> Exception:
-    """Return a refusal with the number of its error, if the server has given one."""
-    told = refused.reply.body.decode(errors="replace")
-    return ServerError(told) if _CODE.search(told) else refused
-
-
-class ClickhouseSession(Session):
-    """A connection; ClickHouse knows no transactions, a statement is all there is."""
-
-    def __init__(
-        self, channel: Channel, dialect: ClickhouseDialect, text_years: tuple[int, int]
-    ) -> None:
-        self.channel = channel
-        self._dialect = dialect
-        self._text_years = text_years
-        self._encoders: dict[tuple[str, str], _Encoder] = {}
-
-    def close(self) -> None:
-        """Close the connection."""
-        self.channel.close()
-
-    @property
-    def alive(self) -> bool:
-        """Whether the connection can still be used."""
-        return self.channel.alive
-
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block in the format of the mode, cut into payloads."""
-        encoder = self._encoders.get((block.name, mode))
-        if encoder is None:
-            form, years = FORMS[mode], self._text_years
-            encoder = _Encoder(self._dialect, block.table, block.name, form, years)
-            self._encoders[block.name, mode] = encoder
-        contents = encoder.encode(block, rows_per_send)
-        into, form = encoder.into, encoder.form
-        starts = range(0, len(block), rows_per_send)
-        return [
-            Payload(min(rows_per_send, len(block) - start), mode, (into, form, content))
-            for start, content in zip(starts, contents, strict=True)
-        ]
+        return encode
 
     def send(self, payload: Payload) -> None:
-        """Insert the rows and return once they are acknowledged."""
-        self.channel.insert(*payload.data)
+        """Insert the rows; return once all of them are acknowledged."""
+        written = self.insert(*payload.data)
+        # Rows that a materialized view writes elsewhere are counted too, so there may be more.
+        if written is not None and written < payload.rows and (written or self.counts_all):
+            raise ServerError(f"the server acknowledged {written} of {payload.rows} rows")
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
+        """Return what an error of `send` means for its rows.
 
-        The rows of an INSERT become one part of the table, which is there or not; but that a part
-        is there may remain untold, so only errors that come before it is written are certain.
+        The rows of an INSERT become one part of the table or none. But the part may exist although
+        the server reports an error: only errors from before it is written are certain.
         """
         if isinstance(error, ServerError):
             if error.code in _BUSY:
@@ -184,61 +144,98 @@ class ClickhouseSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
-        text = self.channel.execute(_with_format(statement)).decode()
-        return _rows(text, statement.outputs)
+        return rows_of(self.execute(_with_format(statement)).decode(), statement.outputs)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, as they come."""
-        pieces = self.channel.pieces(_with_format(statement))
+        """Run a statement and yield its rows in portions as they arrive."""
+        pieces = self.pieces(_with_format(statement))
         waiting: list[Sequence[Any]] = []
         rest = b""
         try:
             for piece in pieces:
                 whole, newline, rest = (rest + piece).rpartition(b"\n")
-                waiting += _rows((whole + newline).decode(), statement.outputs)
+                waiting += rows_of((whole + newline).decode(), statement.outputs)
                 while len(waiting) >= rows:
                     yield waiting[:rows]
                     waiting = waiting[rows:]
         finally:
-            pieces.close()  # type: ignore[attr-defined]  # it is a generator
+            pieces.close()
         if rest:
             raise ServerError(rest.decode(errors="replace"))
         if waiting:
             yield waiting
 
 
-class _Encoder:
-    """Makes blocks of one physical table into payloads of one format."""
+class ServerSession(ClickhouseSession, http.HttpSession):
+    """A connection to a server's HTTP interface."""
 
     def __init__(
         self,
+        connection: http.Http,
         dialect: ClickhouseDialect,
-        table: Table,
-        name: str,
-        form: str,
-        text_years: tuple[int, int],
+        settings: Mapping[str, str],
+        query_timeout_s: float,
     ) -> None:
-        names = dialect.names([column.name for column in table.columns])
-        self.into = f"INSERT INTO {dialect.name(name)} ({names})"
-        self.form = form
-        self.encode: Callable[[Block, int], list[bytes]]
-        if form == FORMS[BATCH]:
-            self.encode = Native(table.columns, dialect.types_of(table)).encode
-        elif form == FORMS[ROWBINARY]:
-            self.encode = RowBinary(table.columns).encode
-        else:
-            text = Text.of(table.columns, table.time_unit, _csv(dialect))
+        """Take the settings that every statement runs with."""
+        ClickhouseSession.__init__(self, dialect)
+        http.HttpSession.__init__(self, connection)
+        self._settings = settings
+        self._query_timeout_s = query_timeout_s
+        self._path = f"/?{urlencode(settings)}"
+        self._insert_paths: dict[tuple[str, str], str] = {}
 
-            def encode(block: Block, rows: int) -> list[bytes]:
-                if dialect.has_instants:
-                    _expect_years(block, text_years)
-                return text.encode(block, rows)
+    def greet(self) -> None:
+        """Read the version, and with it whether the server counts the rows of every INSERT."""
+        super().greet()
+        collects = self._settings.get("async_insert") == "1"
+        self.counts_all = self.release >= _ALWAYS_COUNTS and not collects
 
-            self.encode = encode
+    def execute(self, statement: str) -> bytes:
+        """Post a statement."""
+        return self._post(self._path, statement.encode(), self._query_timeout_s).body
+
+    def _post(self, path: str, body: bytes, timeout_s: float | None = None) -> http.HttpReply:
+        try:
+            return self.http.request("POST", path, body, timeout_s=timeout_s)
+        except http.Refused as refused:
+            raise _server_error(refused) from refused
+
+    def pieces(self, statement: str) -> Generator[bytes, None, None]:
+        """Post a statement and yield the answer as it arrives."""
+        body = statement.encode()
+        try:
+            yield from self.http.stream("POST", self._path, body, None, self._query_timeout_s)
+        except http.Refused as refused:
+            raise _server_error(refused) from refused
+
+    def insert(self, into: str, form: str, content: bytes) -> int | None:
+        """Post rows; the server answers when it has stored them (see `async_insert`)."""
+        path = self._insert_paths.get((into, form))
+        if path is None:
+            query = {"query": f"{into} FORMAT {form}", **self._settings}
+            path = self._insert_paths[into, form] = f"/?{urlencode(query)}"
+        return _written_rows(self._post(path, content).headers.get("X-ClickHouse-Summary"))
+
+
+def _written_rows(summary: str | None) -> int | None:
+    """Return the number of written rows in an answer's summary; None if it has none."""
+    try:
+        return int(json.loads(summary or "{}").get("written_rows", ""))
+    except ValueError:
+        return None
+
+
+def _server_error(refused: http.Refused) -> Exception:
+    """Return a refusal as the server's own error, if it has an error code."""
+    message = refused.reply.body.decode(errors="replace")
+    return ServerError(message) if _CODE.search(message) else refused
+
+
+# --- CSV -----------------------------------------------------------------------------------------
 
 
 def _csv(dialect: ClickhouseDialect) -> Format:
-    """Return ClickHouse's CSV; every text is quoted, so that none is taken for NULL."""
+    """Return ClickHouse's CSV; every text is quoted, so that none is read as NULL."""
     style = Style(
         null=b"\\N",
         false=b"0",
@@ -252,21 +249,20 @@ def _csv(dialect: ClickhouseDialect) -> Format:
 
 
 def _expect_years(block: Block, years: tuple[int, int]) -> None:
-    """Refuse instants that the server would read from text as others."""
+    """Raise UnstorableError for an instant that the server would misread from text."""
     first, last = years
     per_second = block.table.time_unit.per_second
     low, high = _second_of_year(first) * per_second, _second_of_year(last + 1) * per_second
     for column in block.table.columns:
         if column.type is not Type.TIMESTAMP:
             continue
-        data = block.data[column.name]
-        values = data.values() if data.valid is None else data.values()[data.valid]
+        values = block.data[column.name].present()
         outside = values[(values < low) | (values >= high)]
         if len(outside):
             raise UnstorableError(
-                f"column {column.name}: {outside[0]} {block.table.time_unit} after 1970 lies "
-                f"outside of the years {first} to {last}, which this server reads from CSV; use "
-                "--extra-option format=native"
+                f"column {column.name}: {outside[0]} {block.table.time_unit} since 1970 is outside "
+                f"the years {first} to {last} that this server reads from CSV; use --extra-option "
+                "format=native"
             )
 
 
@@ -286,10 +282,10 @@ def _with_format(statement: Statement) -> str:
     return f"{statement.text.rstrip().rstrip(';')} FORMAT TabSeparated"
 
 
-def _rows(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
-    """Return the rows of a tab-separated answer; ServerError if it ends in an error instead.
+def rows_of(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
+    """Return the rows of a tab-separated answer; ServerError if it ends in an error.
 
-    The server may find out that it cannot go on when it has answered "200 OK" already.
+    The server may fail after it has answered "200 OK"; it then appends the error to the rows.
     """
     *lines, rest = text.split("\n")
     last = rest or (lines[-1] if lines else "")
@@ -297,7 +293,7 @@ def _rows(text: str, columns: Sequence[Output]) -> list[tuple[Any, ...]]:
         raise ServerError(last)
     cells = [line.split("\t") for line in lines]
     if any(len(row) != len(columns) for row in cells):
-        return [tuple(row) for row in cells]  # whoever asked will say what is wrong with it
+        return [tuple(row) for row in cells]  # the caller checks the number of columns
     typed = [
         [None if cell == _NULL else value_of(cell) for cell in column]
         for column, value_of in zip(

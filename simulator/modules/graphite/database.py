@@ -66,8 +66,6 @@ class Graphite(HttpDatabase[GraphiteSession]):
         },
         acknowledged="nothing: carbon does not answer. A row counts as acknowledged once the "
         "kernel of the client has taken its bytes",
-        verified_against="carbon, whisper and graphite-web 1.1.10",
-        kept_after_kill=False,
         limits=(
             "A rate is that at which sockets take bytes; verification finds rows that were lost.",
             "Fields are numbers, stored as doubles: integers beyond 2**53 are an error.",

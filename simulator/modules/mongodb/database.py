@@ -130,8 +130,6 @@ class Mongodb(Database["MongodbSession"]):
         acknowledged="stored by as many members as the write concern says; with j, or if "
         "w=majority implies it, also in their journals on disk",
         oldest={"MongoDB": (5, 2)},  # $top
-        verified_against="FerretDB 2.7 on DocumentDB (PostgreSQL 18); a real mongod has not been "
-        "had",
         indices=True,
         limits=(
             "The name of a column has no dot, does not begin with a dollar sign, and is not `_id`.",
@@ -140,7 +138,6 @@ class Mongodb(Database["MongodbSession"]):
             "A sum of integers that overflows 64 bits is an error.",
             "FerretDB stores a time series in a plain collection and reports no durability.",
         ),
-        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = MongodbOptions
     options: MongodbOptions

@@ -64,8 +64,6 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         },
         acknowledged="HBase has the points in memory and in its write-ahead log (with sync=false: "
         "the TSD has them in memory)",
-        verified_against="OpenTSDB 2.4.1 on HBase 2.6.4",
-        kept_after_kill=True,
         limits=(
             "Fields are numbers; a text can only be a tag.",
             "Tags and names have ASCII letters, digits and - _ . / only; names have no dot.",

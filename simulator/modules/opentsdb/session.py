@@ -121,7 +121,7 @@ class OpenTsdbSession(MetricSession):
         found = reply.json()
         if found["failed"]:
             raise PutError(found)
-        check_count(found["success"], body.count(_POINT), "points")
+        check_count(found["success"], body.count(_POINT), what="points")
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.

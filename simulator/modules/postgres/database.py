@@ -138,7 +138,7 @@ class PostgresWire(sql.SqlDatabase[PostgresSession]):
         """Return an error in the server's words, with a remedy where one is known."""
         code, words = getattr(error, "pgcode", None), self.words(error)
         if not code:  # a server that refuses a connection sends a message without a SQLSTATE
-            return with_remedy(words, _REFUSALS)
+            return with_remedy(words, _REFUSALS, self.remedy(error))
         return with_remedy(f"{code} {words}", self.remedies).removeprefix(f"{code} ")
 
     def words(self, error: Exception) -> str:
@@ -212,9 +212,7 @@ class Postgres(PostgresWire):
         acknowledged="committed; the server's synchronous_commit and fsync decide whether it is "
         "durable",
         oldest={"PostgreSQL": (10,)},  # identity columns
-        verified_against="PostgreSQL 15.18, 17.11, 18.6",
         indices=True,
-        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions

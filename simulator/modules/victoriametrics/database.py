@@ -59,8 +59,6 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         },
         acknowledged="in the server's memory; visible to queries about a second later, on disk "
         "after -inmemoryDataFlushInterval (5 s), the index of a new series after twice that",
-        verified_against="VictoriaMetrics 1.145.0",
-        kept_after_kill=False,
         limits=(
             "Fields are numbers; a text can only be a tag, and not an empty one.",
             "Floats are at most 900,000, with 6 decimals (see decimals).",
