@@ -48,9 +48,9 @@ from simulator.encode.tablet import Tablets
 from simulator.encode.text import CSV, SQL, TSV, Text
 from simulator.modules.cratedb.query import CrateDialect
 from simulator.modules.cratedb.session import JSON
-from simulator.modules.graphite.session import lines as graphite_lines
+from simulator.modules.graphite.wire import lines as graphite_lines
 from simulator.modules.opentsdb.session import json_points
-from simulator.modules.victoriametrics.session import series_lines
+from simulator.modules.victoriametrics.wire import series_lines
 
 ARRAY = Frame(b"[", b",", b"]")
 BLOCK_ROWS = 8192
