@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from cli.host.shipped import shipped
 from cli.quantities import as_option
 from cli.validation import problems_of, shown
 from cli.yamlfile import read_yaml
@@ -16,6 +17,7 @@ from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
 from simulator.modules.base import Database, Options
 
+FILE = "config.yaml"
 RUNNERS = ("local", "kubernetes")
 _RESERVED = ("module", "runner", "queries", "database_pods")
 _FROM = "_from"
@@ -114,8 +116,13 @@ class Config:
         )
 
 
-def load(path: Path) -> Config:
-    """Read a configuration file; ConfigError with every problem in it."""
+def load(given: Path | None = None) -> Config:
+    """Read a configuration file; ConfigError with every problem in it.
+
+    Without one: config.yaml of the current folder, or else the one that comes with the program.
+    """
+    here = Path(FILE)
+    path = given or (here if here.exists() else shipped(FILE))
     content = read_yaml(path)
     if content is None:
         raise ConfigError(f"{path}: is empty; it must have `targets:`")

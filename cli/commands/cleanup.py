@@ -6,21 +6,14 @@ import click
 
 from cli import config as configuration
 from cli.cluster.options import ClusterOptions
-from cli.commands.options import Command, option
+from cli.commands.options import Command, config_option, option
 from cli.host.lock import remove_free_locks
 from cli.host.scratch import abandoned_folders, remove_folder
 from simulator.errors import ConfigError, SetupError
 
 
 @click.command(cls=Command)
-@option(
-    "--config",
-    "-c",
-    type=click.Path(path_type=Path),
-    default="config.yaml",
-    show_default=True,
-    help="File that names the namespace.",
-)
+@config_option
 @option("--namespace", "-n", help="Namespace to clean up.  [default: the configuration's]")
 @option(
     "--kubeconfig",
@@ -32,7 +25,7 @@ from simulator.errors import ConfigError, SetupError
 @option("--all", "everything", is_flag=True, help="Remove every sweep, even one in progress.")
 def cleanup(  # noqa: PLR0913
     *,
-    config: Path,
+    config: Path | None,
     namespace: str | None,
     kubeconfig: Path | None,
     context: str | None,

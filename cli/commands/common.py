@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from cli import config as configuration
 from cli import results
 from cli.cluster.options import ClusterOptions
-from cli.commands.options import DURATION_S, option
+from cli.commands.options import DURATION_S, complete_target, config_option, option
 from cli.config import RUNNERS, Target
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
@@ -39,15 +39,14 @@ _output = functools.partial(option, group="Run and output")
 _cluster = functools.partial(option, group="Kubernetes")
 
 _TARGET_OPTIONS = (
-    _target("--target", "-t", required=True, help="Name of a target in the configuration."),
     _target(
-        "--config",
-        "-c",
-        type=click.Path(path_type=Path),
-        default="config.yaml",
-        show_default=True,
-        help="File with the targets.",
+        "--target",
+        "-t",
+        required=True,
+        help="Name of a target in the configuration.",
+        shell_complete=complete_target,
     ),
+    config_option,
     _target(
         "--runner",
         type=click.Choice(RUNNERS),
@@ -134,7 +133,7 @@ class Choice:
     """The target that the user names, and where it runs."""
 
     target: str
-    config: Path
+    config: Path | None
     runner: str | None
     extra: tuple[str, ...]
     cluster: ClusterOptions

@@ -2,10 +2,12 @@
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import click
 
+from cli import config as configuration
 from cli.host.program import SCRIPT, program
 from cli.quantities import parse_count, parse_counts, parse_duration_s, parse_instant, parse_number
 from simulator.errors import ConfigError
@@ -23,7 +25,7 @@ class Command(click.Command):
         """Parse the options; ConfigError with everything that is wrong with them."""
         problems = ctx.meta[_PROBLEMS] = []
         rest = super().parse_args(ctx, args)
-        if problems:
+        if problems and not ctx.resilient_parsing:  # that of shell completion
             raise ConfigError(problems)
         return rest
 
@@ -67,6 +69,26 @@ def _sentence(option: click.Option, error: click.BadParameter) -> str:
 
 
 option = functools.partial(click.option, cls=_Option)
+
+
+def complete_target(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the targets whose names begin with what was typed, for shell completion."""
+    try:
+        names = configuration.load(ctx.params.get("config")).targets
+    except ConfigError:
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+config_option = option(
+    "--config",
+    "-c",
+    group="Target",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="File with the targets.  [default: config.yaml of the current folder, or else the one that"
+    " comes with the program]",
+)
 
 
 class _Parsed(click.ParamType[_Value], Generic[_Value]):

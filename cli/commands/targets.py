@@ -13,6 +13,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from cli import config as configuration
+from cli.commands.options import Command, complete_target, config_option, option
 from cli.host.terminal import width_of
 from simulator.modules import database_class
 from simulator.modules.evidence import evidence
@@ -22,17 +23,10 @@ _UNBOUNDED = 1000
 _NAMES = ("Target", "Module", "Runner")
 
 
-@click.command()
-@click.argument("name", required=False)
-@click.option(
-    "--config",
-    "-c",
-    type=click.Path(path_type=Path),
-    default="config.yaml",
-    show_default=True,
-    help="File with the targets.",
-)
-@click.option(
+@click.command(cls=Command)
+@click.argument("name", required=False, shell_complete=complete_target)
+@config_option
+@option(
     "--format",
     "form",
     type=click.Choice(("table", "json")),
@@ -40,7 +34,7 @@ _NAMES = ("Target", "Module", "Runner")
     show_default=True,
     help="What to print.",
 )
-def targets(name: str | None, config: Path, form: str) -> None:
+def targets(name: str | None, config: Path | None, form: str) -> None:
     """List the targets, or show all about target NAME."""
     loaded = configuration.load(config)
     chosen = [name] if name else loaded.targets
