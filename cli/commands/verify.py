@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from cli import plan
-from cli.commands.common import Choice, Command, common_options, conclude, option, start
+from cli.commands.common import Choice, common_options, conclude, start
+from cli.commands.options import Command, option
 from cli.commands.stored import inserted
 from cli.files.prepare import reopened
 from simulator.errors import ConfigError

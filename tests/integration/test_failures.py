@@ -205,6 +205,14 @@ BAD_INPUT = {
         ["--target=postgresql", "--runner=local", "--extra-option=password=${NO_SUCH}"],
         ["NO_SUCH"],
     ),
+    "no number": (
+        ["--target=sqlite", "--num-inserts=many", "--timeout=soon", "--start-time=today"],
+        ["--num-inserts: expected a whole", "--timeout: expected a dur", "--start-time: expected"],
+    ),
+    "more rows than there are": (
+        ["--target=sqlite", "--num-inserts=99999999999999999999"],
+        ["--num-inserts, --prefill: a worker can insert"],
+    ),
     "no devices": (["--target=sqlite", "--devices=0"], ["--devices"]),
     "several problems at once": (
         ["--target=sqlite", "--workers=0", "--batch=-1", "--primary-key=sql", "--devices=0"],
@@ -225,7 +233,21 @@ def test_bad_input_is_told_before_anything_starts(cli: CommandLine, case: str) -
     assert cli.leftovers() == []
 
 
+def test_options_that_query_does_not_take_are_told(cli: CommandLine) -> None:
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
+    several = cli.run("query", *SQLITE, "--workers=1,2")
+    none = cli.run("query", *SQLITE, "--queries=")
+
+    assert several.code == none.code == 2
+    assert "--workers: query takes one worker count, got 1,2" in several.err
+    assert "--queries: expected names separated by commas, got ''" in none.err
+
+
 BAD_CONFIG = {
+    "a target twice": (
+        "targets:\n  a: {module: 'null'}\n  a: {module: sqlite}\n",
+        "line 3: targets.a is already set in line 2",
+    ),
     "missing": (None, "cannot be read"),
     "empty": ("", "is empty"),
     "no YAML": ("targets: [", "is not YAML"),
@@ -290,7 +312,8 @@ def test_a_query_that_the_database_refuses_is_named(cli: CommandLine) -> None:
     done = cli.run("query", *SQLITE)
 
     assert done.code == 1
-    assert 'query temperature-stats: near "SELEC": syntax error' in done.out
+    assert "query temperature-stats: " in done.out
+    assert 'near "SELEC": syntax error' in done.out
     assert "rows acknowledged" not in done.out
 
 
