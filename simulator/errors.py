@@ -70,3 +70,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {folded[close[0]]!r}?"
     return "known: " + (", ".join(choices) or "none")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a count with its noun in the right number: "1 row", "2 rows", "3 queries"."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {plural}"

@@ -256,7 +256,7 @@ def conclude(  # noqa: PLR0913
         runner_for(target, sweep_id, choice.cluster, interrupts, planned[0].spec) as runner,
     ):
         results.prepare_folder(output)
-        with Follower(total_runs=len(planned), quiet=quiet) as follower:
+        with Follower(planned, quiet=quiet) as follower:
             run_sweep(
                 planned,
                 runner,

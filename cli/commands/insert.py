@@ -19,11 +19,11 @@ from cli.commands.common import (
 )
 from cli.commands.options import COUNT, COUNTS, INSTANT, NUMBER, Command, option
 from cli.files.prepare import prepared
-from cli.files.request import Request, conflicts, described
+from cli.files.request import DELIMITERS, Request, conflicts, described
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
-from simulator.data.workloads.file import File
+from simulator.data.workloads.file import File, OnError
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import VerifyMode
@@ -113,7 +113,8 @@ _verification = functools.partial(option, group="Verification")
     type=click.Path(path_type=Path),
     default=None,
     metavar="FILE",
-    help="Insert the rows of this file (CSV or Parquet) instead of a workload's.",
+    help="Insert the rows of this file (CSV, TSV, either with .gz, or Parquet) instead of a"
+    " workload's.",
 )
 @_file(
     "--time-column",
@@ -121,10 +122,32 @@ _verification = functools.partial(option, group="Verification")
     help="Column of --data with the time of a row.  [default: the only timestamp]",
 )
 @_file(
+    "--time-format",
+    default="",
+    metavar="FORMAT",
+    help="Format of the times in --data, such as '%d/%m/%Y %H:%M:%S'; or s, ms, us or ns for"
+    " integers that count from 1970.  [default: ISO 8601]",
+)
+@_file(
     "--tags",
     default="",
     metavar="A,B",
-    help="Columns of --data that identify the series of a row.  [default: none]",
+    help="Columns of --data that identify the series of a row, stored as text.  [default: none]",
+)
+@_file(
+    "--delimiter",
+    default="",
+    metavar="CHARACTER",
+    help="What separates the cells of --data: a character, or comma, semicolon, tab, pipe."
+    "  [default: detected]",
+)
+@_file(
+    "--on-error",
+    type=click.Choice([action.value for action in OnError]),
+    default=OnError.STOP.value,
+    show_default=True,
+    help="What to do with a cell of --data that does not have its column's type: stop, store the"
+    " column as text, store the cell as NULL, or skip the row.",
 )
 @_drawn(
     "--workload",
@@ -184,7 +207,10 @@ def insert(  # noqa: PLR0913
     clean: bool,
     data: Path | None,
     time_column: str | None,
+    time_format: str,
     tags: str,
+    delimiter: str,
+    on_error: str,
     workload: str,
     seed: int,
     start_time: datetime | None,
@@ -236,7 +262,15 @@ def insert(  # noqa: PLR0913
     request = None
     if data:
         names = tuple(name for name in tags.split(",") if name)
-        request = Request(data, time_column, names, options.primary_key)
+        request = Request(
+            file=data,
+            time_column=time_column,
+            tags=names,
+            primary_key=options.primary_key,
+            delimiter=DELIMITERS.get(delimiter, delimiter),
+            time_format=time_format,
+            on_error=OnError(on_error),
+        )
     rows = None
     try:
         rows = _rows(options, request, quiet=quiet)

@@ -18,7 +18,7 @@ image() { # NAME PACKAGE...: prints the path of the image localhost/NAME:debian
     mmdebstrap --quiet --variant=extract --skip=output/dev \
       --include="base-files base-passwd busybox-static ca-certificates libc-bin netbase $*" \
       --extract-hook='cd "$1/usr" && rm -rf share/doc share/info share/locale share/man share/perl \
-        lib/*/libLLVM* lib/*/libz3* lib/*/*perl* lib/postgresql/*/lib/*llvm* \
+        lib/*/gconv lib/*/libLLVM* lib/*/libz3* lib/*/*perl* lib/postgresql/*/lib/*llvm* \
         lib/postgresql/*/lib/bitcode' \
       "$(. /etc/os-release; echo "$VERSION_CODENAME")" "$WORK/root.tar" "$WORK/sources.list" >&2
     bud "localhost/$name:debian" "$WORK" "$tar" --file "$HERE/images/debian/Dockerfile"
@@ -28,15 +28,6 @@ image() { # NAME PACKAGE...: prints the path of the image localhost/NAME:debian
 
 python() { # localhost/python:debian, a base for simulator/Dockerfile; prints its path
   image python python3-venv python-is-python3 libstdc++6
-}
-
-postgres() { # localhost/postgres:15, to be used as the official image; prints its path
-  local base tar
-  base=$(image postgresql-15 postgresql-15)
-  tar=$IMAGES/postgres-$(digest "$HERE"/images/postgres/* - <<<"$base").tar
-  [ -f "$tar" ] || bud localhost/postgres:15 "$HERE/images/postgres" "$tar" \
-    --build-arg BASE="docker-archive:$base"
-  echo "$tar"
 }
 
 bud() { # TAG DIR TAR [BUILDAH-OPTION...]: builds DIR/Dockerfile and writes the image to TAR

@@ -396,9 +396,9 @@ def test_a_query_may_be_the_users_own(search):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("SELECT 1", "a query is written as POST"),
-        ("POST /readings/_search\n{", "a query is written as POST"),
-        ("POST /readings/_search\n{}x", "a query is written as POST"),
+        ("SELECT 1", "expected POST"),
+        ("POST /readings/_search\n{", "expected POST"),
+        ("POST /readings/_search\n{}x", "expected POST"),
     ],
 )
 def test_a_query_that_is_none_is_told(search, text, words):
@@ -436,7 +436,7 @@ def test_what_no_document_can_hold_is_refused_before_it_is_sent(column, value, w
     database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200"))
     table = Table("t", (column, Column("n", Type.INT64, Role.FIELD)), ())
     numbers = Values(np.arange(len(value)))
-    session = database._open()
+    session = database.open()
     for data in (Values(value), Coded(np.arange(len(value)), value)):
         batch = Block(table, 0, np.arange(len(value)), {column.name: data, "n": numbers})
         with pytest.raises(UnstorableError, match=words):
@@ -645,7 +645,7 @@ def test_rows_go_in_by_tls_and_password(search, mode):
             {"username": None, "password": None, "api_key": "bm90LWE6a2V5LWF0LWFsbA=="},
             "check username and password, or api_key",
         ),
-        ({"ca_file": None}, "certificate.*ca_file, or say insecure=true"),
+        ({"ca_file": None}, "certificate.*ca_file, or set insecure=true"),
         ({"ca_file": "/no/such/file"}, "ca_file /no/such/file"),
     ],
 )
