@@ -67,7 +67,7 @@ cluster: ## start a test cluster on this machine (Debian, as root; see tests/clu
 cluster-down: ## stop the test cluster and remove its files
 	@tests/cluster/cluster.sh down
 
-docs: venv ## renew the generated parts of the README
+docs: venv ## rewrite the generated parts of docs/
 	$(BIN)/python -m cli.reference
 
 bench: .venv/ready-dev ## print the performance figures, side by side; an hour with every server

@@ -1,8 +1,9 @@
-"""Batches as BSON documents, one behind the other as an OP_MSG takes them.
+"""Blocks as BSON documents, one after the other as in an OP_MSG.
 
 https://bsonspec.org/spec.html: a document is its length in bytes, its elements and a NUL; an
-element is a type, a name that ends with NUL, and a value; all numbers little-endian. A layout says
-which elements a document has; one without NULL and with texts of equal length has a fixed width.
+element is a type, a name that ends with NUL, and a value; all numbers are little-endian. A layout
+lists the elements of a document; without NULLs and with texts of equal length the documents have a
+fixed width.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from simulator.encode.rows import Frame, Share, cut, kept
 from simulator.errors import UnstorableError
 
 DOCUMENT_BYTES = 16 * 2**20
-"""The longest document that MongoDB takes."""
+"""The largest document that MongoDB accepts."""
 
 _DOUBLE, _STRING, _EMBEDDED, _ARRAY, _BOOL, _DATE, _NULL, _INT32, _INT64 = (
     bytes([code]) for code in (0x01, 0x02, 0x03, 0x04, 0x08, 0x09, 0x0A, 0x10, 0x12)
@@ -38,9 +39,9 @@ class Field:
     name: str
     column: Column
     date: bool = False
-    """An instant becomes a Date, in whole milliseconds, the rest cut off; else it is an int64."""
+    """An instant becomes a Date, truncated to milliseconds; otherwise it is an int64."""
     null: bool = False
-    """A NULL is written as null; else the element is left out."""
+    """A NULL is written as null; otherwise the element is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """A document in the document, or an array: its names are "0", "1", ..."""
+    """An embedded document, or an array, whose names are "0", "1", ..."""
 
     name: str
     elements: "tuple[Element, ...]"
@@ -66,9 +67,9 @@ Element: TypeAlias = Field | Constant | Embedded
 class Bson:
     """Encodes blocks as the documents of a layout.
 
-    Measured on one core (tests/perf/encode.py, four IoT columns): 39 million rows/s or 3.8 GB/s, 4
-    million where each block's memory comes fresh from the system; 11 million with NULLs or texts
-    of different lengths. The driver's own bson.encode: 0.5 million.
+    Measured on one core (tests/perf/encode.py, four IoT columns): 39 million rows/s or 3.8 GB/s; 4
+    million if each block needs new memory from the system; 11 million with NULLs or texts of
+    different lengths. The driver's own bson.encode: 0.5 million.
     """
 
     def __init__(self, layout: Sequence[Element], time_unit: TimeUnit) -> None:
@@ -77,7 +78,7 @@ class Bson:
         self._levels: dict[Field, Rendered[Share]] = {}
 
     def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
-        """Return the block as `rows_per_send` documents each time. The last may have fewer."""
+        """Return the block as payloads of `rows_per_send` documents (the last may have fewer)."""
         if not len(block):
             return []
         shares = self._document(self._layout, block)
@@ -93,7 +94,7 @@ class Bson:
                 sizes = sizes + share.used
         if sizes.max() > DOCUMENT_BYTES:
             raise UnstorableError(
-                f"{block.name}: a row is a document of {sizes.max()} bytes, and MongoDB's limit is "
+                f"{block.name}: a row is a document of {sizes.max()} bytes, but MongoDB's limit is "
                 f"{DOCUMENT_BYTES}; its texts are too long"
             )
         length = np.atleast_1d(sizes).astype(_LENGTH)
@@ -121,7 +122,7 @@ class Bson:
             (items,), used = self._levels[field](data.levels)
             share = Share([items.take(data.codes)], None if used is None else used.take(data.codes))
         else:
-            # What stands in place of a NULL may be anything, also what no document can hold.
+            # The value in place of a NULL is arbitrary and may not fit into a document.
             blank = data.array.dtype.type()
             values = data.array if null is None else np.where(null, blank, data.array)
             share = _share(field, self._time_unit, values)
@@ -158,7 +159,7 @@ def _number(kind: bytes, name: str, values: Array) -> Share:
 
 
 def _text(name: str, values: Array) -> Share:
-    """Return texts; of those that are shorter, the first byte of the padding is the NUL."""
+    """Return texts; the padding of a shorter text supplies its NUL."""
     head = literal(_head(_STRING, name))
     lengths = np.strings.str_len(values)
     ended = values.astype(f"S{values.dtype.itemsize + 1}")
@@ -169,7 +170,7 @@ def _text(name: str, values: Array) -> Share:
 
 
 def _dates(column: Column, unit: TimeUnit, values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return instants in milliseconds; what is finer is cut off, towards the past."""
+    """Return instants in milliseconds, rounded towards the past."""
     if unit.per_second > _MILLISECONDS:
         return values // (unit.per_second // _MILLISECONDS)
     factor = _MILLISECONDS // unit.per_second
@@ -177,17 +178,17 @@ def _dates(column: Column, unit: TimeUnit, values: NDArray[np.int64]) -> NDArray
     if values.max() > limit or values.min() < -limit:
         worst = max((int(values.max()), int(values.min())), key=abs)
         raise UnstorableError(
-            f"{column.name}: {worst} {unit} since 1970 is beyond MongoDB's Date, which holds "
+            f"{column.name}: {worst} {unit} since 1970 is beyond MongoDB's Date, which stores "
             f"{-limit} to {limit} {unit}"
         )
     return values * factor
 
 
 def _with_nulls(field: Field, share: Share, null: NDArray[np.bool_]) -> Share:
-    """Return a share in which a NULL is an element of type null, or nothing at all."""
+    """Return a share in which a NULL is an element of type null, or left out."""
     used = np.full(len(null), share.width) if share.used is None else share.used.copy()
     items = side_by_side(share.arrays, len(null))
     if field.null:
-        octets(items)[null, 0] = _NULL[0]  # the name stays where it is
+        octets(items)[null, 0] = _NULL[0]  # the name remains in its place
     used[null] = len(_head(_NULL, field.name)) if field.null else 0
     return Share([items], used)

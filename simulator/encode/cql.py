@@ -1,8 +1,8 @@
-"""Batches as the bound statements of a BATCH message of CQL's native protocol.
+"""Blocks as the bound statements of a BATCH message in CQL's native protocol.
 
-https://github.com/apache/cassandra/blob/trunk/doc/native_protocol_v5.spec, 4.1.7: for each row a
-byte that says "prepared", the statement's id, the number of values, and the values with their
-lengths. The same values, in the same form, are the parameters of an EXECUTE message.
+https://github.com/apache/cassandra/blob/trunk/doc/native_protocol_v5.spec, 4.1.7: each row is a
+byte for "prepared", the statement's id, the number of values, and the values with their lengths.
+An EXECUTE message has its values in the same form.
 """
 
 from collections.abc import Sequence
@@ -24,22 +24,22 @@ MOST_ROWS = 0xFFFF
 """A message counts its statements in 16 bits."""
 MOST_KEY_BYTES = 0xFFFF
 _UNSET = -2
-"""The length that leaves a column as it is. A NULL would be stored, as a tombstone."""
+"""The length of a value that is not set. A NULL would be stored as a tombstone."""
 _MS_PER_S = 1000
 
 
 class Request(NamedTuple):
-    """Rows for one message."""
+    """The rows of one message."""
 
     content: bytes
     rows: int
     routing_key: bytes | None
-    """The partition key, by which the driver finds a replica; None: any node will do."""
+    """The partition key, with which the driver selects a replica; None: any node."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A prepared INSERT: its id, and what stands in it."""
+    """A prepared INSERT: its id and its columns."""
 
     id: bytes
     columns: tuple[Column, ...]
@@ -47,23 +47,20 @@ class Prepared:
     key: tuple[str, ...]
     """Columns of the primary key that the client sends."""
     partition: tuple[str, ...]
-    """The first of them, which decide where a row is stored."""
+    """The first of these columns, which select the node."""
     grouped: bool
-    """Whether a message has rows of one partition only."""
+    """Whether a message has only rows of one partition."""
     most_bytes: int | None = None
-    """About how long a message may be; None: as long as its rows are."""
+    """Approximate size limit of a message; None: no limit."""
 
     @property
     def prefix(self) -> bytes:
-        """What stands before the number of values."""
+        """The bytes before the number of values."""
         return b"\1" + len(self.id).to_bytes(2, "big") + self.id
 
 
 class CqlRows:
-    """Encodes blocks as requests.
-
-    Measured on one core (tests/perf/encode.py, four IoT columns): see there.
-    """
+    """Encodes blocks as requests; tests/perf/encode.py measures its speed."""
 
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
@@ -73,7 +70,7 @@ class CqlRows:
         self._values = Prefixed(prepared.columns, instants, null=_UNSET)
 
     def encode(self, block: Block, rows_per_send: int) -> list[list[Request]]:
-        """Return for each send of `rows_per_send` rows its requests."""
+        """Return the requests of each batch of `rows_per_send` rows."""
         if not len(block):
             return []
         _refuse_unstorable(self._prepared, block)
@@ -110,7 +107,7 @@ class CqlRows:
     def _cut(
         self, block: Block, rows_per_send: int, most_rows: int
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
-        """Return the order of the rows, if it is another, and where each request begins in it."""
+        """Return the new order of the rows, if any, and where each request begins in it."""
         begins = np.arange(len(block)) % rows_per_send % most_rows == 0
         partitions = None
         if self._prepared.grouped and rows_per_send > 1:
@@ -125,7 +122,7 @@ class CqlRows:
     def _routing_keys(
         self, block: Block, rows: NDArray[np.int64], rows_per_send: int
     ) -> Sequence[bytes | None]:
-        """Return the partition keys of these rows in the form that tokens are made of."""
+        """Return the partition keys of these rows in the form that tokens are computed from."""
         names = self._prepared.partition
         if not names or not (self._prepared.grouped or rows_per_send == 1):
             return [None] * len(rows)
@@ -155,12 +152,12 @@ class CqlRows:
 
 
 def milliseconds(unit: TimeUnit, values: Array) -> Array:
-    """Return instants as CQL's timestamp has them; finer ones as they are, for a bigint."""
+    """Return instants in milliseconds for a CQL timestamp; finer ones unchanged for a bigint."""
     return values * _MS_PER_S if unit is TimeUnit.SECOND else values
 
 
 def _partitions(columns: Sequence[ColumnData]) -> NDArray[np.int64] | None:
-    """Return a number for each row that is the same in the same partition; None: all are in one."""
+    """Return the number of each row's partition; None if all rows are in one."""
     total: NDArray[np.int64] | None = None
     for data in columns:
         if isinstance(data, Coded):
@@ -177,7 +174,7 @@ def _partitions(columns: Sequence[ColumnData]) -> NDArray[np.int64] | None:
 def _content(
     rows: Array, keep: NDArray[np.bool_] | None, edges: NDArray[np.int64]
 ) -> tuple[memoryview, list[int]]:
-    """Return the bytes of all rows, and where among them the rows at the edges begin."""
+    """Return the bytes of all rows, and the offsets of the rows at the edges."""
     if keep is None:
         return rows.view(np.uint8).data, (edges * rows.dtype.itemsize).tolist()
     ends = np.append(0, np.cumsum(keep.sum(axis=1)))
@@ -185,17 +182,17 @@ def _content(
 
 
 def _refuse_unstorable(prepared: Prepared, block: Block) -> None:
-    """Raise UnstorableError for what CQL cannot hold."""
+    """Raise UnstorableError for a value that CQL cannot store."""
     seconds = prepared.time_unit is TimeUnit.SECOND
     for column in prepared.columns:
         data = block.data[column.name]
         if column.type is Type.TIMESTAMP and seconds:
-            values = data.values() if data.valid is None else data.values()[data.valid]
+            values = data.present()
             limit = (2**63 - 1) // _MS_PER_S
             if len(values) and (values.max() > limit or values.min() < -limit):
                 raise UnstorableError(
                     f"{column.name}: a CQL timestamp counts milliseconds in 64 bits, so seconds "
-                    f"lie between -{limit} and {limit}; found {values.min()} to {values.max()}"
+                    f"must be between -{limit} and {limit}, got {values.min()} to {values.max()}"
                 )
         if column.name in prepared.key:
             _refuse_key(prepared, column, data)
@@ -204,8 +201,7 @@ def _refuse_unstorable(prepared: Prepared, block: Block) -> None:
 def _refuse_key(prepared: Prepared, column: Column, data: ColumnData) -> None:
     if data.valid is not None and not data.valid.all():
         raise UnstorableError(
-            f"{column.name}: found NULL, and CQL takes none in a primary key; "
-            "use --primary-key uuid"
+            f"{column.name}: CQL allows no NULL in a primary key; use --primary-key uuid"
         )
     if column.type is not Type.TEXT:
         return
@@ -213,11 +209,11 @@ def _refuse_key(prepared: Prepared, column: Column, data: ColumnData) -> None:
     longest = int(np.strings.str_len(texts).max())
     if longest > MOST_KEY_BYTES:
         raise UnstorableError(
-            f"{column.name}: found a text of {longest} bytes, and CQL takes at most "
-            f"{MOST_KEY_BYTES} in a primary key; use --primary-key uuid"
+            f"{column.name}: CQL allows at most {MOST_KEY_BYTES} bytes in a primary key, got a "
+            f"text of {longest}; use --primary-key uuid"
         )
     if prepared.partition == (column.name,) and not np.strings.str_len(data.values()).all():
         raise UnstorableError(
-            f"{column.name}: found an empty text, and CQL takes none as the whole of a "
-            "partition key; use --primary-key uuid"
+            f"{column.name}: CQL allows no empty text as the whole partition key; "
+            "use --primary-key uuid"
         )

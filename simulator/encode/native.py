@@ -1,8 +1,8 @@
-"""Batches as ClickHouse's binary formats: Native, column by column, and RowBinary, row by row.
+"""Blocks in ClickHouse's binary formats: Native, column by column, and RowBinary, row by row.
 
 https://clickhouse.com/docs/interfaces/formats/Native: a block is the number of columns and of rows,
-then for each column its name, its type and its values. Numbers are little-endian as NumPy has them,
-a text is its length (LEB128) and its bytes, a nullable column has a byte a row before its values.
+then the name, type and values of each column. Numbers are little-endian as in NumPy; a text is its
+length (LEB128) and its bytes; a nullable column has a byte for each row before its values.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,23 +22,23 @@ _PLAIN = Frame(b"", b"", b"")
 _LOW = "LowCardinality("
 _DICTIONARY_VERSION = (1).to_bytes(8, "little")
 _OWN_KEYS = 1 << 9 | 1 << 10
-"""The block brings its dictionary along, and it is a new one."""
+"""The block contains its own dictionary, and it is a new one."""
 _INDEX_TYPES = tuple(np.dtype(name) for name in ("<u1", "<u2", "<u4"))
 
 _Pieces: TypeAlias = Callable[[int, int], Sequence[bytes | memoryview]]
-"""A column's part of the payload that has the rows start..stop."""
+"""A column's part of the payload of the rows start..stop."""
 
 
 class Native:
     """Encodes blocks for INSERT ... FORMAT Native.
 
-    A column of few different texts whose type is LowCardinality is sent as its dictionary and
-    codes. Measured on one core (tests/perf/encode.py, four IoT columns): as fast as PgCopy, and
-    20 times as fast as the vendor's client encodes the same NumPy arrays.
+    A LowCardinality column with few different texts is sent as a dictionary and codes. Measured on
+    one core (tests/perf/encode.py, four IoT columns): as fast as PgCopy, and 20 times as fast as
+    the vendor's client on the same NumPy arrays.
     """
 
     def __init__(self, columns: Sequence[Column], types: Sequence[str]) -> None:
-        """Take the columns with the names of their types in ClickHouse."""
+        """Take the columns with the names of their ClickHouse types."""
         self._count = leb128(len(columns))
         self._columns = [_NativeColumn(c, t) for c, t in zip(columns, types, strict=True)]
 
@@ -74,9 +74,9 @@ class _NativeColumn:
         self._keys = Rendered(partial(_keys, nullable=column.nullable))
 
     def pieces(self, data: ColumnData, rows_per_send: int) -> _Pieces:
-        """Return what gives the column's part of each payload."""
-        # With more keys than rows a dictionary would be longer than the texts themselves; the
-        # server makes one of them then.
+        """Return a function that returns the column's part of a payload."""
+        # With more keys than rows a dictionary would be larger than the texts; the server then
+        # builds the dictionary itself.
         if self._low and isinstance(data, Coded) and len(data.levels) <= rows_per_send:
             return self._dictionary(data)
         values = self._plain(data, rows_per_send)
@@ -114,7 +114,7 @@ class _NativeColumn:
 
 
 class _Keys(NamedTuple):
-    """A dictionary as it is sent, and the type of the numbers that point into it."""
+    """An encoded dictionary, and the type of the indices into it."""
 
     content: bytes
     dtype: np.dtype[np.unsignedinteger]
@@ -159,7 +159,7 @@ def _shares_of(column: Column) -> Callable[[Array], list[Share]]:
 
 
 def _with_marks(shares: list[Share], valid: NDArray[np.bool_] | None) -> list[Share]:
-    """Return shares behind a byte that says whether the row is NULL and has nothing but it."""
+    """Return shares after a byte that marks a NULL, which has no other bytes."""
     if valid is None or valid.all():
         return [Share([np.zeros(1, np.uint8)], None), *shares]
     marked = [Share([(~valid).view(np.uint8)], None)]
@@ -175,7 +175,7 @@ def _laid(shares: Sequence[Share], rows: int) -> tuple[Array, NDArray[np.bool_] 
 
 
 def _taken(levels: Rendered[list[Share]], data: Coded) -> list[Share]:
-    """Return what the rows have of the shares of their levels."""
+    """Return the shares of the rows, taken from those of their levels."""
     return [
         Share(
             [array.take(data.codes) for array in share.arrays],
@@ -186,7 +186,7 @@ def _taken(levels: Rendered[list[Share]], data: Coded) -> list[Share]:
 
 
 def _text_shares(values: Array) -> list[Share]:
-    """Return each text's length in LEB128, a share a digit, and the text itself."""
+    """Return each text's length in LEB128, a share for each digit, and the text itself."""
     lengths = np.strings.str_len(values)
     shares = []
     rest, written = lengths, np.ones(len(lengths), np.bool_)
@@ -200,7 +200,7 @@ def _text_shares(values: Array) -> list[Share]:
 
 
 def leb128(number: int) -> bytes:
-    """Return a number that is not negative as LEB128: seven bits a byte, the lowest first."""
+    """Return a non-negative number as LEB128: seven bits per byte, the lowest first."""
     digits = []
     while number > 0x7F:
         digits.append(number & 0x7F | 0x80)

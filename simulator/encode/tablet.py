@@ -1,8 +1,8 @@
-"""Batches as the tablets of Apache IoTDB's session protocol: columns of big-endian values.
+"""Blocks as the tablets of Apache IoTDB's session protocol: columns of big-endian values.
 
 https://iotdb.apache.org/UserGuide/latest-Table/API/Programming-Python-Native-API_apache.html: a
-tablet has the rows' times, then column by column their values, of a text its length and its bytes;
-behind them, if there are NULLs, a flag a column and a bit a row.
+tablet is the times of the rows, then their values column by column; a text is its length and its
+bytes. If there are NULLs, a flag and a bitmap for each column follow.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ _Pieces: TypeAlias = Sequence[bytes | memoryview]
 
 
 class Tablet(NamedTuple):
-    """Rows for one request."""
+    """The rows of one request."""
 
     rows: int
     times: bytes
@@ -45,14 +45,14 @@ class Tablet(NamedTuple):
 
 
 class Tablets:
-    """Encodes blocks as tablets, the rows of a device together and in the order of time.
+    """Encodes blocks as tablets, sorted by device and time as the vendor's clients do.
 
-    The server takes a tablet apart by device and by stretch of time, for which its own clients sort
-    it; the fewer pieces, the faster. Measured on one core: see tests/perf/encode.py.
+    The server splits a tablet by device and by period of time; fewer pieces are faster.
+    tests/perf/encode.py measures its speed.
     """
 
     def __init__(self, columns: Sequence[Column], times: Callable[[Array], Array]) -> None:
-        """Take the columns to send, without the time, and what makes times those of the server."""
+        """Take the columns without the time, and what converts times for the server."""
         self._columns = [_TabletColumn(column) for column in columns]
         self._tags = [column.name for column in columns if column.role is Role.TAG]
         self._times = times
@@ -107,14 +107,14 @@ class _TabletColumn:
 
 
 class _Packed(NamedTuple):
-    """Values as they are sent; `used` says how many bytes of each item, None: all."""
+    """Values as they are sent; `used` is the bytes used of each item, None: all."""
 
     items: Array
     used: NDArray[np.int64] | None
 
 
 def _texts(kind: Type, values: Array) -> _Packed:
-    """Return texts behind their lengths; a tag is always a text, also of an integer."""
+    """Return texts, each after its length; an integer tag becomes text."""
     share = text_share(values if kind is Type.TEXT else values.astype(np.bytes_))
     return _Packed(side_by_side(share.arrays, len(values)), share.used)
 
@@ -129,7 +129,7 @@ def _sliced(values: Array, rows_per_send: int) -> _Pieces:
 
 
 def _bitmaps(nulls: NDArray[np.bool_], rows_per_send: int) -> list[bytes]:
-    """Return for each tablet a flag and a bit a row, the lowest first, and always some to spare."""
+    """Return for each tablet a flag and a bit per row, the lowest first, and spare bits."""
     width = rows_per_send // 8 + 1
     whole = len(nulls) // rows_per_send
     bits = np.zeros((whole, 1 + width), np.uint8)
@@ -150,7 +150,7 @@ def _bitmaps(nulls: NDArray[np.bool_], rows_per_send: int) -> list[bytes]:
 def _order(
     tags: Sequence[ColumnData], times: Array, rows_per_send: int
 ) -> NDArray[np.int64] | None:
-    """Return the order by tablet, device and time; None if the rows are in it."""
+    """Return the order by tablet, device and time; None if the rows already have it."""
     codes = [_codes(tag) for tag in tags]
     codes = [code for code in codes if code[0] != code[-1] or (code != code[0]).any()]
     if rows_per_send == 1 or (not codes and (times[1:] >= times[:-1]).all()):
@@ -160,7 +160,7 @@ def _order(
 
 
 def _codes(tag: ColumnData) -> NDArray[np.int64]:
-    """Return numbers that are equal where a tag's values are."""
+    """Return numbers that are equal where a tag's values are equal."""
     codes = tag.codes if isinstance(tag, Coded) else np.unique(tag.array, return_inverse=True)[1]
     return codes if tag.valid is None else np.where(tag.valid, codes, -1)
 

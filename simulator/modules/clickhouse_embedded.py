@@ -67,7 +67,7 @@ class ClickhouseEmbedded(ClickhouseTables):
         return session
 
     def words(self, error: Exception) -> str:
-        """Return an error in the engine's own words."""
+        """Return the engine's message."""
         if "EmbeddedServer" in str(error) or "Cannot lock file" in str(error):
             return (
                 "cannot open the folder: another process has it open, or this user may not write "

@@ -56,7 +56,7 @@ class Clickhouse18(Clickhouse):
     capabilities: ClassVar[Capabilities] = replace(
         Clickhouse.capabilities,
         primary_keys={key: Clickhouse.capabilities.primary_keys[key] for key in KEYS},
-        modes={mode: told for mode, told in Clickhouse.capabilities.modes.items() if mode != CSV},
+        modes={mode: text for mode, text in Clickhouse.capabilities.modes.items() if mode != CSV},
         oldest={},
     )
     settings: ClassVar[dict[str, str]] = {}

@@ -1,4 +1,4 @@
-"""What is Cassandra's own: keys, options, errors and what they mean, durability, secrets."""
+"""Cassandra's keys, options, error classes, durability and secrets."""
 
 import ssl
 import threading
@@ -34,9 +34,8 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Typ
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.cassandra import tables as cql
-from simulator.modules.cassandra.database import Cassandra, CassandraOptions
-from simulator.modules.cassandra.server import durability
+from simulator.modules.cassandra import query as cql
+from simulator.modules.cassandra.database import Cassandra, CassandraOptions, durability
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests.contract.harness import Wideset, ask, count, refusal, send
@@ -110,7 +109,7 @@ def test_the_events_table_has_the_keys_of_the_reference(
 
 
 def test_every_reserved_word_is_quoted(server):
-    words = {word.lower() for word in cql_keywords} | cql._RESERVED
+    words = {word.lower() for word in cql_keywords} | cql.RESERVED
     assert len(words) > 100
     refused = set()
     cluster, session = server.connect()
@@ -124,10 +123,10 @@ def test_every_reserved_word_is_quoted(server):
                 pass
     finally:
         cluster.shutdown()
-    assert refused <= cql._RESERVED
+    assert refused <= cql.RESERVED
 
 
-def test_any_name_becomes_one_that_cql_allows_and_stays_different():
+def test_every_name_becomes_a_different_one_that_cql_allows():
     names = ["events", "Machine States", "Machine_States", "x" * 48, "x" * 49, "x" * 50, "größe"]
     made = [cql.table_name(name) for name in names]
 
@@ -144,15 +143,15 @@ def table_of(*columns, key=("device", "at"), unit=TimeUnit.MILLISECOND):
 AT, DEVICE = Column("at", Type.TIMESTAMP, Role.TIME), Column("device", Type.TEXT, Role.TAG)
 
 
-def test_rows_that_nothing_tells_apart_are_refused_without_a_key_of_their_own(open_cassandra):
+def test_a_table_without_a_key_is_refused_unless_rows_get_an_id(open_cassandra):
     table = table_of(AT, DEVICE, key=())
-    with pytest.raises(SetupError, match=r"tell all rows of things apart.*--primary-key uuid"):
+    with pytest.raises(SetupError, match=r"things has no key .*--primary-key uuid"):
         open_cassandra().create([table], 1)
     nullable = Column("site", Type.TEXT, Role.TAG, nullable=True)
     table = table_of(AT, nullable, key=("site", "at"))
     with pytest.raises(SetupError, match=r"site of things may be NULL.*--primary-key uuid"):
         open_cassandra().create([table], 1)
-    with pytest.raises(SetupError, match=r"clustering_columns names sequence, .* can be: at"):
+    with pytest.raises(SetupError, match=r"clustering_columns: sequence cannot .* choose from at"):
         open_cassandra(clustering_columns="sequence").create([table_of(AT, DEVICE)], 1)
 
 
@@ -228,7 +227,7 @@ def test_table_options_are_passed_on(server, server_database, open_cassandra):
 
 
 def test_more_replicas_than_nodes_are_refused_with_the_remedy(open_cassandra):
-    with pytest.raises(SetupError, match=r"has 1 node: .*--extra-option replication_factor=1"):
+    with pytest.raises(SetupError, match=r"has 1 node; .*--extra-option replication_factor=1"):
         open_cassandra(replication_factor=3).create([EVENTS], 1)
 
 
@@ -238,7 +237,7 @@ def test_a_keyspace_with_other_tables_keeps_its_replication(server, server_datab
         f"CREATE KEYSPACE {server_database} WITH replication = {replication}",
         f"CREATE TABLE {server_database}.other (a int PRIMARY KEY)",
     )
-    with pytest.raises(SetupError, match="has other tables, and 2 replicas"):
+    with pytest.raises(SetupError, match="has other tables and 2 replicas"):
         cassandra.create([EVENTS], 1)
     server.execute(f"DROP TABLE {server_database}.other")
     cassandra.create([EVENTS], 1)
@@ -278,7 +277,7 @@ def test_the_clients_plan_gives_the_same_answers(open_cassandra, primary_key):
             assert ask(session, statement) == wide.answer(query), name
 
 
-def test_what_differs_is_counted_by_any_columns(cassandra):
+def test_distinct_rows_are_counted_by_any_columns(cassandra):
     wide = Wideset(parts=4)
     wide.fill(cassandra)
     with cassandra.connect() as session:
@@ -289,14 +288,14 @@ def test_what_differs_is_counted_by_any_columns(cassandra):
                 assert ask(session, cassandra.render(query)) == wide.answer(query), columns
 
 
-def test_one_partition_is_asked_for_directly(cassandra):
+def test_a_query_of_one_partition_has_no_token_ranges(cassandra):
     where = (("site", "Ost"),)
     statement = cassandra.render(AggregateQuery(READINGS, COUNT, where=where, since=5, until=9))
     assert statement.text.endswith("WHERE site = ? AND time >= ? AND time < ?")
     assert statement.parameters == ("Ost", 5, 9)
 
 
-def test_a_query_of_the_targets_own_is_run_as_it_is(cassandra, server_database):
+def test_a_tuned_query_runs_unchanged(cassandra, server_database):
     wide = Wideset()
     wide.fill(cassandra)
     text = f'SELECT count(*) FROM {server_database}."{cql.table_name("Machine States")}"'
@@ -372,10 +371,10 @@ def test_payloads_in_flight_are_all_acknowledged(open_cassandra):
             assert ask(session, database.render(RowsQuery(table))) == wide.answer(RowsQuery(table))
 
 
-# --- errors and what they mean -------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------
 
 
-def test_a_statement_that_the_server_has_forgotten_is_prepared_again(
+def test_a_statement_that_the_server_no_longer_has_is_prepared_again(
     server, server_database, cassandra
 ):
     wide = Wideset()
@@ -395,7 +394,7 @@ def test_a_server_that_crashes(server, cassandra, mode):
     with cassandra.connect() as session:
         first, second, *_ = session.encode(wide.batches[0], mode, 1 if mode == SINGLE else 10)
         session.send(first)
-        time.sleep(1)  # until the log has its next marker; what comes behind is not replayed
+        time.sleep(1)  # until the log's next marker; later rows are not replayed
         server.kill()
         start = time.monotonic()
         try:
@@ -414,7 +413,7 @@ def test_a_server_that_crashes(server, cassandra, mode):
         assert count(cassandra, session, wide.tables[0]) == first.rows
 
 
-def test_a_node_that_is_gone_without_a_word_is_missed(server, cassandra):
+def test_a_node_that_vanishes_is_detected(server, cassandra):
     wide = Wideset()
     cassandra.create(wide.tables, 10)
     with cassandra.connect() as session:
@@ -447,7 +446,7 @@ def test_a_request_that_takes_too_long_may_have_been_applied(server, open_cassan
         assert "OperationTimedOut" in database.explain(caught.value)
 
 
-def test_a_table_that_is_gone_is_fatal(server, server_database, cassandra):
+def test_a_dropped_table_is_fatal(server, server_database, cassandra):
     wide = Wideset()
     cassandra.create(wide.tables, 10)
     with cassandra.connect() as session:
@@ -468,9 +467,9 @@ def test_a_batch_that_is_too_large_is_fatal_with_the_remedy(open_cassandra):
         with pytest.raises(InvalidRequest, match="Block too large") as caught:
             session.send(payload)
         assert session.classify(caught.value) is Failure.FATAL
-        told = database.explain(caught.value)
-        assert "batch_size_fail_threshold" in told
-        assert "batches=mixed" in told
+        message = database.explain(caught.value)
+        assert "batch_size_fail_threshold" in message
+        assert "batches=mixed" in message
 
 
 def test_too_few_replicas_mean_not_applied(open_cassandra):
@@ -485,6 +484,20 @@ def test_too_few_replicas_mean_not_applied(open_cassandra):
         assert "consistency" in database.explain(caught.value)
     with open_cassandra().connect() as session:
         assert count(database, session, wide.tables[0]) == 0
+
+
+def test_an_insert_that_the_server_answers_but_does_not_apply_is_an_error(cassandra, monkeypatch):
+    plain = cql.insert
+    monkeypatch.setattr(cql, "insert", lambda *table: f"{plain(*table)} IF NOT EXISTS")
+    wide = Wideset()
+    cassandra.create(wide.tables, 10)
+    with cassandra.connect() as session:
+        (payload, *_) = session.encode(wide.batches[0], SINGLE, 1)
+        session.send(payload)
+        with pytest.raises(Exception, match="did not apply an INSERT") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        assert count(cassandra, session, wide.tables[0]) == 1
 
 
 NOT_SENT = {"a": ConnectionBusy("busy"), "b": ConnectionException("down")}
@@ -507,7 +520,7 @@ ONE = ConsistencyLevel.ONE
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
 )
 def test_what_an_error_means(cassandra, error, repeatable, drawn):
-    """Rows whose key the server draws must not be sent twice, even if only some were taken."""
+    """Rows whose key the server generates must not be sent twice if some may be stored."""
     for key, meaning in ((PrimaryKey.NONE, repeatable), (PrimaryKey.UUID, drawn)):
         wide = Wideset(key)
         cassandra.drop(wide.tables)
@@ -518,42 +531,42 @@ def test_what_an_error_means(cassandra, error, repeatable, drawn):
             assert session.classify(error) is meaning
             (single, *_) = session.encode(wide.batches[0], SINGLE, 1)
             session.send(single)
-            assert session.classify(error) is repeatable  # alone it is taken or not
+            assert session.classify(error) is repeatable  # a single row is stored or not
 
 
-# --- being refused -------------------------------------------------------------------------------
+# --- refused connections -------------------------------------------------------------------------
 
 
 def test_a_wrong_password(open_cassandra):
-    for told in refusal(open_cassandra(password="swordfish")):
-        assert "username" in told
-        assert "check username and password" in told
-        assert "swordfish" not in told
+    for message in refusal(open_cassandra(password="swordfish")):
+        assert "username" in message
+        assert "check username and password" in message
+        assert "swordfish" not in message
 
 
 def test_no_password_at_all(open_cassandra):
-    for told in refusal(open_cassandra(username=None, password=None)):
-        assert "check username and password" in told
+    for message in refusal(open_cassandra(username=None, password=None)):
+        assert "check username and password" in message
 
 
-def test_a_server_that_is_not_there(open_cassandra):
-    for told in refusal(open_cassandra(port=free_port(), password="swordfish")):
-        assert "Connection refused" in told
-        assert "; check that the nodes run" in told
-        assert "swordfish" not in told
+def test_a_port_without_a_server(open_cassandra):
+    for message in refusal(open_cassandra(port=free_port(), password="swordfish")):
+        assert "Connection refused" in message
+        assert "; check that the nodes run" in message
+        assert "swordfish" not in message
 
 
 def test_an_unknown_host(open_cassandra):
-    for told in refusal(open_cassandra(hosts="nowhere.invalid")):
-        assert "check hosts" in told
+    for message in refusal(open_cassandra(hosts="nowhere.invalid")):
+        assert "check hosts" in message
 
 
-def test_a_datacenter_that_is_not_there(open_cassandra):
-    for told in refusal(open_cassandra(local_datacenter="mars")):
-        assert "local_datacenter" in told
+def test_an_unknown_datacenter(open_cassandra):
+    for message in refusal(open_cassandra(local_datacenter="mars")):
+        assert "local_datacenter" in message
 
 
-def test_missing_rights(server, server_database, open_cassandra):
+def test_missing_permissions(server, server_database, open_cassandra):
     guest = f"guest_{server_database}"
     server.execute(f"CREATE ROLE {guest} WITH PASSWORD = 'guest-password' AND LOGIN = true")
     try:
@@ -599,24 +612,24 @@ def test_tls_is_used_and_the_certificate_is_checked(server, open_cassandra):
         assert count(database, session, wide.tables[0]) == 300
 
 
-def test_a_certificate_of_nobody_known_is_refused_unless_said_so(server, open_cassandra):
-    for told in refusal(open_cassandra(tls=True)):
-        assert "CERTIFICATE_VERIFY_FAILED" in told
-        assert "ca_file" in told
+def test_an_untrusted_certificate_is_refused_unless_insecure(server, open_cassandra):
+    for message in refusal(open_cassandra(tls=True)):
+        assert "CERTIFICATE_VERIFY_FAILED" in message
+        assert "ca_file" in message
     assert open_cassandra(tls=True, insecure=True).describe().nodes == 1
     text = server.authority.read_text()
     assert open_cassandra(tls=True, ca=text).describe().nodes == 1
 
 
-def test_a_ca_file_that_is_not_there_is_named(open_cassandra):
-    for told in refusal(open_cassandra(tls=True, ca_file="/nowhere/ca.pem")):
-        assert "/nowhere/ca.pem" in told
+def test_a_missing_ca_file_is_named(open_cassandra):
+    for message in refusal(open_cassandra(tls=True, ca_file="/nowhere/ca.pem")):
+        assert "/nowhere/ca.pem" in message
 
 
-# --- what the server is asked --------------------------------------------------------------------
+# --- the server ----------------------------------------------------------------------------------
 
 
-def test_durability_is_what_the_servers_settings_make_of_it(cassandra):
+def test_durability_follows_from_the_servers_settings(cassandra):
     server = cassandra.describe()
     assert server.version == "Cassandra 5.0.9"
     assert server.durable is False
@@ -629,22 +642,23 @@ PERIODIC = {"commitlog_sync": "periodic", "commitlog_sync_period": "10000ms"}
 
 
 @pytest.mark.parametrize(
-    ("nodes", "acknowledging", "replicas", "durable", "words"),
+    ("nodes", "consistency", "replicas", "durable", "words"),
     [
-        ([PERIODIC], 1, 1, False, "within 0.1 s, or its machine"),
-        ([PERIODIC] * 3, 2, 3, False, "not a power cut of all at once"),
-        ([{"commitlog_sync": "batch"}] * 3, 2, 3, True, "synced to disk before"),
-        ([{"commitlog_sync": "batch"}, PERIODIC], 2, 2, False, "every 10000ms"),
-        ([{"commitlog_sync": "group"}], 1, 3, True, "commitlog_sync=group"),
-        ([PERIODIC], 0, 3, False, "in a hint"),
-        ([], 1, 1, None, "does not tell"),
+        ([PERIODIC], "ONE", 1, False, "within 0.1 s, or its machine"),
+        ([PERIODIC] * 3, "QUORUM", 3, False, "2 of 3 replicas"),
+        ([PERIODIC] * 3, "QUORUM", 3, False, "not a power cut of all at once"),
+        ([{"commitlog_sync": "batch"}] * 3, "TWO", 3, True, "already synced to disk"),
+        ([{"commitlog_sync": "batch"}, PERIODIC], "ALL", 2, False, "every 10000ms"),
+        ([{"commitlog_sync": "group"}], "LOCAL_ONE", 3, True, "commitlog_sync=group"),
+        ([PERIODIC], "ANY", 3, False, "only as a hint"),
+        ([], "ONE", 1, None, "does not report"),
     ],
 )
-def test_the_sentence_of_durability(nodes, acknowledging, replicas, durable, words):
-    survives, told = durability(nodes, "LEVEL", acknowledging, replicas)
+def test_the_sentence_of_durability(nodes, consistency, replicas, durable, words):
+    survives, sentence = durability(nodes, consistency, replicas)
     assert survives is durable
-    assert told.startswith("an acknowledged row")
-    assert words in told
+    assert sentence.startswith("an acknowledged row")
+    assert words in sentence
 
 
 @pytest.mark.server("cassandra")
@@ -659,19 +673,19 @@ def test_a_log_that_is_synced_before_the_acknowledgement_keeps_all(own_server):
         server.kill()
         server.start()
         assert verify(database, wide.dataset, (), VerifyMode.FULL).status is Status.VERIFIED
-        told = database.describe()
-        assert told.durable
-        assert "commitlog_sync=batch" in told.durability
+        described = database.describe()
+        assert described.durable
+        assert "commitlog_sync=batch" in described.durability
 
 
 @pytest.mark.parametrize(
     ("written", "read"),
     [("LOCAL_QUORUM", "LOCAL_QUORUM"), ("ALL", "ONE"), ("ONE", "ALL"), ("ANY", "ALL")],
 )
-def test_reads_ask_for_as_many_as_find_every_acknowledged_row(open_cassandra, written, read):
+def test_the_default_read_consistency_finds_every_acknowledged_row(open_cassandra, written, read):
     assert open_cassandra(consistency=written).describe().settings["read_consistency"] == read
-    said = open_cassandra(consistency=written, read_consistency="TWO")
-    assert said.describe().settings["read_consistency"] == "TWO"
+    chosen = open_cassandra(consistency=written, read_consistency="TWO")
+    assert chosen.describe().settings["read_consistency"] == "TWO"
 
 
 def test_settling_writes_the_memtables_to_disk(server, server_database, cassandra):

@@ -82,7 +82,7 @@ def test_the_events_table_has_the_documents_columns(embedded, primary_key, id_ty
     ]
 
 
-def test_options_say_how_tables_are_made(embedded):
+def test_options_determine_how_tables_are_created(embedded):
     sorting = f"SELECT engine, sorting_key FROM system.tables {OF_EVENTS.replace('table', 'name')}"
     for options, found in (
         ({}, "MergeTree\tdevice_id, timestamp"),
@@ -101,10 +101,10 @@ def test_options_say_how_tables_are_made(embedded):
 
 
 def test_the_statements_for_a_cluster_are_valid_for_the_engine(embedded, monkeypatch):
-    told = []
+    sent = []
 
     def execute(_, statement):
-        told.append(statement)
+        sent.append(statement)
         return b"26.9.1\n"
 
     monkeypatch.setattr(ServerSession, "execute", execute)
@@ -113,11 +113,11 @@ def test_the_statements_for_a_cluster_are_valid_for_the_engine(embedded, monkeyp
     database.create([EVENTS], 1)
     database.settle([EVENTS])
     database.drop([EVENTS])
-    told = [text for text in told if "version()" not in text]
+    statements = [text for text in sent if "version()" not in text]
 
-    assert told[0].startswith("CREATE TABLE events ON CLUSTER bench (")
-    assert "ENGINE = ReplicatedMergeTree ORDER BY (device_id, timestamp)" in told[0]
-    assert told[1:6] == [
+    assert statements[0].startswith("CREATE TABLE events ON CLUSTER bench (")
+    assert "ENGINE = ReplicatedMergeTree ORDER BY (device_id, timestamp)" in statements[0]
+    assert statements[1:6] == [
         "SYSTEM FLUSH ASYNC INSERT QUEUE ON CLUSTER bench",
         "SYSTEM SYNC REPLICA ON CLUSTER bench events",
         "OPTIMIZE TABLE events FINAL",
@@ -126,7 +126,7 @@ def test_the_statements_for_a_cluster_are_valid_for_the_engine(embedded, monkeyp
     ]
     with embedded().connect() as session:
         text = session.dialect.text
-        for statement in told:
+        for statement in statements:
             session.execute(f"SELECT formatQuery({text(statement)})")
         with pytest.raises(ServerError):
             session.execute(f"SELECT formatQuery({text('SYSTEM SYNC REPLICA ON bench x')})")
@@ -147,7 +147,7 @@ def test_the_published_queries_read_as_published(embedded):
     }
 
 
-def test_every_word_of_its_own_is_a_name_as_it_is_written(embedded):
+def test_every_keyword_can_be_a_name(embedded):
     database, dialect = embedded(), ClickhouseDialect()
     with database.connect() as session:
         execute = session.execute
@@ -170,12 +170,12 @@ def test_a_range_of_time_is_found_by_the_index(embedded):
     with database.connect() as session:
         send(session, wide.batches[0], BATCH, 100)
     query = AggregateQuery(READINGS, (Aggregate(Function.MAX, "small"),), since=10**15)
-    told = asked(database, f"EXPLAIN indexes = 1 {database.render(query).text}")
-    assert "PrimaryKey" in told
-    assert "time in [" in told
+    plan = asked(database, f"EXPLAIN indexes = 1 {database.render(query).text}")
+    assert "PrimaryKey" in plan
+    assert "time in [" in plan
 
 
-def test_merging_leaves_one_part_unless_it_is_left_to_the_server(embedded):
+def test_settling_merges_into_one_part_unless_optimize_is_false(embedded):
     parts = "SELECT count() FROM system.parts WHERE active AND table = 'readings'"
     for optimize in (True, False):
         database = embedded(optimize=optimize)
@@ -202,17 +202,17 @@ def test_a_batch_is_one_part(embedded, mode):
     with database.connect() as session:
         session.send(encoded(session, batch, mode, len(batch)))
         blocks = "SELECT count(), sum(rows) FROM system.parts WHERE level = 0 "
-        told = session.execute(f"{blocks} AND table = 'readings'").decode()
-    assert told == f"1\t{len(batch)}\n"
+        parts = session.execute(f"{blocks} AND table = 'readings'").decode()
+    assert parts == f"1	{len(batch)}\n"
 
 
-def test_a_format_chooses_the_mode(embedded):
+def test_the_format_selects_the_mode(embedded):
     for form, mode in (("native", BATCH), ("rowbinary", ROWBINARY), ("csv", CSV)):
         assert embedded(format=form).insert_mode(10) == mode
         assert embedded(format=form).insert_mode(0) == SINGLE
 
 
-def test_what_cannot_work_is_named_before_anything_starts():
+def test_problems_are_named_before_the_run_starts():
     reach = {"url": "http://x:1"}
     (problem,) = Clickhouse(ClickhouseOptions(**reach)).problems(PrimaryKey.DB, 1, 2_000_000)
     assert "--batch: at most 1000000 rows" in problem
@@ -224,7 +224,7 @@ def test_what_cannot_work_is_named_before_anything_starts():
 # --- values --------------------------------------------------------------------------------------
 
 
-def test_an_old_server_is_not_sent_instants_that_it_reads_as_others(embedded):
+def test_instants_that_an_old_server_misreads_from_csv_are_refused(embedded):
     wide = Wideset()
     with embedded().connect() as session:
         session._text_years = (1900, 2299)
@@ -234,7 +234,7 @@ def test_an_old_server_is_not_sent_instants_that_it_reads_as_others(embedded):
         assert session.encode(batch, BATCH, 100)
 
 
-def test_an_answer_that_ends_in_an_error_is_none():
+def test_an_answer_that_ends_in_an_error_is_an_error():
     number, text = Output("n", Type.INT64, TimeUnit.SECOND), Output("t", Type.TEXT, TimeUnit.SECOND)
     assert rows_of("1\t\\N\n2\ta\\tb\\\\c\n", [number, text]) == [(1, None), (2, "a\tb\\c")]
     assert rows_of("", [number]) == []
@@ -242,11 +242,11 @@ def test_an_answer_that_ends_in_an_error_is_none():
     for torn in (f"1\n{error}", f"1\n{error}\n", "1\n2"):
         with pytest.raises(ServerError):
             rows_of(torn, [number])
-    assert rows_of("1\t2\n", [number]) == [("1", "2")]  # for `answer` to complain about
+    assert rows_of("1\t2\n", [number]) == [("1", "2")]  # `answer` checks the number of columns
 
 
 @SERVER
-def test_an_error_in_the_midst_of_an_answer_is_told(old):
+def test_an_error_in_the_middle_of_an_answer_is_raised(old):
     columns = (Output("n", Type.INT64, TimeUnit.SECOND),)
     text = "SELECT throwIf(number = 3000000) FROM system.numbers LIMIT 4000000"
     with old.connect() as session:
@@ -257,11 +257,11 @@ def test_an_error_in_the_midst_of_an_answer_is_told(old):
         list(session.stream(Statement(text, columns), 1000))
 
 
-# --- what an error means for the rows ------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------
 
 
 @SERVER
-def test_rows_that_the_server_cannot_read_are_refused_as_a_whole(old):
+def test_an_unreadable_payload_is_refused_as_a_whole_by_the_server(old):
     wide = Wideset()
     old.create(wide.tables, 10)
     with old.connect() as session:
@@ -285,9 +285,7 @@ def test_rows_that_the_server_cannot_read_are_refused_as_a_whole(old):
         ("RENAME TABLE readings TO others", "run an insert first"),
     ],
 )
-def test_a_table_that_is_gone_is_fatal_and_told_with_a_remedy(
-    old, server, server_database, statement, remedy
-):
+def test_a_missing_table_is_fatal_with_a_remedy(old, server, server_database, statement, remedy):
     wide = Wideset()
     old.create(wide.tables, 10)
     with old.connect() as session:
@@ -301,7 +299,7 @@ def test_a_table_that_is_gone_is_fatal_and_told_with_a_remedy(
 
 
 @SERVER
-def test_a_reader_may_not_write(open_server, old):
+def test_a_read_only_user_may_not_write(open_server, old):
     wide = Wideset()
     old.create(wide.tables, 10)
     reader = open_server(user=READER)
@@ -318,7 +316,7 @@ def test_a_reader_may_not_write(open_server, old):
 def test_too_many_parts_mean_not_applied(old, server, server_database):
     wide = Wideset()
     old.create(wide.tables, 10)
-    # With room for no part at all, the first rows stay in and the next are refused at once.
+    # With a limit of one part, the first INSERT succeeds and the next one is refused.
     server.execute(
         "DROP TABLE readings",
         old.create_table(wide.tables[0], "readings") + " SETTINGS parts_to_throw_insert = 1, "
@@ -339,7 +337,7 @@ def test_too_many_parts_mean_not_applied(old, server, server_database):
 
 
 @SERVER
-def test_what_is_not_sent_to_a_server_that_has_crashed_is_not_applied(old, server):
+def test_rows_for_a_crashed_server_are_not_applied(old, server):
     wide = Wideset()
     old.create(wide.tables, 10)
     with old.connect() as session:
@@ -349,7 +347,7 @@ def test_what_is_not_sent_to_a_server_that_has_crashed_is_not_applied(old, serve
         try:
             with pytest.raises(Exception) as caught:  # noqa: PT011
                 session.send(payload)
-            assert session.classify(caught.value) is Failure.NOT_APPLIED  # it was never sent
+            assert session.classify(caught.value) is Failure.NOT_APPLIED  # the rows were not sent
             assert not session.alive
             with pytest.raises(SetupError, match="check that the server runs"):
                 old.connect()
@@ -373,7 +371,7 @@ def test_an_answer_that_never_comes_is_unknown_after_the_timeout():
 
 
 @pytest.mark.parametrize(
-    ("told", "code", "meaning"),
+    ("message", "code", "meaning"),
     [
         ("Code: 202. DB::Exception: Too many simultaneous queries", 202, Failure.NOT_APPLIED),
         ("Code: 252, e.displayText() = DB::Exception: Too many parts", 252, Failure.NOT_APPLIED),
@@ -384,8 +382,8 @@ def test_an_answer_that_never_comes_is_unknown_after_the_timeout():
         ("no code at all", None, Failure.UNKNOWN),
     ],
 )
-def test_a_server_error_means_what_its_number_says(embedded, told, code, meaning):
-    error = ServerError(told)
+def test_a_server_error_is_classified_by_its_code(embedded, message, code, meaning):
+    error = ServerError(message)
     assert error.code == code
     with embedded().connect() as session:
         assert session.classify(error) is meaning
@@ -450,12 +448,12 @@ def test_a_summary_with_fewer_rows_than_were_sent_is_an_error(version, options, 
             assert session.classify(caught.value) is Failure.UNKNOWN
 
 
-# --- reaching it ---------------------------------------------------------------------------------
+# --- connecting ----------------------------------------------------------------------------------
 
 
 @SERVER
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"password": "wrong-password"}, "(?i)wrong password.*check user and password"),
         ({"user": "nobody-known"}, "(?i)user.*check user and password"),
@@ -464,10 +462,10 @@ def test_a_summary_with_fewer_rows_than_were_sent_is_an_error(version, options, 
         ({"url": "http://no-such-host.invalid:8123"}, "name is not known; check the host"),
     ],
 )
-def test_a_refused_connection_is_told_with_a_remedy(open_server, server, options, told):
+def test_a_refused_connection_is_reported_with_a_remedy(open_server, server, options, message):
     database = open_server(**options)
     for attempt in (database.connect, database.describe, lambda: database.create([EVENTS], 1)):
-        with pytest.raises(SetupError, match=told) as caught:
+        with pytest.raises(SetupError, match=message) as caught:
             attempt()
         assert "\n" not in str(caught.value)
         assert "wrong-password" not in str(caught.value)
@@ -498,7 +496,7 @@ def test_a_password_is_never_shown():
     assert options.public()["password"] == "***"
 
 
-# --- what it says of itself ----------------------------------------------------------------------
+# --- the server ----------------------------------------------------------------------------------
 
 
 @SERVER
@@ -509,7 +507,7 @@ def test_a_server_that_cannot_sync_is_not_durable(old):
     assert "this version cannot sync" in described.durability
 
 
-def test_fsync_makes_tables_durable_and_is_told(embedded):
+def test_fsync_makes_tables_durable_and_is_reported(embedded):
     assert embedded().describe().durable is False
     database = embedded(fsync=True)
     database.create([EVENTS], 1)
@@ -519,20 +517,20 @@ def test_fsync_makes_tables_durable_and_is_told(embedded):
     assert "fsync_part_directory = 1" in made
 
 
-def test_what_is_collected_in_memory_is_not_durable():
+def test_rows_that_async_insert_holds_in_memory_are_not_durable():
     synced = {"fsync_after_insert": "1", "fsync_part_directory": "1"}
     waiting = {"async_insert": "1", "wait_for_async_insert": "1"}
     assert durability(synced)[0] is True
     assert durability(synced | waiting)[0] is True
-    durable, told = durability(synced | waiting | {"wait_for_async_insert": "0"})
+    durable, sentence = durability(synced | waiting | {"wait_for_async_insert": "0"})
     assert durable is False
-    assert "in the server's memory" in told
+    assert "in the server's memory" in sentence
 
 
-# --- the engine in the process -------------------------------------------------------------------
+# --- the embedded engine -------------------------------------------------------------------------
 
 
-def test_a_folder_that_another_process_has_open_is_told(embedded, tmp_path):
+def test_a_folder_that_another_process_has_open_is_reported(embedded, tmp_path):
     database = embedded()
     database.create([EVENTS], 1)
     holder = (
@@ -550,7 +548,7 @@ def test_a_folder_that_another_process_has_open_is_told(embedded, tmp_path):
     assert asked(database, "SELECT count() FROM events") == "0"
 
 
-def test_a_folder_is_let_go_of_by_the_last_connection(embedded, tmp_path):
+def test_the_last_connection_releases_the_folder(embedded, tmp_path):
     database = embedded()
     database.create([EVENTS], 1)
     with database.connect(), database.connect():
@@ -562,13 +560,13 @@ def test_a_folder_is_let_go_of_by_the_last_connection(embedded, tmp_path):
     assert "7" in done.stdout
 
 
-def test_a_missing_package_is_told_with_the_command_that_installs_it(embedded, monkeypatch):
+def test_a_missing_package_is_reported_with_the_command_that_installs_it(embedded, monkeypatch):
     monkeypatch.setitem(sys.modules, "chdb", None)
     with pytest.raises(SetupError, match=r"pip install -r requirements-embedded\.txt"):
         embedded().connect()
 
 
-def test_rows_that_the_engine_cannot_read_are_refused_as_a_whole(embedded):
+def test_an_unreadable_payload_is_refused_as_a_whole_by_the_engine(embedded):
     database, wide = embedded(), Wideset()
     database.create(wide.tables, 10)
     with database.connect() as session:

@@ -82,7 +82,7 @@ def test_a_server_that_refuses_copy_is_told_before_anything_starts(
 
 def test_a_server_that_copies_in_pieces_is_refused(open_cockroachdb):
     # PostgreSQL does not know the setting either, as a CockroachDB before 22.2 does not.
-    with pytest.raises(SetupError, match=r"copy_from_atomic_enabled.*: use_values_lists=true"):
+    with pytest.raises(SetupError, match=r"copy_from_atomic_enabled.*; set use_values_lists=true"):
         open_cockroachdb(Cockroachdb).connect()
     open_cockroachdb(Cockroachdb, use_values_lists=True).connect().close()
 

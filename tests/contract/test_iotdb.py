@@ -1,4 +1,4 @@
-"""What is IoTDB's own: texts of queries, sums in pieces, names, precision, errors, durability."""
+"""IoTDB's queries, sums in pieces, names, precision, error classes and durability."""
 
 import socket
 import threading
@@ -31,17 +31,15 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Typ
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.iotdb import database as module
-from simulator.modules.iotdb.clock import Clock
-from simulator.modules.iotdb.database import IotDb, IotDbOptions
-from simulator.modules.iotdb.errors import NoAnswer, NotConnected, ServerError, Status, classify
-from simulator.modules.iotdb.link import check
-from simulator.modules.iotdb.query import Merged, planned, render
+from simulator.modules.iotdb.database import DURABILITY, IotDb, IotDbOptions, wal_mode
+from simulator.modules.iotdb.query import Clock, planned, render
+from simulator.modules.iotdb.session import IotDbSession
+from simulator.modules.iotdb.wire import ConnectError, NoAnswer, ServerError, Status, check
 from simulator.protocol.verdict import Status as Verdict
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.comparison import verify
 from tests.contract.harness import ask, count
-from tests.contract.test_kill import ROWS_PER_SEND, Writer
+from tests.contract.test_kill import ROWS_PER_BATCH, Writer
 from tests.servers import free_port
 from tests.servers.iotdb import IoTDb
 
@@ -61,7 +59,7 @@ def iotdb(open_iotdb):
 
 
 def nowhere(**more):
-    """A database that no server has."""
+    """A database on a port without a server."""
     return IotDb(IotDbOptions(**{"host": "127.0.0.1", "port": free_port(), **more}))
 
 
@@ -93,9 +91,9 @@ def stored(database, table=TABLE):
 
 def test_the_published_queries_in_sql():
     queries = Iot(Iot.params_model(), 1, 0).queries([TABLE])
-    told = {name: render(query).text for name, query in queries.items()}
+    texts = {name: render(query).text for name, query in queries.items()}
     mean = 'count("temperature"), sum("temperature")'
-    assert told == {
+    assert texts == {
         "count-events": 'SELECT count(*) FROM "events"',
         "temperature-min-max": 'SELECT max("temperature"), min("temperature") FROM "events"',
         "temperature-stats": f'SELECT max("temperature"), {mean}, min("temperature") FROM "events"',
@@ -113,28 +111,31 @@ def test_a_query_counts_in_the_servers_precision():
     (coarser,) = planned(replace(query, table=replace(TABLE, time_unit=US)), Clock(US, MS)).selects
     assert '"time" >= -5 AND "time" < 1001' in same
     assert '"time" >= -5000 AND "time" < 1001000' in finer
-    # Of times that are whole milliseconds the first after 1001 us is 2 ms.
+    # The first whole millisecond after 1001 us is 2 ms.
     assert '"time" >= 0 AND "time" < 2' in coarser
     assert 'CAST("time" AS INT64) - (' in same
     assert '(CAST("time" AS INT64) / 1000) - (' in finer
     assert '(CAST("time" AS INT64) * 1000) - (' in coarser
 
 
-def test_groups_that_come_twice_are_put_together():
+def test_the_groups_of_two_answers_are_combined():
     query = AggregateQuery(
         TABLE,
         (Aggregate(Function.AVG, "sequence_number"), Aggregate(Function.MAX, "temperature")),
         by=("device_id",),
     )
-    fold = planned(query, Clock(MS, MS)).fold()
-    assert isinstance(fold, Merged)
-    fold.add([("a", 2, 6.0, 1.0, 0.0, 0.0, 1.5), ("b", 0, None, None, None, None, None)])
-    fold.add([("a", 1, 3.0, 0.0, 0.0, 0.0, None)])
-    assert fold.rows() == [("a", (9 + 65536) / 3, 1.5), ("b", None, None)]
+    plan = planned(query, Clock(MS, MS))
+    combiner = plan.combiner()
+    for answer in (
+        [("a", 2, 6.0, 1.0, 0.0, 0.0, 1.5), ("b", 0, None, None, None, None, None)],
+        [("a", 1, 3.0, 0.0, 0.0, 0.0, None)],
+    ):
+        combiner.add([plan.read(row) for row in answer])
+    assert combiner.rows() == [("a", (9 + 65536) / 3, 1.5), ("b", None, None)]
 
 
 @SERVER
-def test_distinct_counts_what_tags_and_time_do_not_tell_apart(iotdb):
+def test_distinct_counts_by_columns_outside_the_key(iotdb):
     iotdb.create([TABLE], 100)
     with iotdb.connect() as session:
         for temperature, rows in ((0.5, 5000), (1.5, 5000)):
@@ -151,7 +152,7 @@ def test_distinct_counts_what_tags_and_time_do_not_tell_apart(iotdb):
 
 
 @SERVER
-def test_a_statement_of_the_users_own_is_run_as_it_is(iotdb):
+def test_a_tuned_statement_runs_unchanged(iotdb):
     iotdb.create([TABLE], 100)
     with iotdb.connect() as session:
         session.send(encoded(session, readings()))
@@ -189,24 +190,27 @@ def test_a_table_called_root_is_refused_as_tablets_read_their_tables_as_paths():
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         ([Column("Time", Type.INT64, Role.FIELD)], "called 'time'"),
         (
             [Column("a", Type.INT64, Role.FIELD), Column("A", Type.INT64, Role.FIELD)],
             "called 'a'",
         ),
-        ([Column("a", Type.FLOAT32, Role.TAG)], "a is float32, and a tag is text or an integer"),
+        (
+            [Column("a", Type.FLOAT32, Role.TAG)],
+            "a is float32, but a tag must be text",
+        ),
     ],
 )
-def test_a_table_that_the_server_cannot_have_is_refused(columns, told):
-    with pytest.raises(SetupError, match=told):
+def test_an_impossible_table_is_refused(columns, message):
+    with pytest.raises(SetupError, match=message):
         nowhere().create([table_of(*columns)], 100)
 
 
 @SERVER
 @pytest.mark.parametrize("name", ["Machine States", "a.b", "roots", "it's `odd`", "x-y", "7", "é"])
-def test_rows_are_stored_in_the_table_of_whatever_name(iotdb, name):
+def test_a_table_may_have_any_name(iotdb, name):
     table = replace(TABLE, name=name)
     iotdb.create([table], 100)
     with iotdb.connect() as session:
@@ -218,7 +222,7 @@ def test_rows_are_stored_in_the_table_of_whatever_name(iotdb, name):
 
 
 @SERVER
-def test_dropping_needs_no_database_and_makes_none(open_iotdb):
+def test_dropping_needs_no_database_and_creates_none(open_iotdb):
     absent = open_iotdb(database="absent")
     absent.drop([TABLE])
     with absent.connect() as session, pytest.raises(ServerError) as caught:
@@ -264,7 +268,8 @@ def test_the_classes_of_errors():
     def refused(*codes):
         return ServerError("", tuple(Status(code, "words") for code in codes))
 
-    assert classify(NotConnected("")) is Failure.NOT_APPLIED
+    classify = IotDbSession(None).classify
+    assert classify(ConnectError("")) is Failure.NOT_APPLIED
     assert classify(NoAnswer("")) is Failure.UNKNOWN
     assert classify(refused(507)) is Failure.FATAL
     assert classify(refused(606)) is Failure.UNKNOWN  # other parts of the tablet may be stored
@@ -272,7 +277,7 @@ def test_the_classes_of_errors():
     assert classify(ValueError()) is Failure.UNKNOWN
 
 
-def test_a_part_that_is_refused_is_found_among_those_that_are_not():
+def test_a_refused_part_is_found_among_accepted_ones():
     good = TSStatus(code=200)
     check(good)
     check(TSStatus(code=400))
@@ -285,18 +290,18 @@ def test_a_part_that_is_refused_is_found_among_those_that_are_not():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({}, r"127.0.0.1:\d+: Connection refused; check that the server runs, and host and port"),
         ({"host": "no.such.host.invalid"}, "the host's name is not known; check host"),
     ],
 )
-def test_a_server_that_is_not_there(options, told):
-    with pytest.raises(SetupError, match=told):
+def test_a_server_that_cannot_be_reached(options, message):
+    with pytest.raises(SetupError, match=message):
         nowhere(**options).connect()
 
 
-def test_something_else_that_listens_is_told():
+def test_another_server_on_the_port_is_recognised():
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def answer():
@@ -312,13 +317,13 @@ def test_something_else_that_listens_is_told():
         thread.join()
 
 
-def test_a_hosts_name_is_no_address_with_a_port_or_path():
+def test_a_host_with_a_port_or_path_is_refused():
     with pytest.raises(ValueError, match="the port is an option of its own"):
         IotDbOptions(host="http://iotdb")
 
 
 @SERVER
-def test_a_wrong_password_is_told_and_stays_secret(open_iotdb):
+def test_a_wrong_password_is_reported_and_not_shown(open_iotdb):
     for more in ({"password": "hush-hush"}, {"username": "nobody", "password": "hush-hush"}):
         with pytest.raises(SetupError, match="check username and password") as caught:
             open_iotdb(**more).connect()
@@ -346,7 +351,24 @@ def test_a_tablet_of_other_types_is_refused_for_good(iotdb):
 
 
 @SERVER
-def test_a_killed_server_leaves_what_was_sent_unknown_and_what_was_not_certain(server, iotdb):
+def test_rows_that_are_refused_among_others_of_their_tablet_are_an_error(iotdb):
+    """Rows older than the table's TTL; the server stores the others and gives a status to each."""
+    iotdb.create([TABLE], 100)
+    now_ms = int(time.time()) * 1000
+    rows = readings(rows=4)
+    instants = Values(np.array([0, 1, now_ms, now_ms + 1]))
+    with iotdb.connect() as session:
+        session.link.execute("ALTER TABLE events SET PROPERTIES TTL=3600000")
+        block = Block(TABLE, 0, rows.rows, {**rows.data, "timestamp": instants})
+        with pytest.raises(ServerError, match=r"ttl .* \(607\)") as caught:
+            session.send(encoded(session, block))
+        assert session.classify(caught.value) is Failure.FATAL
+        assert count(iotdb, session, TABLE) == 2
+        assert session.alive
+
+
+@SERVER
+def test_rows_sent_to_a_killed_server_are_unknown_and_later_ones_not_applied(server, iotdb):
     iotdb.create([TABLE], 100)
     with iotdb.connect() as session:
         payload = encoded(session, readings())
@@ -356,7 +378,7 @@ def test_a_killed_server_leaves_what_was_sent_unknown_and_what_was_not_certain(s
                 session.send(payload)
             assert session.classify(caught.value) is Failure.UNKNOWN
             assert not session.alive
-            with pytest.raises(NotConnected) as caught_again:
+            with pytest.raises(ConnectError) as caught_again:
                 session.send(payload)
             assert session.classify(caught_again.value) is Failure.NOT_APPLIED
         finally:
@@ -390,11 +412,11 @@ def test_a_statement_that_is_wrong_leaves_the_session_usable(iotdb):
         assert count(iotdb, session, TABLE) == 1
 
 
-# --- what is acknowledged ------------------------------------------------------------------------
+# --- acknowledgements ----------------------------------------------------------------------------
 
 
-class Told:
-    """A link to a server that tells its configuration, as later ones do."""
+class Reporting:
+    """A link to a server that reports its configuration, as later versions do."""
 
     def __init__(self, mode):
         self.mode = mode
@@ -408,37 +430,37 @@ class Told:
     ("mode", "durable"), [("SYNC", True), ("ASYNC", False), ("DISABLE", False), ("odd", None)]
 )
 def test_durability_is_the_mode_of_the_write_ahead_log(mode, durable):
-    found, sentence = module._DURABILITY[module._wal_mode(Told(mode))]
+    found, sentence = DURABILITY[wal_mode(Reporting(mode))]
     assert found is durable
     assert sentence.startswith("an acknowledged row is in")
 
 
 @SERVER
-def test_what_this_version_tells_and_what_not(iotdb):
+def test_what_this_version_reports(iotdb):
     server = iotdb.describe()
     assert server.version == "IoTDB 2.0.1-beta"
     assert server.settings["timestamp_precision"] == "ms"
     assert server.settings["data_replication_factor"] == "1"
     assert server.settings["data_region_consensus"] == "IoTConsensus"
     assert server.durable is None
-    assert "does not tell" in server.durability
+    assert "does not report" in server.durability
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.server("iotdb")
 def test_a_log_that_is_synced_keeps_all_that_was_acknowledged(server):
-    """Beside test_kill.py, which has the mode that a new server has."""
-    del server  # it says that the programs are installed
+    """test_kill.py tests the default mode."""
+    del server  # it only makes sure that the programs are installed
     with IoTDb(wal_mode="SYNC") as own:
         database = IotDb(IotDbOptions(**own.options("kept")))
         dataset = Dataset(
             workload=Iot.name, workload_version=Iot.version, params={"devices": 1}, seed=1,
             start_ms=1_700_000_000_000, primary_key=PrimaryKey.DB, parts=1,
         )  # fmt: skip
-        database.create([TABLE], ROWS_PER_SEND)
+        database.create([TABLE], ROWS_PER_BATCH)
         writer = Writer(database.connect(), dataset, 0)
         writer.start()
-        while len(writer.acknowledged) < 30 * ROWS_PER_SEND:
+        while len(writer.acknowledged) < 30 * ROWS_PER_BATCH:
             assert writer.is_alive(), writer.error
             time.sleep(0.01)
         own.kill("datanode")
@@ -457,7 +479,7 @@ def test_a_log_that_is_synced_keeps_all_that_was_acknowledged(server):
 
 @pytest.mark.timeout(600)
 @pytest.mark.server("iotdb")
-def test_tls_with_an_authority_or_insecure_only_when_said(server, tmp_path):
+def test_tls_verifies_the_certificate_unless_insecure(server, tmp_path):
     del server
     authority = trustme.CA()
     issued = authority.issue_cert("127.0.0.1")
@@ -488,6 +510,6 @@ def test_tls_with_an_authority_or_insecure_only_when_said(server, tmp_path):
 
 
 @SERVER
-def test_a_server_without_tls_is_told(open_iotdb):
+def test_a_server_without_tls_is_recognised(open_iotdb):
     with pytest.raises(SetupError, match=r"TLS|connection"):
         open_iotdb(tls=True, insecure=True).connect()

@@ -190,7 +190,7 @@ def test_instants_are_asked_for_in_the_tables_unit(open_mongodb, layout, unit):
     assert newest == (("Ost", FIRST_MS + 1000), ("north", FIRST_MS + 3_600_000))
 
 
-def test_a_name_that_a_query_could_not_reach_is_refused(mongodb):
+def test_a_name_that_a_query_cannot_address_is_refused(mongodb):
     columns = [Column(name, Type.INT64, Role.FIELD) for name in ("a.b", "$c", "_id", "a$", "d")]
     table = Table("odd", (SAMPLES.columns[0], *columns), ())
     with pytest.raises(SetupError) as caught:
@@ -202,7 +202,7 @@ def test_a_name_that_a_query_could_not_reach_is_refused(mongodb):
     ]
 
 
-def test_a_collection_is_made_as_a_time_series():
+def test_a_time_series_collection_is_created():
     options = MongodbOptions(
         connection_string="mongodb://h", document_format="timeseries", granularity="minutes"
     )
@@ -241,7 +241,7 @@ def test_the_published_queries_are_pipelines(mongodb):
     }
 
 
-def test_a_query_of_the_users_own_is_a_command(mongodb):
+def test_a_tuned_query_is_a_command(mongodb):
     wide = Wideset(PrimaryKey.DB)
     wide.fill(mongodb)
     query = AggregateQuery(wide.tables[0], (Aggregate(Function.COUNT),))
@@ -262,7 +262,7 @@ def test_a_query_of_the_users_own_is_a_command(mongodb):
         session.run(Statement("db.readings.count()", outputs(query), tuned=True))
 
 
-def test_names_that_are_alike_do_not_hide_each_other(mongodb):
+def test_equal_names_do_not_hide_each_other(mongodb):
     columns = (*SAMPLES.columns[:1], Column("count", Type.TEXT, Role.TAG), *SAMPLES.columns[2:])
     batch = samples()
     data = {("count" if name == "site" else name): d for name, d in batch.data.items()}
@@ -294,11 +294,11 @@ def test_indices_are_those_of_the_reference_document(open_mongodb, layout, expec
     assert sorted(keys) == sorted(expected)
 
 
-# --- what an error means for the rows ------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("ordered", "kept"), [(False, 7), (True, 2)])
-def test_what_a_batch_has_stored_is_counted_when_some_of_it_is_refused(open_mongodb, ordered, kept):
+def test_the_stored_rows_of_a_partly_refused_batch_are_counted(open_mongodb, ordered, kept):
     database, wide = open_mongodb(ordered=ordered), Wideset(PrimaryKey.CLIENT)
     database.create(wide.tables, 10)
     first = wide.batches[0]
@@ -314,10 +314,10 @@ def test_what_a_batch_has_stored_is_counted_when_some_of_it_is_refused(open_mong
         assert count(database, session, wide.tables[0]) == 3 + kept
         assert session.classify(caught.value) is Failure.FATAL
         assert session.alive
-        told = database.explain(caught.value)
-    assert "Duplicate key" in told
-    assert "--clean" in told
-    assert ordered or "7 rows were stored and 3 errors reported" in told
+        message = database.explain(caught.value)
+    assert "Duplicate key" in message
+    assert "--clean" in message
+    assert ordered or "7 rows were stored and 3 errors reported" in message
 
 
 def test_a_server_that_is_killed(server, open_mongodb):
@@ -335,7 +335,9 @@ def test_a_server_that_is_killed(server, open_mongodb):
         with pytest.raises(PyMongoError) as again:
             session.send(payload)
         assert isinstance(again.value, ServerSelectionTimeoutError)
-        assert session.classify(again.value) is Failure.NOT_APPLIED  # there was nobody to send to
+        assert (
+            session.classify(again.value) is Failure.NOT_APPLIED
+        )  # there was no server to send to
     with pytest.raises(SetupError, match="check that the server runs"):
         database.connect()
     server.start()
@@ -354,7 +356,7 @@ def test_a_storage_that_is_killed_behind_the_server(server, mongodb):
             for _ in range(MOST_CONNECTIONS):
                 with pytest.raises(PyMongoError) as caught:
                     session.send(payload)
-                # The server's own connections break one after the other, before it makes new ones.
+                # FerretDB's connections break one after the other before it opens new ones.
                 assert session.classify(caught.value) in (Failure.UNKNOWN, Failure.NOT_APPLIED)
                 if "failed to connect" in str(caught.value):
                     break
@@ -365,7 +367,7 @@ def test_a_storage_that_is_killed_behind_the_server(server, mongodb):
         session.send(payload)
 
 
-def test_a_server_that_hangs_is_given_up(server, open_mongodb):
+def test_a_hanging_server_times_out(server, open_mongodb):
     wide, database = Wideset(PrimaryKey.DB), open_mongodb(timeout_s=1, connect_timeout_s=1)
     database.create(wide.tables, 10)
     with database.connect() as session:
@@ -425,8 +427,8 @@ def test_what_the_drivers_errors_mean(mongodb, error, meaning):
         ([112], [], 0, Failure.NOT_APPLIED),
         ([112, 121], [], 0, Failure.FATAL),
         ([11600], [], 0, Failure.UNKNOWN),
-        ([], [64], 2, Failure.UNKNOWN),  # stored, but not by as many members as were asked for
-        ([], [], 1, Failure.UNKNOWN),  # fewer than were sent, and no reason given
+        ([], [64], 2, Failure.UNKNOWN),  # stored, but by fewer members than demanded
+        ([], [], 1, Failure.UNKNOWN),  # fewer than were sent, without a reason
     ],
 )
 def test_what_a_bulk_reply_means(mongodb, codes, concern, inserted, meaning):
@@ -439,7 +441,7 @@ def test_what_a_bulk_reply_means(mongodb, codes, concern, inserted, meaning):
         assert session.classify(BulkWriteError(details)) is meaning
 
 
-def test_a_batch_longer_than_a_command_is_sent_in_several(mongodb, monkeypatch):
+def test_a_batch_larger_than_a_command_is_sent_in_several(mongodb, monkeypatch):
     wide = Wideset(PrimaryKey.DB)
     mongodb.create(wide.tables, 300)
     monkeypatch.setattr(mongodb_session, "COMMAND_BYTES", 20_000)
@@ -451,7 +453,7 @@ def test_a_batch_longer_than_a_command_is_sent_in_several(mongodb, monkeypatch):
         assert found == wide.answer(RowsQuery(wide.tables[0]))
 
 
-def test_a_batch_of_which_a_part_was_stored_is_not_sent_again(mongodb, monkeypatch):
+def test_a_partly_stored_batch_is_not_sent_again(mongodb, monkeypatch):
     wide = Wideset(PrimaryKey.DB)
     mongodb.create(wide.tables, 300)
     monkeypatch.setattr(mongodb_session, "COMMAND_ROWS", 100)
@@ -476,8 +478,8 @@ def test_a_reply_that_acknowledges_fewer_documents_than_were_sent_is_an_error(mo
             with pytest.raises(BulkWriteError) as caught:
                 session.send(payload)
             assert session.classify(caught.value) is Failure.UNKNOWN
-            told = mongodb.explain(caught.value)
-            assert told == f"the server acknowledged {acknowledged} of 300 documents"
+            message = mongodb.explain(caught.value)
+            assert message == f"the server acknowledged {acknowledged} of 300 documents"
 
 
 @pytest.mark.parametrize(
@@ -493,35 +495,37 @@ def test_a_command_is_cut_between_documents(monkeypatch, limit, rows, sizes):
     assert b"".join(documents for _, documents in cut) == content
 
 
-# --- being refused, and secrets ------------------------------------------------------------------
+# --- refused connections, and secrets ------------------------------------------------------------
 
 
 def test_a_wrong_password(open_mongodb):
-    for told in refusal(open_mongodb(password="swordfish")):
-        assert "Authentication failed.; check user and password" in told
-        assert "swordfish" not in told
+    for message in refusal(open_mongodb(password="swordfish")):
+        assert "Authentication failed.; check user and password" in message
+        assert "swordfish" not in message
 
 
 def test_no_password_at_all(open_mongodb):
-    for told in refusal(open_mongodb(password=None)):
-        assert "A password is required; check user and password" in told
+    for message in refusal(open_mongodb(password=None)):
+        assert "A password is required; check user and password" in message
 
 
 def test_no_user_at_all(server, open_mongodb):
     reach = f"mongodb://127.0.0.1:{server.port()}/"
-    for told in refusal(open_mongodb(connection_string=reach, password=None)):
-        assert "requires authentication; grant the user" in told
+    for message in refusal(open_mongodb(connection_string=reach, password=None)):
+        assert "requires authentication; grant the user" in message
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
-def test_a_server_that_is_not_there(open_mongodb, host):
+def test_a_server_that_cannot_be_reached(open_mongodb, host):
     reach = f"mongodb://ann:swordfish@{host}:{free_port()}/"
-    for told in refusal(open_mongodb(connection_string=reach, password=None, connect_timeout_s=1)):
-        assert host in told
-        assert "; check that the server runs" in told
-        assert "swordfish" not in told
-        assert "Topology" not in told
-        assert "configured timeouts" not in told
+    for message in refusal(
+        open_mongodb(connection_string=reach, password=None, connect_timeout_s=1)
+    ):
+        assert host in message
+        assert "; check that the server runs" in message
+        assert "swordfish" not in message
+        assert "Topology" not in message
+        assert "configured timeouts" not in message
 
 
 SECRET = "s3cret"
@@ -540,8 +544,8 @@ UNREADABLE = [
 @pytest.mark.parametrize("reach", UNREADABLE)
 def test_no_password_is_ever_shown(open_mongodb, reach):
     database = open_mongodb(connection_string=reach, password=SECRET, connect_timeout_s=1)
-    told = [*refusal(database), str(database.options.public()), repr(database.options)]
-    assert [words for words in told if SECRET in words] == []
+    texts = [*refusal(database), str(database.options.public()), repr(database.options)]
+    assert [words for words in texts if SECRET in words] == []
 
 
 @pytest.mark.parametrize(
@@ -557,7 +561,7 @@ def test_a_connection_string_is_shown_without_its_password(reach, shown):
     assert options.public()["connection_string"] == shown
 
 
-def test_a_certificate_is_checked_unless_said_otherwise(server, open_mongodb):
+def test_a_certificate_is_verified_unless_insecure(server, open_mongodb):
     reach = server.connection_string("tls")
     authority = server.authority.read_text()
     for options in ({"ca_file": str(server.authority)}, {"ca": authority}, {"insecure": True}):
@@ -566,9 +570,9 @@ def test_a_certificate_is_checked_unless_said_otherwise(server, open_mongodb):
         database = open_mongodb(
             connection_string=f"{reach}&tls=true", connect_timeout_s=1, **options
         )
-        for told in refusal(database):
-            assert "certificate verify failed" in told
-            assert "; set ca_file to the CA's certificate" in told
+        for message in refusal(database):
+            assert "certificate verify failed" in message
+            assert "; set ca_file to the CA's certificate" in message
     with pytest.raises(SetupError, match=r"nowhere\.pem"):
         open_mongodb(connection_string=reach, ca_file="/nowhere.pem").connect()
 
@@ -585,7 +589,7 @@ def test_a_certificate_is_checked_unless_said_otherwise(server, open_mongodb):
         ({"w": "east", "timeout_s": 10}, "&w=1", {"w": "east", "wtimeout": 9000}),
     ],
 )
-def test_the_write_concern_is_that_of_the_options_or_of_the_connection_string(
+def test_the_write_concern_is_that_of_the_options_or_the_connection_string(
     server, open_mongodb, options, query, concern
 ):
     database = open_mongodb(connection_string=server.connection_string() + query, **options)
@@ -597,7 +601,7 @@ def test_the_write_concern_is_that_of_the_options_or_of_the_connection_string(
     assert sent[0]["ordered"] is False
 
 
-def test_what_is_not_acknowledged_is_refused(server, open_mongodb):
+def test_a_write_concern_without_acknowledgement_is_refused(server, open_mongodb):
     for w in (0, "0", -1, ""):
         with pytest.raises(ValidationError, match="acknowledges nothing"):
             MongodbOptions(connection_string="mongodb://h", w=w)
@@ -626,26 +630,26 @@ NOT = {"writeConcernMajorityJournalDefault": False}
         ({"w": 1}, ALONE, {}, False, "memory of the only server"),
     ],
 )
-def test_durability_is_what_the_manual_says_of_a_write_concern(
+def test_durability_follows_from_the_write_concern_as_in_the_manual(
     concern, hello, config, durable, words
 ):
-    found, told = durability(concern, hello, config)
+    found, sentence = durability(concern, hello, config)
     assert found is durable
-    assert told.startswith("an acknowledged row")
-    assert re.search(words, told)
+    assert sentence.startswith("an acknowledged row")
+    assert re.search(words, sentence)
 
 
-def test_ferretdb_is_told_apart(open_mongodb):
+def test_ferretdb_is_recognised(open_mongodb):
     server = open_mongodb().describe()
     assert server.version == "FerretDB 2.7.0"
     assert server.settings["document_format"] == "flat"
     assert server.settings["w"] == "majority"
-    told = open_mongodb(document_format="timeseries").describe().version
-    assert told == "FerretDB 2.7.0, which stores a time series in a plain collection"
+    version = open_mongodb(document_format="timeseries").describe().version
+    assert version == "FerretDB 2.7.0, which stores a time series in a plain collection"
 
 
 class MadeUp:
-    """A session on a client that gives made-up replies of a mongod."""
+    """A session whose client returns made-up replies of a mongod."""
 
     def __init__(self, **replies):
         self.client = self.admin = self
@@ -683,7 +687,7 @@ def test_a_mongod_that_is_too_old_is_refused(mongodb, monkeypatch):
         mongodb.inspect()
 
 
-def test_members_that_hold_data_are_counted():
+def test_members_that_store_data_are_counted():
     assert members(MadeUp(), {}) == 1
     assert members(MadeUp(), MEMBERS) == 3
     shards = [{"host": "rs0/a:1,b:1,c:1"}, {"host": "rs1/d:1,e:1,f:1"}]

@@ -12,7 +12,7 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import Postgres, PostgresOptions
-from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.shared.sql import TRANSACTION, VALUES, RowCountMismatch
 from simulator.modules.sqlite import SqliteDialect
 from tests.contract.harness import Wideset, refusal
 from tests.contract.wide import READINGS
@@ -257,6 +257,45 @@ def test_a_server_that_crashes(server, postgres, mode):
         assert session.run(postgres.render(AggregateQuery(READINGS, COUNT))) == [(1,)]
 
 
+@pytest.mark.parametrize(
+    ("mode", "stored", "meaning"),
+    [
+        (SINGLE, 0, Failure.FATAL),
+        (BATCH, 7, Failure.UNKNOWN),
+        (VALUES, 7, Failure.UNKNOWN),
+        (TRANSACTION, 0, Failure.FATAL),  # rolled back
+    ],
+)
+def test_rows_that_a_trigger_drops_are_an_error(postgres, execute, mode, stored, meaning):
+    wide = Wideset()
+    postgres.create(wide.tables, 10)
+    skip = "BEGIN IF NEW.small = 0 THEN RETURN NULL; END IF; RETURN NEW; END"
+    execute(
+        f"CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS '{skip}'",
+        "CREATE TRIGGER skip BEFORE INSERT ON readings FOR EACH ROW EXECUTE FUNCTION skip()",
+    )
+    first, rows = (2, 1) if mode == SINGLE else (0, 8)  # `small` is 0 in the third row
+    sent = wide.batches[0].slice(first, first + rows)
+    with postgres.connect() as session:
+        (payload,) = session.encode(sent, mode, rows)
+        with pytest.raises(RowCountMismatch, match="and reported no error") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is meaning
+        assert session.run(postgres.render(AggregateQuery(wide.tables[0], COUNT))) == [(stored,)]
+    assert "look for triggers" in postgres.explain(caught.value)
+
+
+def test_rows_that_a_rule_drops_are_an_error(postgres, execute):
+    wide = Wideset()
+    postgres.create(wide.tables, 10)
+    execute("CREATE RULE skip AS ON INSERT TO readings DO INSTEAD NOTHING")
+    with postgres.connect() as session:
+        (payload,) = session.encode(wide.batches[0].slice(0, 5), VALUES, 5)
+        with pytest.raises(RowCountMismatch, match="stored 0 of 5 rows") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.FATAL
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_lock_that_is_not_granted_in_time_means_not_applied(postgres, mode):
     wide = Wideset()
@@ -363,7 +402,7 @@ def test_a_server_that_is_not_there(open_postgres):
         assert "swordfish" not in told
 
 
-def test_missing_rights(server, server_database, open_postgres, execute):
+def test_missing_permissions(server, server_database, open_postgres, execute):
     execute("CREATE ROLE guest LOGIN PASSWORD 'guest-password'")
     try:
         reach = server.connection_string(server_database, "guest")
@@ -371,7 +410,9 @@ def test_missing_rights(server, server_database, open_postgres, execute):
         with pytest.raises(SetupError, match=r"permission denied for schema public; .*GRANT"):
             guest.create([EVENTS], 1)
         open_postgres().create([EVENTS], 1)
-        with pytest.raises(SetupError, match=r"must be owner of table events; .*own the tables"):
+        with pytest.raises(
+            SetupError, match=r"must be owner of table events; .*owner of the tables"
+        ):
             guest.drop([EVENTS])
     finally:
         execute("DROP ROLE guest")

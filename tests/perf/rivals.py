@@ -174,7 +174,7 @@ def execute_concurrent(given: Prepared) -> Send:
     from cassandra.concurrent import execute_concurrent as execute
     from cassandra.query import BatchStatement, BatchType
 
-    from simulator.modules.cassandra import tables as cql
+    from simulator.modules.cassandra import query as cql
 
     session = given.module.connect()  # its policies are objects of the driver
     insert = cql.insert(given.options["keyspace"], given.table, given.table.name)

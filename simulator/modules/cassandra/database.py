@@ -1,31 +1,36 @@
-"""Apache Cassandra, and what speaks its protocol (YCQL), through cassandra-driver.
+"""Apache Cassandra, and databases that speak its protocol (YCQL), through cassandra-driver.
 
-Rows are encoded as the bytes of prepared statements (simulator/encode/cql.py); queries that CQL
-cannot answer exactly, or at all, are answered from ranges of tokens (query.py).
+Rows are sent as the encoded parameters of prepared statements (simulator/encode/cql.py). Queries
+that CQL cannot answer exactly, or not at all, are answered from ranges of tokens (query.py).
 """
 
+import re
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table, former_names
+from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
-from simulator.modules.cassandra import tables as cql
-from simulator.modules.cassandra.query import Renderer
-from simulator.modules.shared.tls import CA, CA_FILE, INSECURE
+from simulator.modules.cassandra import query as cql
+from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, socket_options, tls_context
 
 if TYPE_CHECKING:
+    from cassandra.cluster import Cluster
+
     from simulator.modules.cassandra.session import CassandraSession
 
 _FLUSH_MS = 100
-_NOT_TOLD = 0
-"""Of a keyspace whose replication is the server's own, as YugabyteDB's is."""
+_SETTLE_S = 6 * 3600.0
+_SCHEMA_AGREEMENT_S = 30
+_SYSTEM_S = 30
+_HEARTBEAT_S = 10  # a node that vanishes is detected after two of them
+_MIB = 1 << 20
 
 Consistency = Literal[
     "ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE"
@@ -38,20 +43,29 @@ _READ_BACK = {
     "EACH_QUORUM": "LOCAL_QUORUM",
     "ALL": "ONE",
 }
-"""The least consistency that finds every row written with another; ALL for the rest."""
+"""Consistency of writes -> the lowest one of reads that finds every row; ALL for the others."""
+
+_SETTINGS = (
+    "batch_size_fail_threshold",
+    "commitlog_sync",
+    "commitlog_sync_group_window",
+    "commitlog_sync_period",
+    "commitlog_sync_period_in_ms",
+    "write_request_timeout",
+    "write_request_timeout_in_ms",
+)
 
 
 class CassandraOptions(Options):
     """Options of the module `cassandra`."""
 
     hosts: str = Field(
-        description="some nodes of the cluster, with commas between; the others are found through "
-        "them"
+        description="some nodes of the cluster, separated by commas; the others are discovered"
     )
     port: int = Field(9042, ge=1, le=65535, description="port of CQL's native protocol")
-    username: str | None = Field(None, description="user to log in as, if the cluster wants one")
+    username: str | None = Field(None, description="the user, if the cluster requires a login")
     password: SecretStr | None = Field(None, description="the user's password")
-    tls: bool = Field(default=False, description="encrypt; the servers' certificates are checked")
+    tls: bool = Field(default=False, description="use TLS and verify the servers' certificates")
     ca_file: str | None = CA_FILE
     ca: SecretStr | None = CA
     insecure: bool = INSECURE
@@ -61,145 +75,197 @@ class CassandraOptions(Options):
     keyspace: str = Field(
         "benchmark",
         pattern=r"^[A-Za-z][A-Za-z0-9_]{0,47}$",
-        description="keyspace of the tables; created if it is not there",
+        description="keyspace of the tables; created if it does not exist",
     )
     replication_factor: int = Field(
-        3, ge=1, description="on how many nodes each row is stored, in every datacenter"
+        3, ge=1, description="number of replicas of each row, in every datacenter"
     )
     replication_class: Literal["NetworkTopologyStrategy", "SimpleStrategy"] = Field(
-        "NetworkTopologyStrategy",
-        description="how the nodes are chosen, if the keyspace is created",
+        "NetworkTopologyStrategy", description="replication strategy of a keyspace that is created"
     )
     consistency: Consistency = Field(
-        "LOCAL_QUORUM",
-        description="how many of them must have a row before it counts as acknowledged",
+        "LOCAL_QUORUM", description="replicas that must have a row before it is acknowledged"
     )
     read_consistency: ReadConsistency | None = Field(
         None,
-        description="how many of them a query asks; default: as many as find every acknowledged "
+        description="replicas that a query reads from; default: as many as find every acknowledged "
         "row, so that answers can be verified",
     )
     clustering_columns: str = Field(
         "",
-        description="columns of the primary key behind the tags, such as sequence_number; "
-        "default: the time. A row whose key is there already replaces it",
+        description="columns of the primary key after the tags, such as sequence_number; "
+        "default: the time. A row with an existing key replaces that row",
     )
     max_sync_calls: int = Field(
-        1,
-        ge=1,
-        le=1024,
-        description="how many sends a worker has on their way at once; 1: it waits for each",
+        1, ge=1, le=1024, description="batches that a worker has in flight; 1: it waits for each"
     )
     batches: Literal["partition", "mixed"] = Field(
         "partition",
-        description="partition: the rows of a send go in an UNLOGGED batch for each partition "
-        "(device), all at once; mixed: in one, whatever their partitions. Rows whose key is an id "
-        "of their own go in mixed batches of 16 KiB",
+        description="partition: an UNLOGGED batch for each partition (device) among the rows, all "
+        "sent at once; mixed: one UNLOGGED batch of all rows. Rows whose key is an id of their own "
+        "go in mixed batches of 16 KiB",
     )
     aggregation_plan: Literal["server", "client"] = Field(
         "server",
-        description="server: it aggregates each range of tokens, as far as CQL can; client: rows "
-        "are fetched and aggregated here",
+        description="server: the server aggregates each range of tokens, as far as CQL can; "
+        "client: the client fetches and aggregates rows",
     )
     table_options: str = Field(
-        "", description="what is added to CREATE TABLE ... WITH, such as compaction = {...}"
+        "", description="options for CREATE TABLE ... WITH, such as compaction = {...}"
     )
     protocol_version: Literal[3, 4, 5] | None = Field(
-        None, description="version of the native protocol; default: the highest both sides speak"
+        None, description="version of the native protocol; default: the highest that both support"
     )
-    connect_timeout_s: float = Field(10, gt=0, description="how long to wait for a connection")
+    connect_timeout_s: float = Field(10, gt=0, description="timeout for a connection")
     request_timeout_s: float = Field(
-        60, gt=0, description="how long to wait for an acknowledgement while the node is there"
+        60, gt=0, description="timeout for an acknowledgement by a node that is up"
     )
     query_timeout_s: float = Field(
-        600, gt=0, description="how long to wait for a page of an answer while the node is there"
+        600, gt=0, description="timeout for a page of an answer by a node that is up"
     )
 
 
-class Cassandra(Database):
+class Cassandra(Database["CassandraSession"]):
     """A keyspace of a cluster."""
 
     name = "cassandra"
     capabilities = Capabilities(
         modes={
             SINGLE: "one prepared INSERT",
-            BATCH: "UNLOGGED batches of prepared INSERTs, one for each partition of the send",
+            BATCH: "UNLOGGED batches of prepared INSERTs, one for each partition among the rows",
         },
         primary_keys={
-            PrimaryKey.NONE: "no id column: ((tags), time) is the key, since CQL has no table "
-            "without; see clustering_columns",
-            PrimaryKey.CLIENT: "text, sent by the client: each row a partition of its own",
-            PrimaryKey.UUID: "uuid(): each row a partition of its own",
+            PrimaryKey.NONE: "no id column: ((tags), time) is the key, since every CQL table has "
+            "one; see clustering_columns",
+            PrimaryKey.CLIENT: "text, sent by the client: each row is a partition of its own",
+            PrimaryKey.UUID: "uuid(): each row is a partition of its own",
         },
-        acknowledged="as many replicas as `consistency` says have the row in their commit log and "
-        "in memory; their commitlog_sync says whether it was also synced to disk",
-        oldest={"Cassandra": (4, 0)},  # tables that show the settings
+        acknowledged="as many replicas as `consistency` demands have the row in their commit log "
+        "and in memory; their commitlog_sync decides whether it was also synced to disk",
+        oldest={"Cassandra": (4, 0)},  # virtual tables show the settings
         limits=(
-            "a row whose key is there already replaces it, without a word",
-            "a primary key takes no NULL, 65,535 bytes at most, and a partition key no empty text",
-            "a timestamp has milliseconds: finer ones are bigint, and booleans tinyint, to add up",
-            "groups by time or other columns than the key's: the client fetches and groups rows",
+            "a row with an existing key silently replaces that row",
+            "a primary key has no NULL and at most 65,535 bytes, a partition key no empty text",
+            "timestamps have milliseconds: finer ones are stored as bigint; booleans as tinyint",
+            "groups by time, or by columns outside the key, are aggregated by the client",
         ),
-        # A log that is synced periodically is replayed up to its last marker, of every 100 ms.
     )
     options_model: ClassVar[type[Options]] = CassandraOptions
     options: CassandraOptions
+    remedies: ClassVar[Mapping[str, str]] = {
+        "no address is known|Name or service": "check hosts",
+        "[Uu]sername|Bad credentials|AuthenticationFailed": "check username and password: "
+        "--extra-option username=... password=..., or the target's options",
+        "CERTIFICATE_VERIFY_FAILED|Hostname mismatch": "set ca_file or ca to the CA's certificate, "
+        "and hosts to names in the servers' certificates; or insecure=true, which verifies nothing",
+        "SSL|ssl|PROTOCOL_ERROR|Connection reset": "check whether the cluster uses TLS: tls=true "
+        "or false",
+        "Unable to connect to any servers": "check hosts, port and local_datacenter: no node of "
+        "the datacenter was found",
+        "Connection refused|timed out|OperationTimedOut|No route": "check that the nodes run, and "
+        "hosts and port",
+        "[Bb]atch too large": "raise the server's batch_size_fail_threshold, use a smaller "
+        "--batch, or remove batches=mixed",
+        "unconfigured table|([Tt]able|[Kk]eyspace) .* does not exist": "run an insert first",
+        "Unavailable": "start the missing nodes, or lower consistency or replication_factor",
+        "WriteTimeout": "the replicas are overloaded: use fewer workers or a smaller --batch, or "
+        "raise the server's write_request_timeout",
+        "ReadTimeout|ReadFailure": "raise the server's range_request_timeout and "
+        "read_request_timeout",
+        "Unauthorized": "GRANT ALL PERMISSIONS ON KEYSPACE ... TO the user",
+    }
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         options = self.options
         if batch_rows > MOST_ROWS:
-            found.append(f"--batch: CQL's batches count their rows in 16 bits: {MOST_ROWS} at most")
+            found.append(f"--batch: a CQL batch has at most {MOST_ROWS} rows, got {batch_rows}")
         if options.clustering_columns and primary_key is not PrimaryKey.NONE:
             found.append(
-                f"--primary-key: {primary_key} makes the id the whole key, and leaves no place for "
-                f"clustering_columns={options.clustering_columns}"
+                f"--primary-key: {primary_key} makes the id the whole key, so "
+                f"clustering_columns={options.clustering_columns} has no effect; remove one of both"
             )
         has_ca = bool(options.ca_file or options.ca)
         if (options.insecure or has_ca) and not options.tls:
-            found.append("insecure, ca_file and ca are about tls=true; add it, or leave them out")
+            found.append("insecure, ca_file and ca have no effect without tls=true")
         if options.insecure and has_ca:
-            found.append("insecure=true checks no certificate, so a CA has no use; choose one")
+            found.append("insecure=true verifies no certificate, and ca_file and ca do; choose one")
         if (options.username is None) != (options.password is None):
-            found.append("username and password belong together; give both or none")
+            found.append("username and password belong together; set both or none")
         return found
+
+    # --- connecting
 
     def connect(self) -> "CassandraSession":
         """Connect to the cluster's nodes."""
-        from simulator.modules.cassandra.connect import connected  # noqa: PLC0415  # the driver
-        from simulator.modules.cassandra.session import CassandraSession  # noqa: PLC0415
+        # The driver is imported only by a module that connects.
+        from simulator.modules.cassandra.session import CassandraSession, Layout  # noqa: PLC0415
 
+        options = self.options
         try:
-            cluster, session = connected(self.options, self._read_consistency)
-        except Exception as error:  # noqa: BLE001 - the driver's, the socket's, or TLS's
-            raise SetupError(f"cassandra: {self._told(error)}") from None
-        return CassandraSession(cluster, session, self.options, self._key_of)
+            cluster = self._cluster()
+            try:
+                session = cluster.connect(wait_for_all_pools=True)
+            except BaseException:
+                cluster.shutdown()
+                raise
+        except SetupError:
+            raise
+        except Exception as error:  # noqa: BLE001 - of the driver, the socket, or TLS
+            raise self.setup_error(error) from None
+        layout = Layout(options.keyspace, self._key_of, options.batches == "mixed")
+        in_flight, timeout_s = options.max_sync_calls, options.request_timeout_s
+        return CassandraSession(cluster, session, layout, in_flight, timeout_s)
+
+    def _cluster(self) -> "Cluster":
+        from cassandra.auth import PlainTextAuthProvider  # noqa: PLC0415
+        from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster  # noqa: PLC0415
+
+        from simulator.modules.cassandra.session import QUERIES, SYSTEM, profile  # noqa: PLC0415
+
+        options = self.options
+        local = partial(profile, options.local_datacenter or "")
+        optional: dict[str, Any] = {}
+        if options.protocol_version is not None:
+            optional["protocol_version"] = options.protocol_version
+        if options.username is not None:
+            password = options.secrets().get("password", "")
+            optional["auth_provider"] = PlainTextAuthProvider(options.username, password)
+        if options.tls:
+            context = tls_context(options.ca_file, options.ca, insecure=options.insecure)
+            optional["ssl_context"] = context
+        return Cluster(
+            contact_points=[host for host in re.split(r"[\s,]+", options.hosts) if host],
+            port=options.port,
+            execution_profiles={
+                EXEC_PROFILE_DEFAULT: local(options.consistency, options.request_timeout_s),
+                QUERIES: local(self._read_consistency, options.query_timeout_s),
+                SYSTEM: local("LOCAL_ONE", _SYSTEM_S),
+            },
+            compression=False,
+            # They include TCP_NODELAY, without which every batch would take 40 ms: its last packet
+            # would wait for the acknowledgement of the packets before.
+            sockopts=socket_options(),
+            connect_timeout=options.connect_timeout_s,
+            control_connection_timeout=options.connect_timeout_s,
+            max_schema_agreement_wait=_SCHEMA_AGREEMENT_S,
+            idle_heartbeat_interval=_HEARTBEAT_S,
+            idle_heartbeat_timeout=_HEARTBEAT_S,
+            **optional,
+        )
 
     @property
     def _read_consistency(self) -> str:
         return self.options.read_consistency or _READ_BACK.get(self.options.consistency, "ALL")
 
-    def _key_of(self, table: Table) -> cql.Key:
+    def _key_of(self, table: Table) -> cql.TableKey:
         return cql.key_of(table, self.options.clustering_columns)
 
-    def _told(self, error: Exception) -> str:
-        return self.options.redact(self.explain(error))
-
-    @contextmanager
-    def _connected(self) -> Iterator["CassandraSession"]:
-        """Connect for something other than a run."""
-        from cassandra import DriverException  # noqa: PLC0415
-        from cassandra.cluster import NoHostAvailable  # noqa: PLC0415
-
-        with self.connect() as session:
-            try:
-                yield session
-            except (DriverException, NoHostAvailable) as error:
-                raise SetupError(f"cassandra: {self._told(error)}") from error
+    # --- tables
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none, and their keyspace if it is not there."""
+        """Create the tables, all or none, and their keyspace if it does not exist."""
         options = self.options
         names = [(table, name) for table in tables for name in table.names]
         statements = {
@@ -208,113 +274,127 @@ class Cassandra(Database):
             )
             for table, name in names
         }
-        with self._connected() as session:
-            known = _table_names(session, options.keyspace)
+        with self.administration() as session:
+            known = self._existing(session)
             if in_the_way := sorted(known & set(statements)):
-                raise SetupError(
-                    f"cassandra: keyspace {options.keyspace}: {in_the_way[0]} already exists; drop "
-                    "it, or run with --clean"
-                )
+                raise self.already_exists(f"keyspace {options.keyspace}: {in_the_way[0]}")
             self._create_keyspace(session, has_tables=bool(known))
-            made: list[str] = []
+            created: list[str] = []
             try:
                 for name, statement in statements.items():
-                    made.append(name)
-                    _define(session, statement)
+                    created.append(name)
+                    session.define(statement)
             except BaseException:
-                for name in made:
+                for name in created:
                     full = cql.full_name(options.keyspace, name)
-                    _define(session, f"DROP TABLE IF EXISTS {full}")
+                    session.define(f"DROP TABLE IF EXISTS {full}")
                 raise
 
-    def _create_keyspace(self, session: "CassandraSession", *, has_tables: bool) -> None:
-        options = self.options
-        nodes = len(session.local_nodes)
-        if options.replication_factor > nodes:
-            raise SetupError(
-                f"cassandra: replication_factor={options.replication_factor}, and the datacenter "
-                f"has {nodes} node{'s' if nodes > 1 else ''}: no row could have as many replicas; "
-                f"add nodes, or --extra-option replication_factor={nodes}"
-            )
-        replication = (
-            f"{{'class': '{options.replication_class}', "
-            f"'replication_factor': {options.replication_factor}}}"
+    def _existing(self, session: "CassandraSession") -> set[str]:
+        found = session.rows(
+            "SELECT table_name FROM system_schema.tables WHERE keyspace_name = %s",
+            self.options.keyspace,
         )
-        name = cql.quoted(options.keyspace)
-        replicas = _replicas(session, options.keyspace)
-        if replicas is None:
-            _define(session, f"CREATE KEYSPACE {name} WITH replication = {replication}")
-        elif replicas in (options.replication_factor, _NOT_TOLD):
+        return {name for (name,) in found}
+
+    def _create_keyspace(self, session: "CassandraSession", *, has_tables: bool) -> None:
+        options, wanted = self.options, self.options.replication_factor
+        nodes = len(session.local_nodes)
+        if wanted > nodes:
+            raise SetupError(
+                f"cassandra: replication_factor={wanted} needs {wanted} nodes, but the datacenter "
+                f"has {nodes} node{'s' if nodes > 1 else ''}; add nodes, or --extra-option "
+                f"replication_factor={nodes}"
+            )
+        replication = f"{{'class': '{options.replication_class}', 'replication_factor': {wanted}}}"
+        name, existing = cql.quoted(options.keyspace), session.replication(options.keyspace)
+        replicas = self._replicas(session)
+        if existing is None:
+            session.define(f"CREATE KEYSPACE {name} WITH replication = {replication}")
+        elif replicas is None or replicas == wanted:
             return
         elif has_tables:
             raise SetupError(
-                f"cassandra: keyspace {options.keyspace} has other tables, and {replicas} replicas "
-                f"of each row where replication_factor={options.replication_factor}; name another "
-                "keyspace, or drop this one"
+                f"cassandra: keyspace {options.keyspace} has other tables and {replicas} replicas "
+                f"of each row, not replication_factor={wanted}; use another keyspace, or drop it"
             )
         else:
-            _define(session, f"ALTER KEYSPACE {name} WITH replication = {replication}")
+            session.define(f"ALTER KEYSPACE {name} WITH replication = {replication}")
+
+    def _replicas(self, session: "CassandraSession") -> int | None:
+        """Return the number of replicas in the local datacenter; None if it is not known.
+
+        YugabyteDB does not report it.
+        """
+        replication = session.replication(self.options.keyspace) or {}
+        datacenters = {node.datacenter for node in session.local_nodes}
+        for name in (*datacenters, "replication_factor"):
+            if name in replication:
+                return int(replication[name])
+        return None
 
     def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables that are there."""
-        keyspace = self.options.keyspace
-        with self._connected() as session:
-            known = _table_names(session, keyspace)
+        """Drop the tables that exist."""
+        with self.administration() as session:
+            known = self._existing(session)
             for name in map(cql.table_name, former_names(tables)):
                 if name in known:
-                    _define(session, f"DROP TABLE IF EXISTS {cql.full_name(keyspace, name)}")
+                    full = cql.full_name(self.options.keyspace, name)
+                    session.define(f"DROP TABLE IF EXISTS {full}")
 
     def settle(self, tables: Sequence[Table]) -> None:
         """Write the memtables to disk and wait until no node flushes or compacts.
 
-        CQL has no statement that flushes: `nodetool flush` and `compact` go through JMX, which is
-        on the nodes themselves. But a table's memtable is flushed when its flush period is over, so
-        that is made short for a moment. What compaction then finds to do is its strategy's choice.
-        Servers without virtual tables (Cassandra 3, YugabyteDB) are left to themselves.
+        CQL has no statement that flushes; `nodetool flush` and `compact` use JMX, which only the
+        nodes themselves can reach. But a memtable is flushed when the table's flush period ends, so
+        this is made short for a moment. The compaction strategy decides what to compact then.
+        Servers without virtual tables (Cassandra 3, YugabyteDB) settle on their own.
         """
-        from simulator.modules.cassandra import server  # noqa: PLC0415
-
-        names = [name for table in tables for name in table.names]
-        with self._connected() as session:
-            if not server.has_views(session):
+        with self.administration() as session:
+            if not session.has_virtual_tables:
                 return
-            self._flush_within(session, names, _FLUSH_MS)
+            self._flush_within(session, tables, _FLUSH_MS)
             time.sleep(2 * _FLUSH_MS / 1000)
-            self._flush_within(session, names, 0)
-            server.wait_until_quiet(session)
+            self._flush_within(session, tables, 0)
+            session.wait_until_quiet(_SETTLE_S)
 
     def _flush_within(
-        self, session: "CassandraSession", names: Sequence[str], period_ms: int
+        self, session: "CassandraSession", tables: Sequence[Table], period_ms: int
     ) -> None:
-        for name in names:
+        for name in names_of(tables):
             full = cql.full_name(self.options.keyspace, name)
-            _define(session, f"ALTER TABLE {full} WITH memtable_flush_period_in_ms = {period_ms}")
+            session.define(f"ALTER TABLE {full} WITH memtable_flush_period_in_ms = {period_ms}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return what the tables take on all nodes, replicas and all; None if it is not told."""
-        from simulator.modules.cassandra import server  # noqa: PLC0415
+        """Return the size of the tables and their replicas; each node rounds up to whole MiB."""
+        names = {cql.table_name(name) for name in names_of(tables)}
+        text = "SELECT keyspace_name, table_name, mebibytes FROM system_views.disk_usage"
+        with self.administration() as session:
+            if not session.has_virtual_tables:
+                return None
+            answers = session.on_each_node(text)
+        return _MIB * sum(
+            int(size)
+            for answer in answers
+            for keyspace, name, size in answer
+            if keyspace == self.options.keyspace and name in names
+        )
 
-        names = [cql.table_name(name) for table in tables for name in table.names]
-        with self._connected() as session:
-            return server.size_bytes(session, self.options.keyspace, names)
+    # --- the server
 
     def describe(self) -> Server:
-        """Return the version, and what the nodes' settings make of an acknowledgement."""
-        from simulator.modules.cassandra import server  # noqa: PLC0415
-
+        """Return the version, and what the nodes' settings guarantee for an acknowledged row."""
         options = self.options
-        with self._connected() as session:
+        with self.administration() as session:
             ((version,),) = session.rows("SELECT release_version FROM system.local")
-            nodes = server.settings(session)
-            replicas = _replicas(session, options.keyspace) or options.replication_factor
+            nodes = session.settings(_SETTINGS)
+            replicas = self._replicas(session) or options.replication_factor
             known = len(session.cluster.metadata.all_hosts())
-        durable, durability = server.durability(
-            nodes, options.consistency, _acknowledging(options.consistency, replicas), replicas
-        )
+        durable, sentence = durability(nodes, options.consistency, replicas)
         return Server(
             version=f"Cassandra {version}",
             nodes=known,
-            durability=durability,
+            durability=sentence,
             durable=durable,
             settings={
                 "consistency": options.consistency,
@@ -327,44 +407,51 @@ class Cassandra(Database):
     def render(self, query: Query) -> Statement:
         """Return the query as CQL."""
         server_aggregates = self.options.aggregation_plan == "server"
-        return Renderer(self.options.keyspace, self._key_of, server_aggregates).render(query)
+        return cql.Renderer(self.options.keyspace, self._key_of, server_aggregates).render(query)
 
-    def explain(self, error: Exception) -> str:
-        """Return an error in the server's words, with a remedy where one is known."""
-        from simulator.modules.cassandra.connect import explained  # noqa: PLC0415
+    def words(self, error: Exception) -> str:
+        """Return the server's or the driver's message: of several nodes each message once."""
+        named = type(error).__name__
+        if named == "UnresolvableContactPoints":  # it does not contain the names
+            return f"no address is known for {self.options.hosts}"
+        causes = getattr(error, "errors", None)
+        if isinstance(causes, dict) and causes:  # NoHostAvailable: node -> error
+            by_node = {str(node): self.words(cause) for node, cause in causes.items()}
+            return f"{', '.join(by_node)}: {'; '.join(dict.fromkeys(by_node.values()))}"
+        words = " ".join(str(error).split())
+        if message := re.search(r'message="(.*)"', words):
+            return f"{message[1]} ({named})"
+        return f"{named}: {words}" if words else named
 
-        return explained(error, self.options.hosts)
 
-
-def _define(session: "CassandraSession", statement: str) -> None:
-    """Change the schema, and return once all nodes that are up know it."""
-    if not session.session.execute(statement).response_future.is_schema_agreed:
-        raise SetupError(
-            "cassandra: the nodes do not agree on the schema; see system.peers, and restart the "
-            "node whose schema_version differs"
-        )
-
-
-def _table_names(session: "CassandraSession", keyspace: str) -> set[str]:
-    found = session.rows(
-        "SELECT table_name FROM system_schema.tables WHERE keyspace_name = %s", keyspace
+def durability(
+    nodes: Sequence[Mapping[str, str]], consistency: str, replicas: int
+) -> tuple[bool | None, str]:
+    """Return whether an acknowledged row survives a power cut, and the reason in a sentence."""
+    acknowledging = _acknowledging(consistency, replicas)
+    if not acknowledging:
+        return False, f"an acknowledged row may exist only as a hint ({consistency})"
+    where = f"is in the commit log of {acknowledging} of {replicas} replicas ({consistency})"
+    kinds = {node.get("commitlog_sync") for node in nodes}
+    if not kinds or None in kinds:
+        return None, f"an acknowledged row {where}; the server does not report when it is synced"
+    if "periodic" not in kinds:
+        how = " and ".join(sorted(str(kind) for kind in kinds))
+        return True, f"an acknowledged row {where}, already synced to disk (commitlog_sync={how})"
+    periods = {
+        node.get("commitlog_sync_period") or node.get("commitlog_sync_period_in_ms", "?") + "ms"
+        for node in nodes
+        if node.get("commitlog_sync") == "periodic"
+    }
+    how = f"commitlog_sync=periodic, every {', '.join(sorted(periods))}"
+    # A restart replays the log up to its last marker, and markers are written every 100 ms.
+    survives = (
+        "is lost if the server's process is killed within 0.1 s, or its machine fails before the "
+        "next sync"
+        if acknowledging == 1
+        else "survives the loss of one machine, but not a power cut of all at once"
     )
-    return {name for (name,) in found}
-
-
-def _replicas(session: "CassandraSession", keyspace: str) -> int | None:
-    """Return on how many nodes of this datacenter the keyspace has a row; None if there is none."""
-    found = session.rows(
-        "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = %s", keyspace
-    )
-    if not found:
-        return None
-    ((replication,),) = found
-    datacenters = {node.datacenter for node in session.local_nodes}
-    for name in (*datacenters, "replication_factor"):
-        if name in replication:
-            return int(replication[name])
-    return _NOT_TOLD
+    return False, f"an acknowledged row {where}, synced to disk later: it {survives} ({how})"
 
 
 def _acknowledging(consistency: str, replicas: int) -> int:

@@ -1,14 +1,18 @@
-"""Logical queries as CQL, and what the client does with the answers.
+"""CQL: names, tables and keys, and the logical queries; everything here is a pure function.
 
-CQL aggregates over all rows or by partition, and over many rows it is slow and runs into time
-limits. So a query is put to each range of tokens by itself, and the client puts the answers
-together (the server's plan). What CQL cannot say at all, such as groups by other columns or by
-time, the client works out of the rows, range by range in bounded memory (the client's plan).
+CQL aggregates only over all rows or by partition, and over many rows it is slow and times out. So
+each query is sent for one range of tokens at a time, and the client combines the answers (the
+server's plan). Where CQL cannot express a query, such as groups by time or by other columns, the
+client fetches the rows range by range and aggregates them in bounded memory (the client's plan).
 """
 
+import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from simulator.data.query import (
     Aggregate,
@@ -21,33 +25,190 @@ from simulator.data.query import (
     Statement,
     outputs,
 )
-from simulator.data.schema import FLOATS, Column, Table
-from simulator.modules.cassandra.groups import COUNT, Groups, Part, parts_of
-from simulator.modules.cassandra.tables import Key, full_name, quoted, quoted_all, type_name
-from simulator.modules.shared.partials import Collected, Combiner, Distinct, Newest
+from simulator.data.schema import FLOATS, Column, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.errors import SetupError
+from simulator.modules.shared.partials import (
+    ROWS,
+    Collected,
+    Combiner,
+    Distinct,
+    GroupedRows,
+    Groups,
+    Newest,
+    Partial,
+    partials_of,
+)
 
-TOKENS = 1 << 64
+_PLAIN = re.compile(r"[a-z][a-z0-9_]*")
+_NOT_IN_NAMES = re.compile(r"\W", re.ASCII)
+_LONGEST_NAME = 48
+_DIGEST = 8
+
+# The words that cqlsh's grammar reserves, and those that Cassandra 5 refuses in addition.
+RESERVED = frozenset(
+    """
+    add allow alter and apply asc authorize batch begin by columnfamily create default delete desc
+    describe drop entries execute from full grant if in index infinity insert into is keyspace
+    limit materialized mbean mbeans modify nan norecursive not null of on or order primary rename
+    replace revoke schema select set table to token truncate unlogged unset update use using view
+    where with
+    """.split()
+)
+
+_TYPES = {
+    Type.INT16: "smallint",
+    Type.INT32: "int",
+    Type.INT64: "bigint",
+    Type.FLOAT32: "float",
+    Type.FLOAT64: "double",
+    # As large as a boolean, which CQL can neither sum nor cast to a number.
+    Type.BOOL: "tinyint",
+    Type.TEXT: "text",
+    Type.TIMESTAMP: "timestamp",
+}
+_WHOLE_MS = (TimeUnit.SECOND, TimeUnit.MILLISECOND)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - the driver's datetimes are naive and in UTC
+
+_ID = "id"
+"""The column that is the primary key of `--primary-key client` and `uuid`."""
+
+# --- names and tables ----------------------------------------------------------------------------
+
+
+def quoted(identifier: str) -> str:
+    """Return an identifier, quoted if needed."""
+    if _PLAIN.fullmatch(identifier) and identifier not in RESERVED:
+        return identifier
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+def quoted_all(identifiers: tuple[str, ...]) -> str:
+    """Return identifiers, separated by commas."""
+    return ", ".join(map(quoted, identifiers))
+
+
+def table_name(name: str) -> str:
+    """Return a physical table's name in CQL, which allows 48 characters: letters, digits and _.
+
+    A name that has to be changed gets a digest of the original, so that names stay different.
+    """
+    allowed = _NOT_IN_NAMES.sub("_", name)
+    if allowed == name and len(name) <= _LONGEST_NAME:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:_DIGEST]
+    return f"{allowed[: _LONGEST_NAME - _DIGEST - 1]}_{digest}"
+
+
+def full_name(keyspace: str, name: str) -> str:
+    """Return a physical table's name with its keyspace."""
+    return f"{quoted(keyspace)}.{quoted(table_name(name))}"
+
+
+def type_name(column: Column, unit: TimeUnit) -> str:
+    """Return the type that holds a column exactly; a CQL timestamp has only milliseconds."""
+    if column.type is Type.TIMESTAMP and unit not in _WHOLE_MS:
+        return "bigint"
+    return _TYPES[column.type]
+
+
+@dataclass(frozen=True, slots=True)
+class TableKey:
+    """A table's primary key: the columns that select the node, then those that sort the rows."""
+
+    partition: tuple[str, ...]
+    clustering: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the key."""
+        return (*self.partition, *self.clustering)
+
+
+def key_of(table: Table, clustering_columns: str) -> TableKey:
+    """Return the primary key; SetupError if the table has none.
+
+    A row replaces another one with the same key, so the key must be different for all rows.
+    """
+    if table.primary_key in (PrimaryKey.CLIENT, PrimaryKey.UUID):
+        return TableKey((_ID,), ())
+    if not table.key:
+        raise SetupError(
+            f"cassandra: table {table.name} has no key that is different for all rows, and rows "
+            "with equal keys would replace each other; use --primary-key uuid"
+        )
+    tags = tuple(tag.name for tag in table.tags if tag.name in table.key)
+    named = tuple(name for name in re.split(r"[\s,]+", clustering_columns) if name)
+    known = [c.name for c in table.columns if c.role in (Role.TIME, Role.KEY)]
+    if unknown := [name for name in named if name not in known]:
+        raise SetupError(
+            f"cassandra: clustering_columns: {', '.join(unknown)} cannot be a clustering column of "
+            f"{table.name}; choose from {', '.join(known)}"
+        )
+    key = TableKey(tags, named or (table.time.name,))
+    if not tags:
+        key = TableKey(key.clustering, ())
+    for name in key.columns:
+        if table.column(name).nullable:
+            raise SetupError(
+                f"cassandra: {name} of {table.name} may be NULL, and CQL allows no NULL in a "
+                "primary key; use --primary-key uuid"
+            )
+    return key
+
+
+def create_table(keyspace: str, table: Table, name: str, key: TableKey, table_options: str) -> str:
+    """Return the statement that creates one physical table.
+
+    The rows of a partition are sorted by time, the newest first, as queries need them most.
+    """
+    columns = [f"{quoted(c.name)} {type_name(c, table.time_unit)}" for c in table.columns]
+    if table.primary_key is PrimaryKey.UUID:
+        columns.insert(0, f"{_ID} uuid")
+    primary = ", ".join([f"({quoted_all(key.partition)})", *map(quoted, key.clustering)])
+    order = ", ".join(f"{quoted(name)} DESC" for name in key.clustering)
+    options = [f"CLUSTERING ORDER BY ({order})"] if order else []
+    options += [table_options] if table_options else []
+    behind = f" WITH {' AND '.join(options)}" if options else ""
+    return (
+        f"CREATE TABLE {full_name(keyspace, name)} "
+        f"({', '.join(columns)}, PRIMARY KEY ({primary})){behind}"
+    )
+
+
+def insert(keyspace: str, table: Table, name: str) -> str:
+    """Return the INSERT of one row, to be prepared; the server generates a UUID."""
+    names = [column.name for column in table.columns]
+    values = ["?"] * len(names)
+    if table.primary_key is PrimaryKey.UUID:
+        names, values = [_ID, *names], ["uuid()", *values]
+    into = f"{full_name(keyspace, name)} ({quoted_all(tuple(names))})"
+    return f"INSERT INTO {into} VALUES ({', '.join(values)})"
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+_TOKENS = 1 << 64
 _FIRST_TOKEN = -(1 << 63)
-RANGES = 32
-"""A power of two: then the ranges' ends are those of YugabyteDB's hash buckets too."""
+_RANGES = 32
+"""A power of two, so that the ranges end where YugabyteDB's hash buckets end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scan(Statement):
-    """A statement for each physical table, and what becomes of the rows that come."""
+    """A statement for each physical table, and what combines their rows."""
 
     selects: tuple[str, ...] = ()
     by_ranges: bool = False
-    """Whether its last two parameters are the ends of a range of tokens."""
+    """Whether the last two parameters are the ends of a range of tokens."""
     many_rows: bool = False
-    """Whether what comes is rows of the table, too many to hold."""
-    fold: Callable[[], Combiner] = Collected
+    """Whether the rows are those of the table, too many to hold in memory."""
+    combiner: Callable[[], Combiner] = Collected
 
 
 def token_ranges() -> list[tuple[int, int]]:
-    """Return the ring of tokens in ranges of equal size, both ends included."""
-    width = TOKENS // RANGES
-    starts = [_FIRST_TOKEN + width * place for place in range(RANGES)]
+    """Return all tokens as ranges of equal size; both ends are included."""
+    width = _TOKENS // _RANGES
+    starts = [_FIRST_TOKEN + width * place for place in range(_RANGES)]
     return [(start, start + width - 1) for start in starts]
 
 
@@ -56,7 +217,7 @@ class Renderer:
     """Renders queries over the tables of a keyspace."""
 
     keyspace: str
-    key_of: Callable[[Table], Key]
+    key_of: Callable[[Table], TableKey]
     server_aggregates: bool
     """Whether the server may group, cast and limit by partition."""
 
@@ -73,11 +234,11 @@ class Renderer:
             case AggregateQuery():
                 return self._aggregate(query)
 
-    def _scan(  # noqa: PLR0913 - each is one thing that queries differ in
+    def _scan(  # noqa: PLR0913 - each is a difference between queries
         self,
         query: Query,
         selected: str,
-        fold: Callable[[], Combiner],
+        combiner: Callable[[], Combiner],
         *,
         behind: str = "",
         by_ranges: bool = True,
@@ -86,7 +247,7 @@ class Renderer:
         conditions, parameters, filtering = self._conditions(query)
         key = self.key_of(query.table)
         restricted = {tag for tag, _ in query.where} if isinstance(query, AggregateQuery) else set()
-        # Tokens cannot be asked for beside a column that they are made of.
+        # CQL does not allow a condition on the token together with one on a partition column.
         by_ranges = by_ranges and not restricted & set(key.partition)
         if by_ranges:
             token = f"token({quoted_all(key.partition)})"
@@ -104,11 +265,11 @@ class Renderer:
             selects=selects,
             by_ranges=by_ranges,
             many_rows=many_rows,
-            fold=fold,
+            combiner=combiner,
         )
 
     def _conditions(self, query: Query) -> tuple[list[str], list[object], bool]:
-        """Return conditions, what is bound to them, and whether the server must filter rows."""
+        """Return conditions, their parameters, and whether the server must filter rows."""
         if not isinstance(query, AggregateQuery):
             return [], [], False
         table, key = query.table, self.key_of(query.table)
@@ -127,7 +288,7 @@ class Renderer:
         return conditions, parameters, bool(conditions) and not (in_place or whole)
 
     def _distinct(self, query: DistinctQuery) -> Scan:
-        """Rows of one table differ in its primary key; other columns have to be looked at."""
+        """Count the rows if the columns contain the key of the only table; else compare rows."""
         key = self.key_of(query.table)
         if query.table.parts == 1 and set(key.columns) <= set(query.columns):
             counted = AggregateQuery(query.table, (Aggregate(Function.COUNT),))
@@ -139,12 +300,11 @@ class Renderer:
         return self._scan(query, quoted_all(query.columns), partial(Distinct, wanted, apart=apart))
 
     def _counted(self, query: Query, counted: AggregateQuery) -> Scan:
-        parts = parts_of(counted)
-        fold = partial(Groups, counted, parts, rows_are_parts=True)
-        return self._scan(query, "count(*)", fold, many_rows=False)
+        combiner = partial(Groups, counted, (ROWS,))
+        return self._scan(query, "count(*)", combiner, many_rows=False)
 
     def _newest(self, query: NewestQuery) -> Scan:
-        """A partition's first row is its newest, where time comes first in it."""
+        """Select the first row of each partition if rows are sorted by time; else all rows."""
         key, time = self.key_of(query.table), query.table.time.name
         first = self.server_aggregates and query.tag in key.partition
         first = first and key.clustering[:1] == (time,)
@@ -157,35 +317,38 @@ class Renderer:
         )
 
     def _aggregate(self, query: AggregateQuery) -> Scan:
-        table, parts = query.table, parts_of(query)
-        partition = set(self.key_of(table).partition)
-        if not query.by and query.bucket is None and parts == (Part(None, COUNT),):
+        table, partials = query.table, partials_of(query)
+        partition = self.key_of(table).partition
+        if not query.by and query.bucket is None and partials == (ROWS,):
             return self._counted(query, query)
-        by_partition = not query.by or set(query.by) == partition
+        by_partition = not query.by or set(query.by) == set(partition)
         if self.server_aggregates and by_partition and query.bucket is None:
             selected = [quoted(tag) for tag in query.by]
-            selected += [_aggregated(table, part) for part in parts]
-            in_order = tuple(c for c in self.key_of(table).partition if c in query.by)
+            selected += [_aggregated(table, each) for each in partials]
+            in_order = tuple(column for column in partition if column in query.by)
             behind = f" GROUP BY {quoted_all(in_order)}" if query.by else ""
-            fold = partial(Groups, query, parts, rows_are_parts=True)
-            return self._scan(query, ", ".join(selected), fold, behind=behind, many_rows=False)
-        columns = dict.fromkeys(part.column for part in parts if part.column)
+            groups = partial(Groups, query, partials)
+            return self._scan(query, ", ".join(selected), groups, behind=behind, many_rows=False)
+        columns = dict.fromkeys(each.column for each in partials if each.column)
         time = (table.time.name,) if query.bucket is not None else ()
         names = (*query.by, *time, *columns)
-        fold = partial(Groups, query, parts, rows_are_parts=False)
-        return self._scan(query, quoted_all(names or (table.time.name,)), fold)
+        rows = partial(GroupedRows, query, partials, partial(_instant, table.time_unit))
+        return self._scan(query, quoted_all(names or (table.time.name,)), rows)
 
 
-def _aggregated(table: Table, part: Part) -> str:
-    if part.column is None:
+def _aggregated(table: Table, wanted: Partial) -> str:
+    if wanted.column is None:
         return "count(*)"
-    column = table.column(part.column)
+    column = table.column(wanted.column)
     name = quoted(column.name)
-    if part.what != Function.SUM:
-        return f"{part.what}({name})"
-    return f"sum(CAST({name} AS {_summed(column)}))"
+    if wanted.function is not Function.SUM:
+        return f"{wanted.function}({name})"
+    # CQL sums in the column's own type, which overflows.
+    return f"sum(CAST({name} AS {'double' if column.type in FLOATS else 'varint'}))"
 
 
-def _summed(column: Column) -> str:
-    """Return the type whose sum is exact: CQL sums in the type itself, which overflows."""
-    return "double" if column.type in FLOATS else "varint"
+def _instant(unit: TimeUnit, time: Any) -> int:
+    """Return an instant in the table's unit; the driver returns a CQL timestamp as a datetime."""
+    if isinstance(time, datetime):
+        return (time - _EPOCH) // timedelta(milliseconds=1) * unit.per_second // 1000
+    return int(time)

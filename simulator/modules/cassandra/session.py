@@ -1,58 +1,95 @@
-"""One client of a Cassandra cluster: how rows are sent, and what an error says about them.
+"""A client of a Cassandra cluster: it sends encoded rows, reads answers, and classifies errors.
 
-This file imports the driver: it is imported only by what connects.
+This file imports the driver; database.py imports it on connecting.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from cassandra import AuthenticationFailed, FunctionFailure, RequestValidationException, Unavailable
-from cassandra.cluster import Cluster, NoHostAvailable, ResponseFuture
+from cassandra import (
+    AuthenticationFailed,
+    ConsistencyLevel,
+    FunctionFailure,
+    RequestValidationException,
+    Unavailable,
+)
+from cassandra.cluster import Cluster, ExecutionProfile, NoHostAvailable, ResponseFuture
 from cassandra.cluster import Session as DriverSession
 from cassandra.concurrent import execute_concurrent
 from cassandra.connection import ConnectionBusy, ConnectionException
-from cassandra.policies import HostDistance
+from cassandra.policies import (
+    DCAwareRoundRobinPolicy,
+    FallthroughRetryPolicy,
+    HostDistance,
+    TokenAwarePolicy,
+)
 from cassandra.pool import Host, NoConnectionsAvailable
 from cassandra.protocol import IsBootstrappingErrorMessage, OverloadedErrorMessage
-from cassandra.query import PreparedStatement
+from cassandra.query import PreparedStatement, tuple_factory
 
-from simulator.data.block import Block
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.cql import CqlRows, Prepared, Request
-from simulator.modules.base import SINGLE, Failure, Payload, Session
-from simulator.modules.cassandra import tables as cql
-from simulator.modules.cassandra.query import Scan, token_ranges
-from simulator.modules.cassandra.tables import Key
+from simulator.errors import SetupError
+from simulator.modules.base import SINGLE, Encoder, Failure, Payload, Session
+from simulator.modules.cassandra import query as cql
+from simulator.modules.cassandra.query import Scan, TableKey, token_ranges
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
 
-if TYPE_CHECKING:
-    from simulator.modules.cassandra.database import CassandraOptions
-
 QUERIES = "queries"
-"""The driver's execution profile of what is asked, beside the default one of what is written."""
+"""The driver's execution profile for queries; writes use the default one."""
 SYSTEM = "system"
-"""That of what nodes are asked of themselves."""
+"""The driver's execution profile for the system tables of a node."""
 _RANGES_AT_ONCE = 8
 _ROOM_POLL_S = 0.001
 _PAGE_ROWS = 5000
 _MIXED_BYTES = 16 << 10
-"""Of a batch of many partitions: well below the 50 KiB that a server refuses as it comes."""
+"""Size of a batch of many partitions: well below the 50 KiB that a server refuses by default."""
 
 _NO_ROOM = (ConnectionBusy, NoConnectionsAvailable)
 _NEVER_SENT = (*_NO_ROOM, ConnectionException)
-_NOT_TAKEN = (Unavailable, OverloadedErrorMessage, IsBootstrappingErrorMessage)
-_REFUSED = (AuthenticationFailed, FunctionFailure, RequestValidationException)
+_NOT_ACCEPTED = (Unavailable, OverloadedErrorMessage, IsBootstrappingErrorMessage)
+_FATAL = (AuthenticationFailed, FunctionFailure, RequestValidationException)
 _WORST_FIRST = (Failure.FATAL, Failure.UNKNOWN, Failure.NOT_APPLIED)
 
+_POLL_S = 0.2
+_QUIET_POLLS = 3
+_BUSY_POOLS = ("MemtableFlushWriter", "MemtablePostFlush", "CompactionExecutor")
 
-class _Table:
-    """What is sent to one physical table."""
 
-    def __init__(self, prepared: PreparedStatement, table: Table, key: Key, *, mixed: bool) -> None:
+class NotApplied(Exception):
+    """The server answered an INSERT, but did not apply it."""
+
+
+def profile(local_datacenter: str, consistency: str, timeout_s: float) -> ExecutionProfile:
+    """Return an execution profile. The driver never retries: only the module can decide that."""
+    return ExecutionProfile(
+        consistency_level=ConsistencyLevel.name_to_value[consistency],
+        request_timeout=timeout_s,
+        load_balancing_policy=TokenAwarePolicy(DCAwareRoundRobinPolicy(local_datacenter)),
+        retry_policy=FallthroughRetryPolicy(),
+        row_factory=tuple_factory,
+    )
+
+
+class Layout(NamedTuple):
+    """How rows become tables and batches."""
+
+    keyspace: str
+    key_of: Callable[[Table], TableKey]
+    mixed_batches: bool
+    """Whether a batch may have rows of several partitions."""
+
+
+class _Target:
+    """One physical table: its prepared INSERT and its encoder."""
+
+    def __init__(
+        self, prepared: PreparedStatement, table: Table, key: TableKey, *, mixed: bool
+    ) -> None:
         self.statement = prepared
         server_keys = table.primary_key is PrimaryKey.UUID
         described = Prepared(
@@ -61,13 +98,14 @@ class _Table:
             time_unit=table.time_unit,
             key=() if server_keys else key.columns,
             partition=() if server_keys else key.partition,
-            # Where each row is a partition, batches of one partition would be single rows.
+            # Where each row is a partition, a batch of one partition would be a single row.
             grouped=not mixed and bool(key.clustering),
             most_bytes=None if mixed or key.clustering else _MIXED_BYTES,
         )
         self.prefix_bytes = len(described.prefix)
         self.rows = CqlRows(described)
         self.repeatable = not server_keys
+        """Whether a row that is sent again replaces itself."""
 
 
 class CassandraSession(Session):
@@ -77,77 +115,58 @@ class CassandraSession(Session):
         self,
         cluster: Cluster,
         session: DriverSession,
-        options: "CassandraOptions",
-        key_of: Callable[[Table], Key],
+        layout: Layout,
+        in_flight: int,
+        request_timeout_s: float,
     ) -> None:
         self.cluster = cluster
         self.session = session
         session.client_protocol_handler = EncodedProtocol
-        self._keyspace = options.keyspace
-        self._key_of = key_of
-        self._mixed_batches = options.batches == "mixed"
-        self._in_flight = options.max_sync_calls
-        self._patience_s = options.request_timeout_s
-        self._tables: dict[str, _Table] = {}
+        self._layout = layout
+        self._in_flight = in_flight
+        self._request_timeout_s = request_timeout_s
         self._prepared: dict[str, PreparedStatement] = {}
         self._repeatable = True
 
     def close(self) -> None:
-        """Close the connections; what is on its way ends with an error."""
+        """Close the connections; requests in flight end with an error."""
         with suppress(Exception):
             self.cluster.shutdown()
 
     @property
     def alive(self) -> bool:
-        """Whether any node can be reached; the driver itself comes back to nodes that were down."""
+        """Whether any node can be reached; the driver itself reconnects to nodes."""
         if self.session.is_shutdown:
             return False
         return any(state["open_count"] for state in self.session.get_pool_state().values())
 
-    @property
-    def local_nodes(self) -> list[Host]:
-        """The nodes of the datacenter that is written to."""
-        policy = self.cluster.profile_manager.default.load_balancing_policy
-        hosts = self.cluster.metadata.all_hosts()
-        return [h for h in hosts if policy.distance(h) == HostDistance.LOCAL]
-
-    def rows(self, text: str, *parameters: Any, node: Host | None = None) -> list[tuple[Any, ...]]:
-        """Ask any node, or this one, something of itself, and fetch every row."""
-        return list(
-            self.session.execute(text, parameters or None, execution_profile=SYSTEM, host=node)
-        )
+    # --- writing
 
     @property
     def in_flight(self) -> int:
-        """As many as `max_sync_calls` says."""
+        """The option `max_sync_calls`."""
         return self._in_flight
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as bytes, for each send a batch for each partition.
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as requests: one per partition among the rows of a payload.
 
-        A table's statement is prepared when its first block comes: its id is part of every row.
+        It prepares the table's INSERT, whose id is part of every encoded row.
         """
-        table = self._tables.get(block.name) or self._prepare_table(block)
-        return [
-            Payload(sum(request.rows for request in requests), mode, (table, requests))
-            for requests in table.rows.encode(block, rows_per_send)
+        layout = self._layout
+        prepared = self.prepare(cql.insert(layout.keyspace, table, name))
+        target = _Target(prepared, table, layout.key_of(table), mixed=layout.mixed_batches)
+        return lambda block, rows_per_batch: [
+            (target, requests) for requests in target.rows.encode(block, rows_per_batch)
         ]
 
-    def _prepare_table(self, block: Block) -> _Table:
-        table = block.table
-        statement = self.prepare(cql.insert(self._keyspace, table, block.name))
-        found = _Table(statement, table, self._key_of(table), mixed=self._mixed_batches)
-        self._tables[block.name] = found
-        return found
-
     def prepare(self, text: str) -> PreparedStatement:
-        """Return a prepared statement, now or before."""
+        """Return a prepared statement; each statement is prepared once."""
         if text not in self._prepared:
             self._prepared[text] = self.session.prepare(text)
         return self._prepared[text]
 
     def send(self, payload: Payload) -> None:
-        """Send the rows and return once as many replicas have them as `consistency` says."""
+        """Send the rows; return once as many replicas have them as `consistency` demands."""
         ended = threading.Event()
         errors: list[Exception | None] = []
 
@@ -156,35 +175,35 @@ class CassandraSession(Session):
             ended.set()
 
         self.begin(payload, done)
-        ended.wait()  # the driver ends every request, by its answer or by its time limit
+        ended.wait()  # the driver ends every request, at the latest by its timeout
         if errors[0] is not None:
             raise errors[0]
 
     def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
-        """Send the payload's requests, all at once."""
-        table, requests = payload.data
-        self._repeatable = table.repeatable or payload.rows == 1
-        gathered = _Gathered(len(requests), self._worst, done)
+        """Send the payload's requests without waiting."""
+        target, requests = payload.data
+        self._repeatable = target.repeatable or payload.rows == 1
+        outcome = _Outcome(len(requests), self._worst, done)
         for request in requests:
-            self._request(table, request, payload.mode).add_callbacks(
-                gathered.acknowledged, gathered.failed
+            self._request(target, request, payload.mode).add_callbacks(
+                outcome.acknowledged, outcome.failed
             )
 
-    def _request(self, table: _Table, request: Request, mode: str) -> ResponseFuture:
-        """Send a request, once the connection has room for it.
+    def _request(self, target: _Target, request: Request, mode: str) -> ResponseFuture:
+        """Send a request as soon as the connection has room for it.
 
-        A socket that takes no more bytes is no failure, but how a busy server slows a client down.
+        A full socket is not a failure: it is how a busy server slows a client down.
         """
         statement = (
-            EncodedInsert(table.statement, request, table.prefix_bytes)
+            EncodedInsert(target.statement, request, target.prefix_bytes)
             if mode == SINGLE
-            else EncodedBatch(request, self._keyspace)
+            else EncodedBatch(request, self._layout.keyspace)
         )
-        deadline = time.monotonic() + self._patience_s
+        deadline = time.monotonic() + self._request_timeout_s
         while True:
             future = self.session.execute_async(statement)
             failed: list[Exception] = []
-            future.add_errback(failed.append)  # at once, if it was not even sent
+            future.add_errback(failed.append)  # called at once if the request was not sent
             if not (failed and _has_no_room(failed[0])) or time.monotonic() > deadline:
                 return future
             time.sleep(_ROOM_POLL_S)
@@ -193,35 +212,37 @@ class CassandraSession(Session):
         return min(errors, key=lambda error: _WORST_FIRST.index(self.classify(error)))
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
+        """Return what an error of `send` means for its rows.
 
-        A row that is sent again replaces itself, unless the server draws its key: then rows of a
-        send must not be sent again when others of it may have been taken.
+        A row that is sent again replaces itself, unless the server generates its key. In that case
+        a payload must not be sent again if the server may have stored some of its rows.
         """
         causes = _causes(error)
-        if any(isinstance(cause, _REFUSED) for cause in causes):
+        if any(isinstance(cause, _FATAL) for cause in causes):
             return Failure.FATAL
         never_sent = isinstance(error, NoHostAvailable) and all(
             isinstance(cause, _NEVER_SENT) for cause in causes
         )
-        if never_sent or isinstance(error, _NOT_TAKEN):
+        if never_sent or isinstance(error, _NOT_ACCEPTED):
             return Failure.NOT_APPLIED if self._repeatable else Failure.UNKNOWN
         return Failure.UNKNOWN
 
+    # --- reading
+
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement, range by range if it says so, and fetch every row."""
+        """Run a statement, range by range if it is a scan, and fetch every row."""
         if not isinstance(statement, Scan):
             return list(self.session.execute(statement.text, execution_profile=QUERIES))
-        fold = statement.fold()
+        combiner = statement.combiner()
         ranges: Sequence[tuple[int, ...]] = token_ranges() if statement.by_ranges else [()]
         selects = [self.prepare(select) for select in statement.selects]
         if statement.many_rows:
             for ends in ranges:
                 for select in selects:
                     for page in self._pages(select, (*statement.parameters, *ends), _PAGE_ROWS):
-                        fold.add(page)
-                fold.end_range()
-            return fold.rows()
+                        combiner.add(page)
+                combiner.end_range()
+            return combiner.rows()
         asked = [(select, (*statement.parameters, *ends)) for ends in ranges for select in selects]
         for _, found in execute_concurrent(
             self.session,
@@ -230,8 +251,8 @@ class CassandraSession(Session):
             results_generator=True,
             execution_profile=QUERIES,
         ):
-            fold.add(list(found))
-        return fold.rows()
+            combiner.add(list(found))
+        return combiner.rows()
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows page by page."""
@@ -255,9 +276,79 @@ class CassandraSession(Session):
                 return
             found.fetch_next_page()
 
+    # --- the nodes. A virtual table (Cassandra 4 and later) describes the node that answers, so
+    # every node is asked.
+
+    @property
+    def local_nodes(self) -> list[Host]:
+        """The nodes of the datacenter that rows are written to."""
+        policy = self.cluster.profile_manager.default.load_balancing_policy
+        hosts = self.cluster.metadata.all_hosts()
+        return [h for h in hosts if policy.distance(h) == HostDistance.LOCAL]
+
+    @property
+    def has_virtual_tables(self) -> bool:
+        """Whether the nodes describe themselves; those of Cassandra 3 and YugabyteDB do not."""
+        return "system_views" in self.cluster.metadata.keyspaces
+
+    def rows(self, text: str, *parameters: Any, node: Host | None = None) -> list[tuple[Any, ...]]:
+        """Query the system tables of any node, or of this one, and fetch every row."""
+        return list(
+            self.session.execute(text, parameters or None, execution_profile=SYSTEM, host=node)
+        )
+
+    def on_each_node(self, text: str) -> list[list[tuple[Any, ...]]]:
+        """Return the answer of each node that is up."""
+        hosts = [host for host in self.cluster.metadata.all_hosts() if host.is_up]
+        return [self.rows(text, node=host) for host in hosts]
+
+    def settings(self, names: Collection[str]) -> list[dict[str, str]]:
+        """Return these settings of each node; an empty list if the nodes do not report them."""
+        if not self.has_virtual_tables:
+            return []
+        answers = self.on_each_node("SELECT name, value FROM system_views.settings")
+        return [{n: value for n, value in answer if n in names and value} for answer in answers]
+
+    def define(self, statement: str) -> None:
+        """Change the schema; return once all nodes that are up have the new one."""
+        if not self.session.execute(statement).response_future.is_schema_agreed:
+            raise SetupError(
+                "cassandra: the nodes do not agree on the schema; see system.peers, and restart "
+                "the node whose schema_version differs"
+            )
+
+    def replication(self, keyspace: str) -> Mapping[str, str] | None:
+        """Return a keyspace's replication; None if the keyspace does not exist."""
+        found = self.rows(
+            "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = %s", keyspace
+        )
+        return found[0][0] if found else None
+
+    def wait_until_quiet(self, timeout_s: float) -> None:
+        """Return once no node flushes or compacts; SetupError on timeout."""
+        deadline = time.monotonic() + timeout_s
+        quiet = 0
+        while quiet < _QUIET_POLLS:
+            if time.monotonic() > deadline:
+                raise SetupError(
+                    f"cassandra: the nodes still compact after {timeout_s / 3600:.0f} hours; see "
+                    "nodetool compactionstats"
+                )
+            pools = self.on_each_node(
+                "SELECT name, active_tasks, pending_tasks FROM system_views.thread_pools"
+            )
+            busy = any(
+                active or pending
+                for pool in pools
+                for name, active, pending in pool
+                if name in _BUSY_POOLS
+            )
+            quiet = 0 if busy else quiet + 1
+            time.sleep(_POLL_S)
+
 
 def _causes(error: Exception) -> list[Any]:
-    """Return what came of each node that was tried; none, if the driver knows all to be down."""
+    """Return the error of each node that was tried; empty if all nodes are known to be down."""
     if isinstance(error, NoHostAvailable) and isinstance(error.errors, dict):
         return list(error.errors.values())
     return [error]
@@ -268,8 +359,8 @@ def _has_no_room(error: Exception) -> bool:
     return bool(causes) and all(isinstance(cause, _NO_ROOM) for cause in causes)
 
 
-class _Gathered:
-    """The ends of several requests as one; they come on the driver's thread."""
+class _Outcome:
+    """The outcome of several requests as one; the driver's thread reports theirs."""
 
     def __init__(
         self,
@@ -283,9 +374,10 @@ class _Gathered:
         self._errors: list[Exception] = []
         self._lock = threading.Lock()
 
-    def acknowledged(self, _: Any) -> None:
-        """Note that a request's rows are stored."""
-        self._end([])
+    def acknowledged(self, answer: Sequence[Sequence[Any]] | None) -> None:
+        """Note an answer: empty, unless the INSERT has a condition, such as IF NOT EXISTS."""
+        refused = answer and answer[0][0] is False  # the column "[applied]"
+        self._end([NotApplied(f"the server did not apply an INSERT: {answer}")] if refused else [])
 
     def failed(self, error: Exception) -> None:
         """Note that a request has failed."""

@@ -1,10 +1,10 @@
-"""Statements whose rows are bytes already, and how the driver is made to send them.
+"""Statements with encoded rows, and the protocol handler with which the driver sends them.
 
-The driver builds a message value by value, which costs 10 us a row. Its documented way to change
-that is the session's `client_protocol_handler`; requests, replies, routing and time limits stay its
-own. The bytes are those of simulator.encode.cql.
+The driver itself encodes a message value by value, which takes 10 us per row. The session's
+documented hook, `client_protocol_handler`, replaces that step with the bytes of
+simulator.encode.cql; requests, answers, routing and timeouts remain the driver's.
 
-This file imports the driver: it is imported only by what connects.
+This file imports the driver; session.py imports it.
 """
 
 import struct
@@ -21,7 +21,7 @@ _VALUES, _SKIP_METADATA, _TIMESTAMP = 0x01, 0x02, 0x20
 
 
 class Rows:
-    """Stands in a message for the values, which the driver only passes on."""
+    """Encoded rows in place of a message's values, which the driver only passes on."""
 
     def __init__(self, request: Request, prefix_bytes: int = 0) -> None:
         self.content = memoryview(request.content)[prefix_bytes:]
@@ -32,7 +32,7 @@ class Rows:
 
 
 class EncodedBatch(BatchStatement):  # type: ignore[misc]  # the driver has no types
-    """An UNLOGGED batch."""
+    """An UNLOGGED batch of encoded rows."""
 
     def __init__(self, request: Request, keyspace: str) -> None:
         super().__init__(BatchType.UNLOGGED)
@@ -42,7 +42,7 @@ class EncodedBatch(BatchStatement):  # type: ignore[misc]  # the driver has no t
 
 
 class EncodedInsert(BoundStatement):  # type: ignore[misc]
-    """One row; without what a batch puts before its values."""
+    """One encoded row, without the prefix that it has in a batch."""
 
     def __init__(self, prepared: PreparedStatement, request: Request, prefix_bytes: int) -> None:
         super().__init__(prepared, routing_key=request.routing_key)
@@ -50,7 +50,7 @@ class EncodedInsert(BoundStatement):  # type: ignore[misc]
 
 
 class EncodedProtocol(ProtocolHandler):  # type: ignore[misc]
-    """The driver's protocol, and messages made of Rows."""
+    """The driver's protocol, extended by messages with encoded Rows."""
 
     @classmethod
     def encode_message(

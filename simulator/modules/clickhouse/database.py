@@ -232,7 +232,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
         return self.dialect.render(query)
 
     def words(self, error: Exception) -> str:
-        """Return an error in the server's own words."""
+        """Return the server's message."""
         return str(error) if isinstance(error, ServerError) else super().words(error)
 
 

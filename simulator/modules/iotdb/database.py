@@ -1,11 +1,11 @@
 """Apache IoTDB, by tablets of its table model.
 
-The table model, because a batch of many devices is one tablet there, and because its SQL groups by
-tags and by time at once. The tree model has a path of its own for each device, so that a batch
-would be as many requests as it has devices, and a tag that is NULL has no place in a path.
+In the table model a batch of many devices is one tablet, and SQL groups by tags and by time. In the
+tree model each device has a path of its own: a batch would need a request for each device, and a
+tag that is NULL could not be part of a path.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,58 +16,48 @@ from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, T
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.iotdb import query as queries
-from simulator.modules.iotdb.clock import sent, type_of
-from simulator.modules.iotdb.errors import (
-    NO_DATABASE,
-    REMEDIES,
-    SYNTAX,
-    TABLE_EXISTS,
-    IotDbError,
-    ServerError,
-)
-from simulator.modules.iotdb.query import quoted, stored_table
-from simulator.modules.shared.tls import CA, CA_FILE, INSECURE
+from simulator.modules.iotdb.query import columns_of, quoted, stored_table, type_of
+from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, tls_context
 
 if TYPE_CHECKING:
-    from simulator.modules.iotdb.link import Link
     from simulator.modules.iotdb.session import IotDbSession
+    from simulator.modules.iotdb.wire import Link
 
 _MOST_ROWS = 1_000_000
+_NO_DATABASE, _TABLE_EXISTS, _SYNTAX = 500, 551, 700
 
 
 class IotDbOptions(Options):
     """Options of the module `iotdb`."""
 
-    host: str = Field(description="a DataNode's address")
+    host: str = Field(description="address of a DataNode")
     port: int = Field(6667, ge=1, le=65535, description="its port for clients (dn_rpc_port)")
     username: str = Field("root", description="the user")
     password: SecretStr = Field(
-        SecretStr("root"), description="the user's password; default: what a new server has"
+        SecretStr("root"), description="the user's password; default: that of a new server"
     )
     database: str = Field(
-        "benchmark", min_length=1, description="the database; it is made if it is not there"
+        "benchmark", min_length=1, description="the database; created if it does not exist"
     )
-    tls: bool = Field(default=False, description="whether the server wants TLS")
+    tls: bool = Field(default=False, description="use TLS")
     ca_file: str | None = CA_FILE
     ca: SecretStr | None = CA
     insecure: bool = INSECURE
-    timeout_s: float = Field(30, gt=0, description="how long to wait for an acknowledgement")
-    query_timeout_s: float = Field(
-        3600, gt=0, description="how long to wait for an answer to a query"
-    )
+    timeout_s: float = Field(30, gt=0, description="timeout for an acknowledgement")
+    query_timeout_s: float = Field(3600, gt=0, description="timeout for the answer to a query")
     fetch_rows: int = Field(
-        10_000, ge=1, le=1_000_000, description="how many rows of an answer are fetched at once"
+        10_000, ge=1, le=1_000_000, description="rows of an answer that are fetched at once"
     )
 
     @field_validator("host")
     @classmethod
     def _host(cls, host: str) -> str:
         if not host or "/" in host:
-            raise ValueError("expected a host's name or address; the port is an option of its own")
+            raise ValueError("expected a host name or address; the port is an option of its own")
         return host
 
 
-class IotDb(Database):
+class IotDb(Database["IotDbSession"]):
     """An IoTDB cluster, through one of its DataNodes."""
 
     name = "iotdb"
@@ -77,28 +67,39 @@ class IotDb(Database):
             BATCH: "a tablet (insertTablet): the batch column by column, device after device",
         },
         primary_keys={
-            PrimaryKey.DB: "tags and time, by which IoTDB knows a row; one that has them is "
-            "replaced",
-            PrimaryKey.CLIENT: "the same, and a field of text that the client sends",
+            PrimaryKey.DB: "tags and time, which identify a row in IoTDB; a row with existing ones "
+            "replaces that row",
+            PrimaryKey.CLIENT: "the same, and a text field that the client sends",
         },
         acknowledged="in memory and handed to the write-ahead log, which is synced first only if "
         "the server's wal_mode is SYNC",
         limits=(
-            "the time's column is called `time` in the server's tables",
-            "names that differ in capitals only are the same",
-            "a table whose name is not made of letters, digits and _ is called by it in backquotes",
-            "times finer than the server's timestamp_precision (ms unless set) are refused",
-            "sums of integers are doubles there: the client sums pieces of 16 bits, each exact",
-            "different values are counted by the client: the server's DISTINCT gives some twice",
-            "there is no UNION: the client puts the answers of multiple tables together",
-            "the size on disk is told for a whole database only, rounded and late: unknown here",
+            "the time column is called `time` on the server",
+            "names are case-insensitive",
+            "a table's name with other characters than letters, digits and _ includes backquotes",
+            "times finer than the server's timestamp_precision (default: ms) are refused",
+            "the server sums integers as doubles: the client sums 16-bit pieces, each exact",
+            "the client counts distinct values: the server's DISTINCT repeats some",
+            "there is no UNION: the client combines the answers of several tables",
+            "the size on disk is unknown: the server reports a whole database, rounded and late",
         ),
     )
     options_model: ClassVar[type[Options]] = IotDbOptions
     options: IotDbOptions
+    remedies: ClassVar[Mapping[str, str]] = {
+        rf"\({_TABLE_EXISTS}\)": "drop it, or run with --clean",
+        rf"\({_NO_DATABASE}\)": "run an insert first, or set database to another one",
+        r"\(550\)": "run an insert first",
+        r"\(600\)": "the server is read-only: see its log and disks, then SET SYSTEM TO RUNNING",
+        r"\(606\)": "use fewer workers, or give the server more memory",
+        r"\(611\)": "free disk space on the server",
+        r"\((801|804)\)": "check username and password: --extra-option password=..., or the "
+        "target's options",
+        r"\(803\)": "GRANT ALL ON DATABASE ... TO USER ...",
+    }
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
-        """Return, a sentence each, what cannot work."""
+        """Return what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         if batch_rows > _MOST_ROWS:
             found.append(f"--batch: a tablet has at most {_MOST_ROWS} rows, got {batch_rows}")
@@ -108,163 +109,170 @@ class IotDb(Database):
 
     def connect(self) -> "IotDbSession":
         """Open a session that uses the database."""
+        # The driver is imported only by a module that connects.
         from simulator.modules.iotdb.session import IotDbSession  # noqa: PLC0415
+        from simulator.modules.iotdb.wire import ConnectOptions, IotDbError, Link  # noqa: PLC0415
 
-        return IotDbSession(self._open(self.options.database))
-
-    def _open(self, database: str) -> "Link":
-        # A driver is imported only when its module connects.
-        from simulator.modules.iotdb.link import Link  # noqa: PLC0415
-
+        given, context = self.options, None
+        if given.tls:
+            context = tls_context(given.ca_file, given.ca, insecure=given.insecure)
+        options = ConnectOptions(
+            host=given.host,
+            port=given.port,
+            tls=context,
+            username=given.username,
+            password=given.password.get_secret_value(),
+            database=given.database,
+            timeout_s=given.timeout_s,
+            query_timeout_s=given.query_timeout_s,
+            fetch_rows=given.fetch_rows,
+        )
         try:
-            return Link(self.options, database)
+            return IotDbSession(Link(options))
         except IotDbError as error:
-            raise SetupError(f"{self.name}: {self.explain(error)}") from error
+            raise self.setup_error(error) from error
 
     @contextmanager
-    def _linked(self) -> Iterator["Link"]:
-        """Open a session for something other than a run; the database need not be there."""
-        link = self._open("")
-        try:
-            yield link
-        except IotDbError as error:
-            raise SetupError(f"{self.name}: {self.explain(error)}") from error
-        finally:
-            link.close()
+    def administration(self) -> Iterator["IotDbSession"]:
+        """Open a session that uses no database, because it may not exist."""
+        anywhere = IotDb(self.options.model_copy(update={"database": ""}))
+        with super(IotDb, anywhere).administration() as session:
+            yield session
+
+    def words(self, error: Exception) -> str:
+        """Return the server's message."""
+        from simulator.modules.iotdb.wire import IotDbError  # noqa: PLC0415
+
+        return str(error) if isinstance(error, IotDbError) else super().words(error)
+
+    # --- tables
 
     def _full(self, table: str) -> str:
         return f"{quoted(self.options.database)}.{quoted(stored_table(table))}"
 
-    # --- tables
-
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none, and the database if it is not there."""
+        """Create the tables, all or none, and the database if it does not exist."""
         for table in tables:
             _check(table)
-        with self._linked() as link:
+        with self.administration() as session:
+            link = session.link
             link.execute(f"CREATE DATABASE IF NOT EXISTS {quoted(self.options.database)}")
-            made: list[str] = []
+            created: list[str] = []
             try:
                 for table in tables:
                     for name in table.names:
                         link.execute(self._create(table, name, link.precision))
-                        made.append(name)
-            except ServerError:
-                for name in made:
-                    link.execute(f"DROP TABLE IF EXISTS {self._full(name)}")
+                        created.append(name)
+            except Exception:
+                if link.alive:
+                    for name in created:
+                        link.execute(f"DROP TABLE IF EXISTS {self._full(name)}")
                 raise
 
     def _create(self, table: Table, name: str, precision: TimeUnit) -> str:
         columns = [f"{quoted('time')} TIMESTAMP TIME"]
-        for column in sent(table):
+        for column in columns_of(table):
             kind = type_of(column, table.time_unit, precision)
             role = "TAG" if column.role is Role.TAG else "FIELD"
             columns.append(f"{quoted(column.name)} {kind} {role}")
         return f"CREATE TABLE {self._full(name)} ({', '.join(columns)})"
 
     def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables that are there."""
-        with self._linked() as link:
+        """Drop the tables that exist."""
+        from simulator.modules.iotdb.wire import ServerError  # noqa: PLC0415
+
+        with self.administration() as session:
             for name in former_names(tables):
                 try:
-                    link.execute(f"DROP TABLE IF EXISTS {self._full(name)}")
+                    session.link.execute(f"DROP TABLE IF EXISTS {self._full(name)}")
                 except ServerError as error:
-                    if error.codes == {NO_DATABASE}:
+                    if error.codes == {_NO_DATABASE}:
                         return
                     raise
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Write what is in memory to files; the server merges those when it sees fit."""
-        with self._linked() as link:
-            link.execute(f"FLUSH {quoted(self.options.database)}")
+        """Write the memory to files; the server decides when to merge them."""
+        with self.administration() as session:
+            session.link.execute(f"FLUSH {quoted(self.options.database)}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return None: the server tells a rounded size of the whole database, seconds late."""
+        """Return None: the server reports only a whole database, rounded and seconds late."""
         return None
 
-    # --- what it says of itself
+    # --- the server
 
     def describe(self) -> Server:
-        """Return version, nodes, and the write-ahead log's mode if the server tells it."""
-        with self._linked() as link:
+        """Return version, nodes, and the mode of the write-ahead log if the server reports it."""
+        with self.administration() as session:
+            link = session.link
             version = link.execute("SHOW VERSION")[0][0]
             nodes = [row for row in link.execute("SHOW CLUSTER") if row[1] == "DataNode"]
             variables = dict(link.execute("SHOW VARIABLES"))
+            consensus = variables.get("DataRegionConsensusProtocolClass", "unknown")
             settings = {
                 "timestamp_precision": str(link.precision),
                 "data_replication_factor": variables.get("DataReplicationFactor", "unknown"),
-                "data_region_consensus": variables.get(
-                    "DataRegionConsensusProtocolClass", "unknown"
-                ).rpartition(".")[2],
+                "data_region_consensus": consensus.rpartition(".")[2],
             }
-            mode = _wal_mode(link)
+            mode = wal_mode(link)
         if mode:
             settings["wal_mode"] = mode
-        durable, durability = _DURABILITY[mode]
-        return Server(f"IoTDB {version}", len(nodes), durability, durable, settings)
+        durable, sentence = DURABILITY[mode]
+        return Server(f"IoTDB {version}", len(nodes), sentence, durable, settings)
 
     def render(self, query: Query) -> Statement:
         """Return the query as SQL."""
         return queries.render(query)
 
-    def explain(self, error: Exception) -> str:
-        """Return an error in the server's words, with a remedy where one is known."""
-        if not isinstance(error, IotDbError):
-            return super().explain(error)
-        codes = error.codes if isinstance(error, ServerError) else ()
-        told = str(error)
-        if TABLE_EXISTS in codes:
-            told = told.replace(f". ({TABLE_EXISTS})", "")
-        remedy = next((REMEDIES[code] for code in sorted(codes) if code in REMEDIES), None)
-        return f"{told}; {remedy}" if remedy else told
 
-
-_BEFORE = "an acknowledged row is in the server's memory"
-_UNTOLD = (
-    f"{_BEFORE} and handed to the write-ahead log; this version does not tell whether that is "
-    "synced first, which is wal_mode (ASYNC, if nobody has set it: it is not)"
+_IN_MEMORY = "an acknowledged row is in the server's memory"
+_NOT_REPORTED = (
+    f"{_IN_MEMORY} and handed to the write-ahead log; this version does not report wal_mode, which "
+    "decides whether the log is synced first (by default it is not: ASYNC)"
 )
-_DURABILITY: dict[str, tuple[bool | None, str]] = {
+DURABILITY: dict[str, tuple[bool | None, str]] = {
     "SYNC": (True, "an acknowledged row is in the write-ahead log, synced to disk (wal_mode=SYNC)"),
     "ASYNC": (
         False,
-        f"{_BEFORE} and handed to the write-ahead log, which is synced later (wal_mode=ASYNC)",
+        f"{_IN_MEMORY} and handed to the write-ahead log, which is synced later (wal_mode=ASYNC)",
     ),
-    "DISABLE": (False, f"{_BEFORE} and nowhere else until a flush (wal_mode=DISABLE)"),
-    "": (None, _UNTOLD),
+    "DISABLE": (False, f"{_IN_MEMORY} and nowhere else until a flush (wal_mode=DISABLE)"),
+    "": (None, _NOT_REPORTED),
 }
-"""wal_mode -> whether a row survives a power cut, and why."""
+"""wal_mode -> whether an acknowledged row survives a power cut, and the reason in a sentence."""
 
 
-def _wal_mode(link: "Link") -> str:
-    """Return the server's wal_mode; empty if it does not tell."""
+def wal_mode(link: "Link") -> str:
+    """Return the server's wal_mode; empty if it does not report it."""
+    from simulator.modules.iotdb.wire import ServerError  # noqa: PLC0415
+
     try:
         rows: list[tuple[Any, ...]] = link.execute("SHOW CONFIGURATION")
     except ServerError as error:
-        if SYNTAX in error.codes:
-            return ""  # older than that statement
+        if _SYNTAX in error.codes:
+            return ""  # the server is older than this statement
         raise
-    told = next((str(row[1]).upper() for row in rows if row[0] == "wal_mode"), "")
-    return told if told in _DURABILITY else ""
+    mode = next((str(row[1]).upper() for row in rows if row[0] == "wal_mode"), "")
+    return mode if mode in DURABILITY else ""
 
 
 def _check(table: Table) -> None:
-    """Refuse what no table of the server can have."""
+    """Raise SetupError for a table that the server cannot have."""
     if "root" in map(str.lower, table.names):
         raise SetupError(
-            "iotdb: no table can be called root: a tablet's table is read as a path, and that is "
-            "where paths begin; rename it in the workload"
+            "iotdb: a table cannot be called root, because a tablet's table is parsed as a path "
+            "and root is where paths begin; rename it in the workload"
         )
-    names = ["time", *(column.name.lower() for column in sent(table))]
+    names = ["time", *(column.name.lower() for column in columns_of(table))]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise SetupError(
-            f"iotdb: table {table.name}: two columns would be called {twice!r}, as the time's is "
-            "called 'time' and capitals do not count; rename one in the workload"
+            f"iotdb: table {table.name}: two columns would be called {twice!r}: names are "
+            "case-insensitive, and the time column is called 'time'; rename one in the workload"
         )
     for column in table.tags:
         if column.type not in {Type.TEXT, *INTEGERS}:
             raise SetupError(
-                f"iotdb: table {table.name}: column {column.name} is {column.type}, and a tag is "
-                "text or an integer"
+                f"iotdb: table {table.name}: column {column.name} is {column.type}, but a tag must "
+                "be text or an integer"
             )

@@ -1,15 +1,19 @@
-"""Logical queries as SQL of the table model, and what the client does with the answers.
+"""IoTDB's table model: names, types, times, and the logical queries as SQL.
 
-The server's sum of integers is a double, which is exact up to 2**53 only, and it has no UNION. So
-integers are summed in pieces of 16 bits, each by itself exact, and every physical table is asked by
-itself; the client puts pieces and tables together (`Merged`, `Newest`, `Distinct`).
+The server sums integers as doubles, which are exact up to 2**53 only, and has no UNION. So integers
+are summed in pieces of 16 bits, each of which is exact, and each physical table is queried
+separately; the client combines pieces and tables.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from simulator.data.block import Array
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -21,121 +25,167 @@ from simulator.data.query import (
     Statement,
     outputs,
 )
-from simulator.data.schema import FLOATS, Column, Role, Table, Type
-from simulator.modules.iotdb.clock import Clock
-from simulator.modules.shared.partials import Collected, Combiner, Distinct, Newest, Row
+from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
+from simulator.errors import UnstorableError
+from simulator.modules.shared.partials import (
+    Collected,
+    Combiner,
+    Distinct,
+    Groups,
+    Newest,
+    Partial,
+    Row,
+    partials_of,
+)
 from simulator.modules.shared.sql import Dialect
+
+# --- names and types -----------------------------------------------------------------------------
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 _TIME = "time"
-"""What the server wants the column of a row's time to be called."""
-_PIECE = 1 << 16
-"""Sums of so small numbers are exact in a double for 2**37 rows."""
-_PIECES = {Type.INT32: 2, Type.INT64: 4, Type.TIMESTAMP: 4}
-_DIALECT = Dialect()
-
-
-@dataclass(frozen=True, slots=True)
-class Asked(Statement):
-    """A logical query. Its text is for a server whose precision is the table's unit."""
-
-    query: Query | None = None
-
-
-def render(query: Query) -> Asked:
-    """Return the query as SQL; the session adapts it to the server's precision."""
-    unit = query.table.time_unit
-    selects = planned(query, Clock(unit, unit)).selects
-    return Asked("; ".join(selects), outputs(query), query=query)
-
-
-# --- names and literals --------------------------------------------------------------------------
+"""The name that the server gives to the time column of every table."""
+_TYPES = {
+    Type.INT16: "INT32",
+    Type.INT32: "INT32",
+    Type.INT64: "INT64",
+    Type.FLOAT32: "FLOAT",
+    Type.FLOAT64: "DOUBLE",
+    Type.BOOL: "BOOLEAN",
+    Type.TEXT: "STRING",
+}
+TYPE_CODES = {
+    "BOOLEAN": 0, "INT32": 1, "INT64": 2, "FLOAT": 3, "DOUBLE": 4, "TIMESTAMP": 8, "STRING": 11,
+}  # fmt: skip
+"""A type's name -> its code in a tablet."""
 
 
 def quoted(name: str) -> str:
-    """Return an identifier; the server takes capitals for small letters, quoted or not."""
+    """Return an identifier; the server ignores case, quoted or not."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def stored_table(name: str) -> str:
-    """Return what a table is called in the server.
+    """Return a table's name on the server.
 
-    A tablet's table is read as a path, of which only a name in backquotes may have blanks, dots
-    and the like; and the backquotes stay on it.
+    A tablet's table is parsed as a path, in which a name with blanks, dots and the like needs
+    backquotes; the server stores the backquotes as part of the name.
     """
     small = name.lower()
     return small if _PLAIN.fullmatch(small) else "`" + small.replace("`", "``") + "`"
 
 
 def stored_name(table: Table, column: Column) -> str:
-    """Return what a column is called in the server's table."""
+    """Return a column's name on the server."""
     return _TIME if column is table.time else column.name
 
 
-def _text(value: str) -> str:
-    return _DIALECT.text(value)
+def columns_of(table: Table) -> tuple[Column, ...]:
+    """Return the columns of a tablet: the tags, then all others except the time."""
+    others = (c for c in table.columns if c.role not in (Role.TAG, Role.TIME))
+    return (*table.tags, *others)
 
 
-# --- what becomes of the rows --------------------------------------------------------------------
+def type_of(column: Column, unit: TimeUnit, precision: TimeUnit) -> str:
+    """Return the type that holds a column's values exactly.
+
+    A tag is always text. An instant that is not the row's time is a TIMESTAMP if the server's
+    precision is the table's unit, else an integer in the table's unit.
+    """
+    if column.role is Role.TAG:
+        return "STRING"
+    if column.type is Type.TIMESTAMP:
+        return "TIMESTAMP" if unit == precision else "INT64"
+    return _TYPES[column.type]
+
+
+# --- times ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Converts times between a table's unit and the server's precision without loss."""
+
+    unit: TimeUnit
+    precision: TimeUnit
+    """One for all tables of a server."""
+
+    @property
+    def finer(self) -> int:
+        """How many of the server's units make one of the table's; 1 if the server's is coarser."""
+        return max(self.precision.per_second // self.unit.per_second, 1)
+
+    @property
+    def coarser(self) -> int:
+        """How many of the table's units make one of the server's; 1 if the server's is finer."""
+        return max(self.unit.per_second // self.precision.per_second, 1)
+
+    def storing(self, column: Column) -> Callable[[Array], Array]:
+        """Return what converts times for the server; it raises UnstorableError."""
+
+        def stored(times: Array) -> Array:
+            if self.coarser > 1:
+                whole = times // self.coarser
+                odd = times[whole * self.coarser != times]
+                if len(odd):
+                    raise UnstorableError(
+                        f"column {column.name}: {odd[0]} {self.unit} is finer than the server's "
+                        f"timestamp_precision={self.precision}; use times in whole "
+                        f"{self.precision} (--tick-ms), or a server with "
+                        f"timestamp_precision={self.unit}"
+                    )
+                return whole
+            if self.finer > 1:
+                most = np.iinfo(np.int64).max // self.finer
+                odd = times[(times > most) | (times < -most)]
+                if len(odd):
+                    raise UnstorableError(
+                        f"column {column.name}: {odd[0]} {self.unit} is beyond the 64 bits in "
+                        f"which the server counts {self.precision}"
+                    )
+                return times * self.finer
+            return times
+
+        return stored
+
+    def read(self, time: int | None) -> int | None:
+        """Return a time from the server in the table's unit."""
+        return None if time is None else time * self.coarser // self.finer
+
+    def bound(self, limit: int) -> int:
+        """Return the first server time that is not before a limit in the table's unit."""
+        return -(-limit * self.finer // self.coarser)
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+_PIECE = 1 << 16
+"""A double sums up to 2**37 integers below this exactly."""
+_PIECES = {Type.INT32: 2, Type.INT64: 4, Type.TIMESTAMP: 4}
+_DIALECT = Dialect()
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalStatement(Statement):
+    """A logical query; its text is for a server whose precision is the table's unit."""
+
+    query: Query | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The SQL for each physical table, and what its rows are made into."""
+    """The SQL for each physical table, and how the client combines the answers."""
 
     selects: tuple[str, ...]
     read: Callable[[Row], Row]
-    """Makes a row as the server gives it into one that can be compared."""
-    fold: Callable[[], Combiner]
+    """Converts a row of the server into one for the combiner."""
+    combiner: Callable[[], Combiner]
 
 
-class _Term(NamedTuple):
-    """An aggregate of the server's, and how those of two tables are put together."""
-
-    selected: str
-    merge: Callable[[Any, Any], Any]
-
-
-class _Value(NamedTuple):
-    """An output: the terms that it is made of, and how."""
-
-    terms: tuple[_Term, ...]
-    made: Callable[..., Any]
-
-
-class Merged(Combiner):
-    """Groups with their aggregates, put together."""
-
-    def __init__(self, keys: int, values: Sequence[_Value]) -> None:
-        """Say how many columns the groups' key has, in front."""
-        self._keys = keys
-        self._values = values
-        self._merges = [term.merge for value in values for term in value.terms]
-        self._groups: dict[tuple[Any, ...], list[Any]] = {}
-
-    def add(self, rows: Sequence[Row]) -> None:
-        """Take in the groups of one table."""
-        for row in rows:
-            key, terms = tuple(row[: self._keys]), list(row[self._keys :])
-            known = self._groups.get(key)
-            if known is not None:
-                terms = [
-                    new if old is None else old if new is None else merge(old, new)
-                    for merge, old, new in zip(self._merges, known, terms, strict=True)
-                ]
-            self._groups[key] = terms
-
-    def rows(self) -> Sequence[Row]:
-        """Return the groups."""
-        return [(*key, *self._finished(terms)) for key, terms in self._groups.items()]
-
-    def _finished(self, terms: Sequence[Any]) -> Iterator[Any]:
-        rest = iter(terms)
-        for value in self._values:
-            yield value.made(*(next(rest) for _ in value.terms))
-
-
-# --- SQL -----------------------------------------------------------------------------------------
+def render(query: Query) -> LogicalStatement:
+    """Return the query as SQL; the session adapts it to the server's precision."""
+    unit = query.table.time_unit
+    selects = planned(query, Clock(unit, unit)).selects
+    return LogicalStatement("; ".join(selects), outputs(query), query=query)
 
 
 def planned(query: Query, clock: Clock) -> Plan:
@@ -143,25 +193,36 @@ def planned(query: Query, clock: Clock) -> Plan:
     match query:
         case RowsQuery(table=table):
             return _rows(table, table.columns, clock, Collected)
-        case NewestQuery(table=table):
-            names = [query.tag, table.time.name, *query.columns]
-            columns = [table.column(name) for name in names]
-            time = quoted(_TIME)
-            taken = [f"last_by({quoted(stored_name(table, c))}, {time})" for c in columns]
-            taken[0] = quoted(query.tag)
-            selected = ", ".join(taken)
-            selects = _from(table, f"SELECT {selected}", f" GROUP BY {quoted(query.tag)}")
-            return Plan(selects, _reader(table, columns, clock), Newest)
+        case NewestQuery():
+            return _newest(query, clock)
         case DistinctQuery():
             return _distinct(query, clock)
         case AggregateQuery():
             return _aggregates(query, clock)
 
 
-def _distinct(query: DistinctQuery, clock: Clock) -> Plan:
-    """Tags and time tell the rows of one table apart; other columns have to be looked at.
+def _rows(
+    table: Table, columns: Sequence[Column], clock: Clock, combiner: Callable[[], Combiner]
+) -> Plan:
+    names = ", ".join(quoted(stored_name(table, column)) for column in columns)
+    selects = _from(table, f"SELECT {names}", "")
+    return Plan(selects, _reader(table, columns, clock), combiner)
 
-    Not by the server: a DISTINCT of 2.0.1-beta gives some rows twice, and runs out of memory.
+
+def _newest(query: NewestQuery, clock: Clock) -> Plan:
+    table, time = query.table, quoted(_TIME)
+    names = [query.tag, table.time.name, *query.columns]
+    columns = [table.column(name) for name in names]
+    selected = [f"last_by({quoted(stored_name(table, c))}, {time})" for c in columns]
+    selected[0] = quoted(query.tag)
+    selects = _from(table, f"SELECT {', '.join(selected)}", f" GROUP BY {quoted(query.tag)}")
+    return Plan(selects, _reader(table, columns, clock), Newest)
+
+
+def _distinct(query: DistinctQuery, clock: Clock) -> Plan:
+    """Count the rows if the columns contain the key of the only table; else compare rows.
+
+    The client compares them: DISTINCT of 2.0.1-beta repeats some rows and runs out of memory.
     """
     table = query.table
     key = {table.time.name, *(column.name for column in table.tags)}
@@ -170,18 +231,7 @@ def _distinct(query: DistinctQuery, clock: Clock) -> Plan:
     typed = {output.name: output for output in outputs(RowsQuery(table))}
     wanted = tuple(typed[name] for name in query.columns)
     columns = [table.column(name) for name in query.columns]
-    return _rows(table, columns, clock, lambda: Distinct(wanted))
-
-
-def _rows(
-    table: Table,
-    columns: Sequence[Column],
-    clock: Clock,
-    fold: Callable[[], Combiner],
-) -> Plan:
-    names = ", ".join(quoted(stored_name(table, column)) for column in columns)
-    selects = _from(table, f"SELECT {names}", "")
-    return Plan(selects, _reader(table, columns, clock), fold)
+    return _rows(table, columns, clock, partial(Distinct, wanted))
 
 
 def _from(table: Table, before: str, behind: str) -> tuple[str, ...]:
@@ -189,50 +239,66 @@ def _from(table: Table, before: str, behind: str) -> tuple[str, ...]:
 
 
 def _reader(table: Table, columns: Sequence[Column], clock: Clock) -> Callable[[Row], Row]:
-    """Return what makes times those of the table, and tags that are numbers into numbers."""
+    """Return what converts times to the table's unit, and tags that are integers to integers."""
     changes: list[tuple[int, Callable[[Any], Any]]] = []
     for place, column in enumerate(columns):
         if column is table.time:
             changes.append((place, clock.read))
         elif column.role is Role.TAG and column.type is not Type.TEXT:
             changes.append((place, _number))
-    return _changed(changes)
+    if not changes:
+        return tuple
 
-
-def _changed(changes: Sequence[tuple[int, Callable[[Any], Any]]]) -> Callable[[Row], Row]:
     def changed(row: Row) -> Row:
         cells = list(row)
         for place, change in changes:
             cells[place] = change(cells[place])
         return cells
 
-    return changed if changes else tuple
+    return changed
 
 
 def _number(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
+# --- aggregates ----------------------------------------------------------------------------------
+
+
+class _Measure(NamedTuple):
+    """A partial aggregate: what is selected for it, and how its value is made of that."""
+
+    selected: tuple[str, ...]
+    value: Callable[..., Any]
+
+
 def _aggregates(query: AggregateQuery, clock: Clock) -> Plan:
-    table = query.table
+    table, partials = query.table, partials_of(query)
     by = [table.column(name) for name in query.by]
-    selected = [quoted(column.name) for column in by]
+    keys = [quoted(column.name) for column in by]
     if query.bucket is not None:
-        selected.append(_bucket(query.bucket, clock))
-    keys = len(selected)
-    values = [_value(table, clock, aggregate) for aggregate in query.aggregates]
-    selected += [term.selected for value in values for term in value.terms]
+        keys.append(_bucket(query.bucket, clock))
+    measures = [_measure(table, clock, each) for each in partials]
+    selected = [*keys, *(each for measure in measures for each in measure.selected)]
     behind = _where(query, clock)
     if keys:
-        behind += f" GROUP BY {', '.join(map(str, range(1, keys + 1)))}"
-    read = _reader(table, by, clock)
-    return Plan(
-        _from(table, f"SELECT {', '.join(selected)}", behind), read, lambda: Merged(keys, values)
-    )
+        behind += f" GROUP BY {', '.join(map(str, range(1, len(keys) + 1)))}"
+    read_key = _reader(table, by, clock)
+
+    def read(row: Row) -> Row:
+        cells = list(read_key(row[: len(keys)]))
+        at = len(keys)
+        for measure in measures:
+            cells.append(measure.value(*row[at : at + len(measure.selected)]))
+            at += len(measure.selected)
+        return cells
+
+    selects = _from(table, f"SELECT {', '.join(selected)}", behind)
+    return Plan(selects, read, partial(Groups, query, partials))
 
 
 def _where(query: AggregateQuery, clock: Clock) -> str:
-    conditions = [f"{quoted(tag)} = {_text(value)}" for tag, value in query.where]
+    conditions = [f"{quoted(tag)} = {_DIALECT.text(value)}" for tag, value in query.where]
     for comparison, limit in ((">=", query.since), ("<", query.until)):
         if limit is not None:
             conditions.append(f"{quoted(_TIME)} {comparison} {clock.bound(limit)}")
@@ -253,31 +319,24 @@ def _bucket(width: int, clock: Clock) -> str:
     return f"{time} - ({time} % {width} + {width}) % {width}"
 
 
-def _value(table: Table, clock: Clock, aggregate: Aggregate) -> _Value:
-    if aggregate.column is None:
-        return _Value((_Term("count(*)", _plus),), _same)
-    column, function = table.column(aggregate.column), aggregate.function
-    name = quoted(stored_name(table, column))
-    count = _Term(f"count({name})", _plus)
-    if function is Function.COUNT:
-        return _Value((count,), _same)
-    if function in (Function.MIN, Function.MAX):
-        merge = min if function is Function.MIN else max
-        made = clock.read if column is table.time else _same
-        number = name if column is table.time else _compared(column)
-        return _Value((_Term(f"{function}({number})", merge),), made)
-    total = _total(table, clock, column)
+def _measure(table: Table, clock: Clock, wanted: Partial) -> _Measure:
+    if wanted.column is None:
+        return _Measure(("count(*)",), _same)
+    column, function = table.column(wanted.column), wanted.function
+    is_time = column is table.time
     if function is Function.SUM:
-        return total
+        return _sum(column, _time(clock) if is_time else _number_of(column))
+    name = quoted(stored_name(table, column))
+    if function is Function.COUNT:
+        return _Measure((f"count({name})",), _same)
+    return _Measure(
+        (f"{function}({name if is_time else _number_of(column)})",),
+        clock.read if is_time else _same,
+    )
 
-    def mean(rows: int, *terms: Any) -> Any:
-        return total.made(*terms) / rows if rows else None
 
-    return _Value((count, *total.terms), mean)
-
-
-def _compared(column: Column) -> str:
-    """Return a column but the time as something whose order is that of its values."""
+def _number_of(column: Column) -> str:
+    """Return a column except the time, as a number unless it is text."""
     name = quoted(column.name)
     if column.type is Type.BOOL:
         return f"CAST({name} AS INT32)"
@@ -286,26 +345,21 @@ def _compared(column: Column) -> str:
     return name
 
 
-def _total(table: Table, clock: Clock, column: Column) -> _Value:
+def _sum(column: Column, number: str) -> _Measure:
     if column.type in FLOATS:
-        return _Value((_Term(f"sum({quoted(column.name)})", _plus),), _same)
-    number = _time(clock) if column is table.time else _compared(column)
+        return _Measure((f"sum({number})",), _same)
     pieces = []
     for place in range(_PIECES.get(column.type, 1) - 1):
         shifted = f"{number} / {_PIECE**place}" if place else number
         pieces.append(f"{shifted} % {_PIECE}")
     pieces.append(f"{number} / {_PIECE ** len(pieces)}" if pieces else number)
-    return _Value(tuple(_Term(f"sum({piece})", _plus) for piece in pieces), _joined)
+    return _Measure(tuple(f"sum({piece})" for piece in pieces), _joined)
 
 
 def _joined(*pieces: float | None) -> int | None:
-    """Return the integer whose sums of pieces these are, the lowest first."""
+    """Return the sum of integers from the sums of their pieces, the lowest first."""
     whole = [int(piece) for piece in pieces if piece is not None]
     return sum(piece * _PIECE**place for place, piece in enumerate(whole)) if whole else None
-
-
-def _plus(one: Any, other: Any) -> Any:
-    return one + other
 
 
 def _same(value: Any) -> Any:

@@ -1,20 +1,25 @@
-"""One session with IoTDB: how rows are sent and read."""
+"""A session with IoTDB: it sends tablets, runs queries, and classifies errors."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
-from simulator.data.block import Block
 from simulator.data.query import Statement
-from simulator.data.schema import Role, Table
+from simulator.data.schema import Role, Table, TimeUnit
 from simulator.encode.tablet import Tablet, Tablets
-from simulator.modules.base import Failure, Payload, Session
-from simulator.modules.iotdb import errors, query
-from simulator.modules.iotdb.clock import TYPE_CODES, Clock, sent, type_of
-from simulator.modules.iotdb.link import Link
+from simulator.modules.base import Encoder, Failure, Payload, Session
+from simulator.modules.iotdb import query
+from simulator.modules.iotdb.query import TYPE_CODES, Clock, columns_of, type_of
+from simulator.modules.iotdb.wire import ConnectError, Link, ServerError
 from simulator.modules.shared.partials import Collected
 
 _TAG, _FIELD = 0, 1
+_FATAL = frozenset(
+    # unsupported, illegal; no such database, table, column; metadata; read-only; out of TTL
+    {201, 205, 300, 303, 500, 506, 507, 508, 509, 526, 530, 550, 600, 607, 611, 614, 615, 616}
+    # syntax, semantics; out of range; login, permissions
+    | {700, 701, 750, 752, 801, 802, 803, 804, 811}
+)
 
 
 class IotDbSession(Session):
@@ -22,7 +27,6 @@ class IotDbSession(Session):
 
     def __init__(self, link: Link) -> None:
         self.link = link
-        self._targets: dict[str, _Target] = {}
 
     def close(self) -> None:
         """Close the connection."""
@@ -33,39 +37,44 @@ class IotDbSession(Session):
         """Whether the connection can still be used."""
         return self.link.alive
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as tablets."""
-        target = self._targets.get(block.name)
-        if target is None:
-            target = _Target(block.table, block.name, self.link.precision)
-            self._targets[block.name] = target
-        tablets = target.tablets.encode(block, rows_per_send)
-        return [Payload(tablet.rows, mode, (target, tablet)) for tablet in tablets]
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as tablets."""
+        target = _Target(table, name, self.link.precision)
+        return lambda block, rows_per_batch: [
+            (target, tablet) for tablet in target.tablets.encode(block, rows_per_batch)
+        ]
 
     def send(self, payload: Payload) -> None:
-        """Send a tablet and return once all of it is acknowledged."""
+        """Send a tablet; return once every row of it is acknowledged."""
         target: _Target
         tablet: Tablet
         target, tablet = payload.data
         self.link.insert(target.name, target.names, target.types, target.categories, tablet)
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows."""
-        return errors.classify(error)
+        """Return what an error of `send` means for its rows.
+
+        The server splits a tablet by device and time, so it may refuse one piece and store others.
+        """
+        if isinstance(error, ConnectError):
+            return Failure.NOT_APPLIED
+        if isinstance(error, ServerError) and error.codes <= _FATAL:
+            return Failure.FATAL
+        return Failure.UNKNOWN
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement, on every physical table, and fetch every row."""
+        """Run a statement on every physical table and fetch every row."""
         plan = self._plan(statement)
-        fold = plan.fold()
+        combiner = plan.combiner()
         for select in plan.selects:
             for rows in self.link.portions(select):
-                fold.add([plan.read(row) for row in rows])
-        return fold.rows()
+                combiner.add([plan.read(row) for row in rows])
+        return combiner.rows()
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, as they come."""
+        """Run a statement and yield its rows in portions as they arrive."""
         plan = self._plan(statement)
-        if plan.fold is not Collected:
+        if plan.combiner is not Collected:
             yield from super().stream(statement, rows)
             return
         waiting: list[Sequence[Any]] = []
@@ -80,20 +89,19 @@ class IotDbSession(Session):
             yield waiting
 
     def _plan(self, statement: Statement) -> query.Plan:
-        if isinstance(statement, query.Asked) and statement.query is not None:
+        if isinstance(statement, query.LogicalStatement) and statement.query is not None:
             asked = statement.query
             return query.planned(asked, Clock(asked.table.time_unit, self.link.precision))
         return query.Plan((statement.text,), tuple, Collected)
 
 
 class _Target:
-    """A physical table as tablets name it, and what makes blocks into them."""
+    """A physical table as tablets describe it, and its encoder."""
 
-    def __init__(self, table: Table, name: str, precision: Any) -> None:
-        columns, unit = sent(table), table.time_unit
+    def __init__(self, table: Table, name: str, precision: TimeUnit) -> None:
+        columns, unit = columns_of(table), table.time_unit
         self.name = query.stored_table(name)
         self.names = [column.name.lower() for column in columns]
         self.types = [TYPE_CODES[type_of(column, unit, precision)] for column in columns]
         self.categories = [_TAG if column.role is Role.TAG else _FIELD for column in columns]
-        times = Clock(unit, precision).storing(table.time)
-        self.tablets = Tablets(columns, times)
+        self.tablets = Tablets(columns, Clock(unit, precision).storing(table.time))

@@ -206,11 +206,9 @@ def test_what_cannot_be_a_key_is_refused():
     empty = Values(np.array([b"a", b""]))
     long = Values(np.array([b"a", b"x" * (MOST_KEY_BYTES + 1)]))
 
-    assert "device: found NULL" in refused(block(COLUMNS, times, null, value))
-    assert "device: found an empty text" in refused(block(COLUMNS, times, empty, value))
-    assert f"found a text of {MOST_KEY_BYTES + 1} bytes" in refused(
-        block(COLUMNS, times, long, value)
-    )
+    assert "device: CQL allows no NULL" in refused(block(COLUMNS, times, null, value))
+    assert "device: CQL allows no empty text" in refused(block(COLUMNS, times, empty, value))
+    assert f"got a text of {MOST_KEY_BYTES + 1};" in refused(block(COLUMNS, times, long, value))
 
 
 def test_a_level_that_no_row_has_is_no_reason_to_refuse():

@@ -13,6 +13,7 @@ from simulator.data.query import DistinctQuery, RowsQuery
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import LANE_ROWS, Params, Workload
+from simulator.errors import counted
 from simulator.modules.base import BATCH, Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Check, RowSlice, Status, Verdict, VerifyMode
@@ -271,7 +272,7 @@ def test_uncertain_rows_that_are_not_stored_leave_the_dataset_incomplete(stored,
 
     assert verdict.status is Status.INCOMPLETE
     assert (verdict.uncertain_present, verdict.uncertain_absent) == (10 - absent, absent)
-    assert verdict.reason == f"{absent} rows whose send had no known outcome are not stored"
+    assert verdict.reason == f"{counted(absent, 'row')} of unknown outcome: not stored"
 
 
 @pytest.mark.parametrize("mode", COMPARED)

@@ -75,7 +75,9 @@ def _rollups_of(query: AggregateQuery, aggregate: Aggregate, rows: Rollup) -> li
         functions = [Function.SUM, Function.COUNT]
         if column.type not in FLOATS:  # the extremes show whether doubles can hold the sum
             functions += [Function.MIN, Function.MAX]
-    return [Rollup(column.name, each, query.by) for each in functions]
+    # One count of rows: `combined` would add up those of several columns without NULLs.
+    shared = () if column.nullable else (Function.COUNT,)
+    return [rows if each in shared else Rollup(column.name, each, query.by) for each in functions]
 
 
 def combined(query: AggregateQuery, found: RolledUp) -> Groups:
