@@ -1,4 +1,4 @@
-"""The command line's entry: the commands, and errors as text with an exit code."""
+"""The command line's entry point: the commands, and errors as text with an exit code."""
 
 import signal
 import sys
@@ -11,8 +11,11 @@ from cli.commands.insert import insert
 from cli.commands.query import query
 from cli.commands.show import show
 from cli.commands.targets import targets
+from cli.commands.verify import verify
+from cli.host.program import program_name
+from cli.host.streams import OutputError, close_stdout, make_stderr_lenient
 from simulator import __version__
-from simulator.errors import BenchError, ConfigError
+from simulator.errors import BenchError, ConfigError, Interrupted
 
 _EPILOG = """\b
 Exit codes:
@@ -31,27 +34,47 @@ def commands() -> None:
     """Benchmark databases under IoT and time-series load, every number verified."""
 
 
-for _command in (insert, query, show, targets, check, cleanup):
+for _command in (insert, query, verify, show, targets, check, cleanup):
     commands.add_command(_command)
 
 
 def main() -> None:
-    """Run the command that the arguments name, and leave with its exit code."""
+    """Run the command that the arguments name, and exit with its code."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    make_stderr_lenient()
+    code = _run()
     try:
-        code = commands.main(prog_name="run.py", standalone_mode=False)
+        close_stdout()
+    except OutputError as error:
+        if not isinstance(error.__cause__, BrokenPipeError):  # `| head` has read enough
+            click.echo(f"error: {error}", err=True)
+        code = code or error.exit_code
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command; print an error as text and return its exit code."""
+    try:
+        return int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        return error.exit_code
     except ConfigError as error:
         for problem in error.problems:
             click.echo(f"error: {problem}", err=True)
-        code = error.exit_code
+        return error.exit_code
     except BenchError as error:
         click.echo(f"error: {error}", err=True)
-        code = error.exit_code
+        return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        code = 130
+        return Interrupted.exit_code
     except BrokenPipeError:
-        code = 1  # whoever read the output has gone
-    sys.exit(code)
+        return 1
+    except OSError as error:
+        click.echo(f"error: {_words(error)}", err=True)
+        return 1
+
+
+def _words(error: OSError) -> str:
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror or error}"

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from cli.config import Target
+from cli.host.capacity import too_many
 from simulator.data.dataset import Dataset, DatasetReader, lane_range, share
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
@@ -83,18 +84,24 @@ def option_problems(options: InsertOptions) -> list[str]:
     return problems
 
 
-def target_problems(options: InsertOptions, database: Database) -> list[str]:
-    """Return what this target cannot do, a sentence each."""
+def target_problems(options: InsertOptions, target: Target, *, force: bool) -> list[str]:
+    """Return what this target or this machine cannot do, a sentence each."""
+    database = target.open()
     found = database.problems(options.primary_key, PARTS[options.tables], options.batch)
-    return found + _too_many(max(options.workers, default=0), database)
+    workers = max(options.workers, default=0)
+    return found + worker_problems(workers, options.batch, target, force=force)
 
 
-def _too_many(workers: int, database: Database) -> list[str]:
-    most = database.capabilities.max_workers
-    if most is None or workers <= most:
+def worker_problems(workers: int, batch_rows: int, target: Target, *, force: bool) -> list[str]:
+    """Return why the database or, for the local runner, this machine cannot take the workers."""
+    most = target.open().capabilities.max_workers
+    if most is not None and workers > most:
+        return [
+            f"--workers: {target.module} takes at most {most}, got {workers}; use --workers {most}"
+        ]
+    if target.runner != "local" or force:
         return []
-    told = f"--workers: {database.name} takes {most} at most"
-    return [f"{told}, got {workers}; use --workers {most}"]
+    return too_many(workers, batch_rows)
 
 
 def generator_params(options: InsertOptions) -> Params:
@@ -233,6 +240,33 @@ def check_run(sweep_id: str, target: Target) -> RunSpec:
     )
 
 
+def expect_stored(target: Target, mode: str) -> None:
+    """Raise UnverifiableError for a target that stores nothing."""
+    if not target.open().capabilities.stores:
+        raise UnverifiableError(f"--verify {mode}: {target.module} stores nothing to verify")
+
+
+def verify_run(
+    sweep_id: str, target: Target, dataset: Dataset, *, mode: VerifyMode, timeout_s: float
+) -> PlannedRun:
+    """Return the run that compares what is stored with a dataset: no workers."""
+    if not timeout_s >= 0:
+        raise ConfigError(f"--timeout: must be at least 0, got {timeout_s}")
+    spec = RunSpec(
+        run_id=f"{sweep_id}-v",
+        kind=Kind.VERIFY,
+        target=target.name,
+        module=target.module,
+        options=_options_of(target),
+        dataset=dataset,
+        workers=(),
+        clean=False,
+        verify=mode,
+        timeout_s=timeout_s,
+    )
+    return PlannedRun(spec, 1, dataset.rows)
+
+
 def query_run(  # noqa: PLR0913
     sweep_id: str,
     target: Target,
@@ -242,6 +276,7 @@ def query_run(  # noqa: PLR0913
     runs: int,
     timeout_s: float,
     names: Sequence[str],
+    force: bool,
 ) -> PlannedRun:
     """Return the one run of a query sweep: every worker asks every query `runs` times."""
     limits = (("--workers", workers, 1), ("--runs", runs, 1), ("--timeout", timeout_s, 0))
@@ -265,7 +300,7 @@ def query_run(  # noqa: PLR0913
     database = target.open()
     if not database.capabilities.stores:
         problems.append(f"--target: {target.name} stores nothing that could be asked about")
-    problems += _too_many(workers, database)
+    problems += worker_problems(workers, 0, target, force=force)
     if problems:
         raise ConfigError(problems)
     chosen = tuple(names) or tuple(known)

@@ -1,24 +1,28 @@
-"""The documentation that is made from the code: `python -m cli.reference` rewrites it.
+"""The generated parts of docs/: `make docs` (`python -m cli.reference`) writes them anew.
 
-That is DATABASES.md, and in the README each part between `<!-- name -->` and `<!-- /name -->`.
-A test compares both with the code.
+Each part stands between `<!-- name -->` and `<!-- /name -->`; a test compares them with the code.
 """
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
 
-from cli.commands.insert import insert
-from cli.commands.query import query
+from cli.main import commands
 from simulator.data.schema import PrimaryKey
 from simulator.modules import MODULES, database_class
+from simulator.modules.base import Capabilities
+from simulator.modules.evidence import evidence
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
-DATABASES = ROOT / "DATABASES.md"
+DOCUMENTS = [ROOT / "docs" / name for name in ("databases.md", "options.md")]
+
+_SHARED = 2
+"""An option of so many commands or modules is described once."""
+_Row = tuple[str, ...]
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -27,51 +31,154 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def _options_of(command: click.Command) -> str:
-    context = click.Context(command)
+def _shared(options: Mapping[str, Sequence[_Row]]) -> dict[_Row, list[str]]:
+    """Return the rows that several owners have in common, with the owners' names."""
+    owners: dict[_Row, list[str]] = {}
+    for name, rows in options.items():
+        for row in rows:
+            owners.setdefault(row, []).append(name)
+    return {row: names for row, names in owners.items() if len(names) >= _SHARED}
+
+
+def _link(name: str) -> str:
+    return f"[{name}](#{name})"
+
+
+# --- the command line
+
+
+def _command_options() -> dict[str, list[_Row]]:
+    found: dict[str, list[_Row]] = {}
+    for name, command in commands.commands.items():
+        context = click.Context(command)
+        options = [each for each in command.params if isinstance(each, click.Option)]
+        records = [option.get_help_record(context) for option in options]
+        found[name] = [(f"`{r[0]}`", " ".join(r[1].split())) for r in records if r]
+    return found
+
+
+def _shared_command_options() -> str:
+    rows = ((*row, ", ".join(names)) for row, names in _shared(_command_options()).items())
+    return _table(("Option", "Meaning", "Commands"), rows)
+
+
+def _commands() -> str:
+    options = _command_options()
+    shared = _shared(options)
+    return "\n\n".join(_command(name, options[name], shared) for name in commands.commands)
+
+
+def _command(name: str, options: Sequence[_Row], shared: Mapping[_Row, object]) -> str:
+    command = commands.commands[name]
+    usage = " ".join(command.collect_usage_pieces(click.Context(command)))
+    parts = [f"## {name}", f"`python run.py {name} {usage}`", _paragraphs(command.help or "")]
+    own = [row for row in options if row not in shared]
+    if own:
+        parts.append(_table(("Option", "Meaning"), own))
+    common = [row[0] for row in options if row in shared]
+    if common:
+        parts.append(f"[Common options](#common-options): {', '.join(common)}.")
+    return "\n\n".join(parts)
+
+
+def _paragraphs(text: str) -> str:
+    blocks = text.replace("\b\n", "").split("\n\n")
+    return "\n\n".join(" ".join(block.split()) for block in blocks)
+
+
+def _exit_codes() -> str:
+    found = re.findall(r"^ +(\d+) +(.+)$", commands.epilog or "", re.MULTILINE)
+    return _table(("Exit code", "Meaning"), found)
+
+
+# --- the databases
+
+
+def _module_options() -> dict[str, list[_Row]]:
+    found: dict[str, list[_Row]] = {}
+    for module in MODULES:
+        fields = database_class(module).options_model.model_fields
+        found[module] = [
+            (f"`{name}`", _default(field), field.description or "")
+            for name, field in fields.items()
+        ]
+    return found
+
+
+def _default(field: FieldInfo) -> str:
+    """Return an option's default as config.yaml would have it."""
+    value = field.get_default()
+    if field.is_required():
+        return "required"
+    if value is None or value == "":
+        return "none"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return "`***`" if isinstance(value, SecretStr) else f"`{value}`"
+
+
+def _shared_module_options() -> str:
+    rows = ((*row, ", ".join(names)) for row, names in _shared(_module_options()).items())
+    return _table(("Option", "Default", "Meaning", "Modules"), rows)
+
+
+def _contents() -> str:
     rows = []
-    for parameter in command.params:
-        record = parameter.get_help_record(context)
-        if record:
-            names, text = record
-            rows.append((f"`{names}`", " ".join(text.split())))
-    return _table(("Option", "Meaning"), rows)
+    for module in MODULES:
+        can, found = database_class(module).capabilities, evidence(module)
+        rows.append(
+            (
+                _link(module),
+                ", ".join(can.modes),
+                ", ".join(key for key in PrimaryKey if key in can.primary_keys),
+                "one, several" if can.multiple_tables else "one",
+                found.servers if can.stores else "no server",
+                found.kill if can.stores else "-",
+            )
+        )
+    headings = ("Module", "Insert modes", "Primary keys", "Tables", "Verified on", "After kill -9")
+    return _table(headings, rows)
 
 
-def databases() -> str:
-    """Return the document that says of every module what it does and which options it has."""
-    intro = (
-        "Made from the code by `make docs`. Options stand in a target of `config.yaml`, or are"
-        " given as `--extra-option KEY=VALUE`; `python run.py targets NAME` shows one target's."
-        " [dbinstall/](dbinstall/README.md) says how each database is installed."
-    )
-    return "\n\n".join(["# Databases", intro, *map(_module, MODULES)]) + "\n"
+def _modules() -> str:
+    options = _module_options()
+    shared = _shared(options)
+    return "\n\n".join(_module(module, options[module], shared) for module in MODULES)
 
 
-def _module(module: str) -> str:
-    cls = database_class(module)
-    can = cls.capabilities
-    parts = [
-        f"## {module}",
-        f"Verified against: {can.verified_against}. Acknowledged means: {can.acknowledged}."
-        + _oldest(can.oldest),
-        _table(("Insert mode", "What one send is"), can.modes.items()),
-    ]
+def _module(module: str, options: Sequence[_Row], shared: Mapping[_Row, object]) -> str:
+    can = database_class(module).capabilities
+    parts = [f"## {module}", f"Acknowledged means: {can.acknowledged}.{_oldest(can.oldest)}"]
+    parts += [_evidence(module)] if can.stores else []
+    parts.append(_table(("Insert mode", "One batch is"), can.modes.items()))
     if can.stores:
-        keys = ((key.value, how) for key, how in can.primary_keys.items())
-        parts.append(_table(("Primary key", "How it is made"), keys))
+        parts.append(_keys(can))
     if can.limits:
         parts.append("\n".join(f"- {limit}" for limit in can.limits))
-    options = [
-        (
-            f"`{name}`",
-            "required" if field.is_required() else f"`{field.get_default()}`",
-            field.description or "",
-        )
-        for name, field in cls.options_model.model_fields.items()
-    ]
-    parts.append(_table(("Option", "Default", "Meaning"), options))
+    own = [row for row in options if row not in shared]
+    if own:
+        parts.append(_table(("Option", "Default", "Meaning"), own))
+    common = [row[0] for row in options if row in shared]
+    if common:
+        parts.append(f"[Shared options](#shared-options): {', '.join(common)}.")
     return "\n\n".join(parts)
+
+
+def _keys(can: Capabilities) -> str:
+    keys = ((key.value, how) for key, how in can.primary_keys.items())
+    return _table(("Primary key", "How it is generated"), keys)
+
+
+def _evidence(module: str) -> str:
+    found = evidence(module)
+    if not found.records:
+        return "Draft: no evidence of the contract suite."
+    rows = (
+        (each.server, str(each.cases), each.kill, each.date.isoformat(), each.note)
+        for each in found.records
+    )
+    table = _table(("Verified on", "Cases passed", "After kill -9", "Date", "Note"), rows)
+    return f"Draft: verified on stand-ins only.\n\n{table}" if found.draft else table
 
 
 def _oldest(products: Mapping[str, tuple[int, ...]]) -> str:
@@ -79,50 +186,29 @@ def _oldest(products: Mapping[str, tuple[int, ...]]) -> str:
     return f" Needs at least {' or '.join(needed)}." if products else ""
 
 
-_KEPT = {True: "all kept", False: "some lost", None: "not tried"}
-
-
-def _support() -> str:
-    rows = []
-    for module in MODULES:
-        can = database_class(module).capabilities
-        rows.append(
-            (
-                module,
-                ", ".join(can.modes),
-                ", ".join(key for key in PrimaryKey if key in can.primary_keys),
-                "single, multiple" if can.multiple_tables else "single",
-                "counts, full" if can.stores else "-",
-                _KEPT[can.kept_after_kill] if can.stores else "-",
-                can.verified_against,
-            )
-        )
-    headings = (
-        "Module", "Insert modes", "Primary keys", "Tables", "Verify", "After kill -9",
-        "Verified against",
-    )  # fmt: skip
-    return _table(headings, rows)
-
+# --- the documents
 
 PARTS: dict[str, Callable[[], str]] = {
-    "insert options": lambda: _options_of(insert),
-    "query options": lambda: _options_of(query),
-    "support matrix": _support,
+    "common options": _shared_command_options,
+    "commands": _commands,
+    "exit codes": _exit_codes,
+    "contents": _contents,
+    "shared options": _shared_module_options,
+    "modules": _modules,
 }
 
 
 def renewed(text: str) -> str:
-    """Return a document with every generated part made anew."""
+    """Return a document with its generated parts made anew."""
     for name, make in PARTS.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-        fresh = f"{begin}\n{make()}\n{end}".replace("\\", r"\\")
-        text, found = pattern.subn(fresh, text)
-        if found != 1:
-            sys.exit(f"{README}: expected {begin} ... {end} once, found it {found} times")
+        if pattern.search(text):
+            fresh = f"{begin}\n{make()}\n{end}"
+            text = pattern.sub(lambda _, fresh=fresh: fresh, text)  # type: ignore[misc]
     return text
 
 
 if __name__ == "__main__":
-    README.write_text(renewed(README.read_text()))
-    DATABASES.write_text(databases())
+    for path in DOCUMENTS:
+        path.write_text(renewed(path.read_text()))

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from cli.host.folders import state_folder
 from cli.host.machine import Machine
 from cli.metrics import InsertMetrics
 from simulator.data.dataset import Dataset
@@ -30,7 +31,7 @@ class Manifest(BaseModel):
     dataset: Dataset
     rows: int
     complete: bool
-    """False if the insert failed: then the tables hold an unknown part of the dataset."""
+    """False if the insert failed or not all rows are stored: the tables' contents are unknown."""
 
 
 class RunRecord(BaseModel):
@@ -135,6 +136,35 @@ def write(path: Path, result: Result) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+class ResultFile:
+    """Where the result of one sweep is written: its file, or another place if that fails."""
+
+    def __init__(self, path: Path) -> None:
+        self.path: Path | None = path
+        """None once no place could be written."""
+        self.trouble = ""
+        """Why the result is not where it should be."""
+
+    def write(self, result: Result) -> None:
+        """Write the result; after a failure, to the user's state folder or the temporary folder."""
+        if self.path is None:
+            return
+        name = self.path.name
+        folders = (self.path.parent, state_folder() / "results", Path(tempfile.gettempdir()))
+        for folder in folders:
+            try:
+                if self.trouble:
+                    folder.mkdir(parents=True, exist_ok=True)
+                write(folder / name, result)
+            except OSError as error:
+                failed = f"{folder / name} cannot be written: {error.strerror or error}"
+                self.trouble = f"{self.trouble}; {failed}" if self.trouble else failed
+            else:
+                self.path = folder / name
+                return
+        self.path = None
 
 
 def read(path: Path) -> Result:

@@ -1,18 +1,20 @@
-"""A sweep: the runs of a plan one after the other, the result file written after each."""
+"""A sweep: the runs of a plan in order; the result file is written after each."""
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
-from cli import results
 from cli.host.interrupts import Interrupts
 from cli.metrics import insert_metrics
 from cli.plan import PlannedRun
 from cli.report.warnings import warnings_of
-from cli.results import Manifest, Result, RunRecord
+from cli.results import Manifest, Result, ResultFile, RunRecord
 from cli.runners.base import Runner
 from simulator.errors import BenchError, Interrupted
 from simulator.protocol.messages import Event, Outcome
 from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Status
+
+_RESOLVED = (Status.VERIFIED, Status.MISMATCH)
+"""Verdicts that say of each uncertain row whether it is stored."""
 
 Watch = Callable[[PlannedRun, Event], None]
 Redact = Callable[[str], str]
@@ -24,13 +26,13 @@ def run_sweep(  # noqa: PLR0913
     redact: Redact,
     *,
     result: Result,
-    path: Path,
+    file: ResultFile,
     watch: Watch,
     interrupts: Interrupts,
 ) -> None:
     """Run the plan until it is done or a run fails, filling in and writing `result`.
 
-    `redact` takes the credentials out of messages, should a driver have repeated one.
+    `redact` removes credentials from messages, since a driver may repeat one.
     """
     try:
         for planned in runs:
@@ -44,14 +46,14 @@ def run_sweep(  # noqa: PLR0913
             if outcome.status != "done":
                 result.status, result.cause = outcome.status, outcome.cause
                 return
-            results.write(path, result)
+            file.write(result)
         result.status = "done"
     finally:
         if result.status == "running":
             result.status, result.cause = "interrupted", "stopped at once by the user"
             result.manifest = _incomplete(result.manifest)
         result.warnings = warnings_of(result)
-        results.write(path, result)
+        file.write(result)
 
 
 def _run(planned: PlannedRun, runner: Runner, redact: Redact, watch: Watch) -> Outcome:
@@ -59,19 +61,19 @@ def _run(planned: PlannedRun, runner: Runner, redact: Redact, watch: Watch) -> O
     try:
         for event in runner.run(planned.spec):
             if isinstance(event, Outcome):
-                outcome = _blotted(event, redact)
+                outcome = _redacted(event, redact)
             else:
                 watch(planned, event)
     except Interrupted:
         raise
-    except BenchError as error:  # the runner could not even start the run
-        cause = redact(str(error))
-        outcome = Outcome(status="failed", cause=cause, exit_code=error.exit_code, touched=False)
+    except (BenchError, OSError) as error:  # the run could not be started
+        code = error.exit_code if isinstance(error, BenchError) else BenchError.exit_code
+        outcome = Outcome(status="failed", cause=redact(str(error)), exit_code=code, touched=False)
     watch(planned, outcome)
     return outcome
 
 
-def _blotted(outcome: Outcome, redact: Redact) -> Outcome:
+def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
     workers = [
         worker.model_copy(update={"error": worker.error and redact(worker.error)})
         for worker in outcome.workers
@@ -85,9 +87,9 @@ def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: dict[st
     if spec.kind is Kind.INSERT:
         metrics = insert_metrics(outcome, spec.after.rows)
         if outcome.touched:
-            verdict = outcome.verdict
-            done = outcome.status == "done" and not (verdict and verdict.uncertain_absent)
-            result.manifest = Manifest(dataset=spec.after, rows=spec.after.rows, complete=done)
+            result.manifest = Manifest(
+                dataset=spec.after, rows=spec.after.rows, complete=_complete(outcome)
+            )
     result.runs.append(
         RunRecord(
             run_id=spec.run_id,
@@ -99,6 +101,16 @@ def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: dict[st
             logs=logs if outcome.status == "failed" else {},
         )
     )
+
+
+def _complete(outcome: Outcome) -> bool:
+    """Whether every row is known to be stored, or was acknowledged."""
+    if outcome.status != "done":
+        return False
+    if not any(worker.uncertain for worker in outcome.workers):
+        return True
+    verdict = outcome.verdict
+    return verdict is not None and not verdict.uncertain_absent and verdict.status in _RESOLVED
 
 
 def _incomplete(manifest: Manifest | None) -> Manifest | None:

@@ -1,13 +1,12 @@
-"""`python -m simulator collector|worker`: what runs in a pod, or as a local process."""
+"""`python -m simulator collector|worker`: the process of a pod, or a local one."""
 
 import signal
 import sys
 
 
 def main() -> int:
-    """Play the role that the arguments name."""
-    # The first process of a container is ended by no signal that it does not handle. This holds
-    # while the rest is still being loaded.
+    """Run as the collector or a worker; return the exit code."""
+    # PID 1 of a container ignores signals without a handler; this one serves during the imports.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     from simulator.program import play  # noqa: PLC0415
 

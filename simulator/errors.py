@@ -1,15 +1,15 @@
-"""What can go wrong, named by what the reader has to do about it.
+"""The errors of this program, named by what the reader must do.
 
 BenchError                 exit code 1
 ├── ConfigError            2: fix the input; carries every problem found, not only the first
 ├── SetupError             1: fix the database or the machine
 ├── RunError               1: look at the shown cause and log
 │   └── UnstorableError    a value that the database cannot hold
-├── MismatchError          3: do not publish, data or answers are wrong
-├── UnverifiableError      4: verification was asked for and is not possible
+├── MismatchError          3: do not publish; data or answers are wrong
+├── UnverifiableError      4: verification was requested and is not possible
 └── Interrupted            130: the user stopped it
 
-A message says what was expected, what came, where, and what to try.
+A message gives what was expected, what was found, where, and the remedy.
 """
 
 import difflib
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 
 
 class BenchError(Exception):
-    """Root of every error that is shown to a user without a traceback."""
+    """Base of all errors that are shown to the user without a traceback."""
 
     exit_code = 1
 
@@ -33,15 +33,15 @@ class ConfigError(BenchError):
 
 
 class SetupError(BenchError):
-    """The database or the machine is not as it must be."""
+    """The database or the machine is not ready for a run."""
 
 
 class RunError(BenchError):
-    """The run was started and failed."""
+    """The run started and failed."""
 
 
 class UnstorableError(RunError):
-    """A row has a value that the database cannot hold; the text names column, value and limit."""
+    """A row has a value that the database cannot store; the text gives column, value and limit."""
 
 
 class MismatchError(BenchError):
@@ -51,7 +51,7 @@ class MismatchError(BenchError):
 
 
 class UnverifiableError(BenchError):
-    """Verification was asked for and this target cannot be verified."""
+    """Verification was requested, and this target cannot be verified."""
 
     exit_code = 4
 
@@ -63,7 +63,7 @@ class Interrupted(BenchError):
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a hint that names the known word nearest to `word`, or all of them."""
+    """Return a hint with the known word nearest to `word`, or with all known words."""
     choices = sorted(known)
     close = difflib.get_close_matches(word, choices, n=1)
     if close:

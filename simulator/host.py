@@ -1,4 +1,4 @@
-"""What a process learns of the machine it runs on: its clock, its memory, its CPU limit."""
+"""The machine that a process runs on: clock, memory, CPU limit."""
 
 import resource
 import uuid
@@ -12,13 +12,13 @@ _CPU_STATS = (
 
 
 def boot_id() -> str:
-    """Return what identifies this machine's clock since it booted: its processes read the same."""
+    """Return an identifier of this machine's clock since boot, equal for all its processes."""
     path = Path("/proc/sys/kernel/random/boot_id")
     return path.read_text().strip() if path.exists() else str(uuid.getnode())
 
 
 def memory_peak_bytes() -> int:
-    """Return this process's peak memory; getrusage would count the parent's before the exec."""
+    """Return this process's peak memory; getrusage would include the parent's before exec."""
     peak_kib = _word(Path("/proc/self/status"), "VmHWM:")
     if peak_kib is None:
         peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -26,7 +26,7 @@ def memory_peak_bytes() -> int:
 
 
 def throttled_s() -> float:
-    """Return how long a CPU limit has stopped this container; 0 where there is none.
+    """Return for how many seconds a CPU limit has throttled this container; 0 without a limit.
 
     https://docs.kernel.org/admin-guide/cgroup-v2.html (cpu.stat)
     """
@@ -38,7 +38,7 @@ def throttled_s() -> float:
 
 
 def _word(path: Path, name: str) -> int | None:
-    """Return the number that follows a name in a file of the kernel's."""
+    """Return the number after a name in a kernel file."""
     try:
         lines = path.read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The program of collector and workers: its arguments, and errors as text with an exit code."""
+"""The entry of collector and workers: arguments, and errors as text with an exit code."""
 
 import argparse
 import asyncio
@@ -28,11 +28,13 @@ def _arguments() -> argparse.Namespace:
     )
     roles = parser.add_subparsers(dest="role", required=True)
     collector = roles.add_parser("collector", help="prepare, start the workers, settle, verify")
-    worker = roles.add_parser("worker", help="write or ask, and report")
+    worker = roles.add_parser("worker", help="insert or query, and report")
     for role in (collector, worker):
         role.add_argument("--spec", type=Path, required=True, help="the run's specification")
         role.add_argument("--secrets", type=Path, required=True, help="folder of its secrets")
-        role.add_argument("--parent-pipe", action="store_true", help="end with standard input")
+        role.add_argument(
+            "--parent-pipe", action="store_true", help="exit when standard input is closed"
+        )
     listen = collector.add_mutually_exclusive_group(required=True)
     listen.add_argument("--port", type=int, help="listen on this port")
     listen.add_argument("--fd", type=int, help="serve this listening socket")
@@ -55,14 +57,14 @@ def _collector(arguments: argparse.Namespace, spec: RunSpec, database: Database)
     async def serve() -> NoReturn:
         outcome = await collector.serve(listener, parent_pipe=arguments.parent_pipe)
         sys.stdout.flush()
-        # A thread may still wait for the database, and asyncio.run would wait for that thread.
+        # A thread may still be waiting for the database; asyncio.run would wait for it.
         os._exit(outcome.exit_code)
 
     asyncio.run(serve())
 
 
 def _allow_many_connections() -> None:
-    """Let the collector hold two connections to each of many hundred workers."""
+    """Allow two connections to each of many hundred workers."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -77,19 +79,18 @@ def _worker(arguments: argparse.Namespace, spec: RunSpec, database: Database) ->
     token, _ = read_secrets(arguments.secrets)
     client = CollectorClient(arguments.collector, token, arguments.index, spec.appear_s)
     worker = Worker(spec, database, client, arguments.index)
-    # As the first process of a container nothing but this ends it before its grace is over.
-    told = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
-    on_sigterm(partial(worker.stop, told))
+    # PID 1 of a container ignores SIGTERM unless it has a handler.
+    cause = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
+    on_sigterm(partial(worker.stop, cause))
     return 0 if worker.run() else 1
 
 
 def on_sigterm(act: Callable[[], None]) -> None:
-    """Let a thread of its own act on the first SIGTERM.
+    """Call `act` on the first SIGTERM, in a thread of its own.
 
-    The handler itself runs between any two steps of the main thread, which may hold a lock there
-    that `act` would wait for, for ever.
+    A signal handler interrupts the main thread, which may hold a lock that `act` needs.
     """
-    received: queue.SimpleQueue[int] = queue.SimpleQueue()  # its put may be called by a handler
+    received: queue.SimpleQueue[int] = queue.SimpleQueue()  # put() is safe in a signal handler
     signal.signal(signal.SIGTERM, lambda number, _: received.put(number))
 
     def wait() -> None:
@@ -100,7 +101,7 @@ def on_sigterm(act: Callable[[], None]) -> None:
 
 
 def play() -> int:
-    """Play the role that the arguments name."""
+    """Run as the collector or a worker, as the arguments ask; return the exit code."""
     arguments = _arguments()
     database = None
     try:
@@ -111,8 +112,8 @@ def play() -> int:
             _collector(arguments, spec, database)
         return _worker(arguments, spec, database)
     except BenchError as error:
-        told, code = str(error), error.exit_code
+        message, code = str(error), error.exit_code
     except Exception:  # noqa: BLE001 - it goes to the process's log, without credentials
-        told, code = traceback.format_exc(), 1
-    print(database.options.redact(told) if database else told, file=sys.stderr)  # noqa: T201
+        message, code = traceback.format_exc(), 1
+    print(database.options.redact(message) if database else message, file=sys.stderr)  # noqa: T201
     return code

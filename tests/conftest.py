@@ -1,9 +1,10 @@
-"""Real servers for every suite: one at a time, and only those that are asked for.
+"""Real servers for every suite, one at a time, and only the requested ones.
 
-A test says which server it needs by `@pytest.mark.server("NAME", ...)`, of several names each in
-turn, or by its parameter `target`. It gets the server (`server`), the name of an empty database on
-it (`server_database`) and the module's options that reach that (`server_options`); or what starts
-one with settings of the test's own (`own_server`).
+A test requests a server with `@pytest.mark.server("NAME", ...)` (several names: each in turn), or
+by its parameter `target`. Fixtures give it the server (`server`), the name of an empty database
+(`server_database`) and the module's options for it (`server_options`), or a function that starts a
+server with settings of the test (`own_server`). `--evidence` records what
+the contract suite shows (tests/contract/evidence.py).
 """
 
 from collections.abc import Callable, Iterator
@@ -16,19 +17,25 @@ from tests.servers import SERVERS, NotInstalled, Server, named
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    words = "run with these servers only (NAME,..., quick or all), which must be installed; "
-    words += "without it: with those that are installed"
-    parser.addoption("--servers", metavar="NAMES", help=words)
+    text = "run with these servers only (NAME,..., quick or all), which must be installed; "
+    text += "default: the installed ones"
+    parser.addoption("--servers", metavar="NAMES", help=text)
     parser.addoption("--all-servers", action="store_const", dest="servers", const="all")
+    text = "write what the contract suite shows into simulator/modules/evidence"
+    parser.addoption("--evidence", action="store_true", help=text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "server(*names): the test needs a real server, each in turn")
+    config.addinivalue_line("markers", "server(*names): run once on each of these real servers")
+    if config.getoption("evidence"):
+        from tests.contract.evidence import Recorder  # noqa: PLC0415  # loads every module
+
+        config.pluginmanager.register(Recorder())
 
 
 def pytest_report_header(config: pytest.Config) -> str:
     wanted = config.getoption("servers")
-    return f"servers: {', '.join(_wanted(config)) if wanted else 'those that are installed'}"
+    return f"servers: {', '.join(_wanted(config)) if wanted else 'the installed ones'}"
 
 
 def _wanted(config: pytest.Config) -> list[str]:
@@ -46,7 +53,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put tests of one server together, and leave out those of servers that are not wanted."""
+    """Group the tests by server and deselect those of servers that are not wanted."""
     wanted = _wanted(config)
     unwanted = [item for item in items if _server_of(item) not in (None, *wanted)]
     config.hook.pytest_deselected(items=unwanted)
@@ -66,7 +73,7 @@ def _server_of(item: pytest.Item) -> str | None:
 
 
 class Pool:
-    """Starts servers when they are asked for, and stops the one before."""
+    """Starts a server on demand and stops the previous one."""
 
     def __init__(self, *, required: bool) -> None:
         self._required = required
@@ -74,21 +81,21 @@ class Pool:
         self._failed: dict[str, Exception] = {}
 
     def get(self, name: str) -> Server:
-        """Return a server that runs; skip, or fail where it is required, if it is not installed."""
+        """Return a running server; if it is not installed, skip, or fail where it is required."""
         if self._server is None or self._server.name != name:
             self.close()
-            if name in self._failed:  # trying again would take as long, for every test
+            if name in self._failed:  # every test would wait for the same failure
                 raise self._failed[name]
             try:
                 self._server = self._made(name).__enter__()
             except Exception as error:
                 self._failed[name] = error
                 raise
-        self._server.start()  # what a test has stopped or killed and left so
+        self._server.start()  # a test may have stopped it
         return self._server
 
     def own(self, name: str, **settings: str) -> Server:
-        """Return a server with other settings, to be started; the one that runs is stopped."""
+        """Stop the running server and return one with other settings, not yet started."""
         self.close()
         return self._made(name, **settings)
 
@@ -107,7 +114,7 @@ class Pool:
 
 @pytest.fixture(scope="session")
 def server_pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
-    """The one server that runs."""
+    """The pool of the one running server."""
     pool = Pool(required=bool(request.config.getoption("servers")))
     yield pool
     pool.close()
@@ -123,13 +130,13 @@ def server_name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def server(server_pool: Pool, server_name: str) -> Server:
-    """A server of the tests' own."""
+    """The running server."""
     return server_pool.get(server_name)
 
 
 @pytest.fixture
 def own_server(server_pool: Pool, server_name: str) -> Callable[..., Server]:
-    """Makes a server with settings of the test's own, which the test starts and stops."""
+    """Makes a server with other settings, which the test starts and stops."""
     return partial(server_pool.own, server_name)
 
 
@@ -142,5 +149,5 @@ def server_database(server: Server) -> Iterator[str]:
 
 @pytest.fixture
 def server_options(server: Server, server_database: str) -> dict[str, Any]:
-    """The module's options that reach that database."""
+    """The module's options for that database."""
     return server.options(server_database)

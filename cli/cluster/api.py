@@ -36,6 +36,10 @@ class NotFound(BenchError):
     """There is no such object (any more)."""
 
 
+class Exists(BenchError):
+    """There already is an object of that name."""
+
+
 class NotYet(BenchError):
     """The object is there, and cannot do that yet."""
 
@@ -115,13 +119,34 @@ class Cluster:
     def create_secret(self, name: str, labels: Mapping[str, str], data: Mapping[str, str]) -> None:
         """Create a Secret; its values go in the request's body and nowhere else."""
         encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+        self._create("secrets", "Secret", name, labels, encoded)
+
+    def create_config_map(
+        self, name: str, labels: Mapping[str, str], data: Mapping[str, str]
+    ) -> None:
+        """Create a ConfigMap; Exists if there is one of that name."""
+        self._create("configmaps", "ConfigMap", name, labels, data)
+
+    def _create(
+        self,
+        resource: str,
+        kind: str,
+        name: str,
+        labels: Mapping[str, str],
+        data: Mapping[str, str],
+    ) -> None:
         body = {
             "apiVersion": "v1",
-            "kind": "Secret",
+            "kind": kind,
             "metadata": {"name": name, "labels": dict(labels)},
-            "data": encoded,
+            "data": dict(data),
         }
-        self._json("POST", self._path("secrets"), body=body)
+        self._json("POST", self._path(resource), body=body)
+
+    def object(self, resource: str, name: str) -> Object:
+        """Return an object; NotFound if there is none of that name."""
+        found: Object = self._json("GET", self._path(f"{resource}/{name}"))
+        return found
 
     def delete(self, resource: str, name: str, grace_s: int | None = None) -> None:
         """Delete an object, if it is still there."""
@@ -324,6 +349,8 @@ def _refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
         return NotFound(words)
     if status == 400 and "/log" in path:
         return NotYet(words)
+    if status == 409:
+        return Exists(words)
     if status == 410:
         return Expired(words)
     if status == 401:

@@ -30,18 +30,18 @@ class Helm:
             self._flags.append(f"--kube-context={options.context}")
 
     def version(self) -> str:
-        """Return helm's version; SetupError if it is missing or too old."""
+        """Return helm's version; ConfigError if it is missing or too old."""
         oldest = ".".join(map(str, _OLDEST))
         if shutil.which("helm") is None:
-            raise SetupError(
+            raise ConfigError(
                 f"helm is not on the PATH: install helm {oldest} or newer (https://helm.sh), or"
                 " use --runner local"
             )
-        told = self._run(["version", "--short"], flags=False).strip()
-        found = re.search(r"v?(\d+)\.(\d+)", told)
+        version = self._run(["version", "--short"], flags=False).strip()
+        found = re.search(r"v?(\d+)\.(\d+)", version)
         if not found or (int(found[1]), int(found[2])) < _OLDEST:
-            raise SetupError(f"helm {told} is too old: {oldest} or newer is needed")
-        return told
+            raise ConfigError(f"helm {version} is too old: {oldest} or newer is needed")
+        return version
 
     def apply(self, release: str, labels: Mapping[str, str], values: Mapping[str, Any]) -> None:
         """Install a release, or turn the one that is there into what the values say."""

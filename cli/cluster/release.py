@@ -1,6 +1,5 @@
 """Names, labels and values of a sweep's release: what the command line and the chart agree on."""
 
-import getpass
 import hashlib
 import platform
 import re
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.config import Target
-from cli.host.owner import Owner
+from cli.host.owner import Owner, user_name
 from simulator.protocol.spec import RunSpec
 
 SWEEP = "iot-bench/sweep"
@@ -92,8 +91,8 @@ def is_abandoned(owner: str) -> bool:
 
 
 def _machine() -> str:
-    who = re.sub(r"[^A-Za-z0-9]", "", getpass.getuser())[:16] or "user"
-    where = hashlib.sha256(f"{getpass.getuser()}@{platform.node()}".encode()).hexdigest()[:10]
+    who = re.sub(r"[^A-Za-z0-9]", "", user_name())[:16] or "user"
+    where = hashlib.sha256(f"{user_name()}@{platform.node()}".encode()).hexdigest()[:10]
     return f"{who}-{where}"
 
 

@@ -73,6 +73,6 @@ def _check_database(target: Target, options: ClusterOptions) -> None:
     ):
         for event in runner.run(spec):
             if isinstance(event, CheckEvent):
-                _line(event.name, event.told)
+                _line(event.name, event.detail)
             if isinstance(event, Outcome) and event.status != "done":
                 raise SetupError(f"{target.name}: {target.options.redact(event.cause)}")

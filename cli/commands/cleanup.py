@@ -7,6 +7,7 @@ import click
 from cli import config as configuration
 from cli.cluster.options import ClusterOptions
 from cli.commands.common import Command, option
+from cli.host.lock import remove_free_locks
 from cli.host.scratch import abandoned_folders, remove_folder
 from simulator.errors import ConfigError, SetupError
 
@@ -48,6 +49,8 @@ def cleanup(  # noqa: PLR0913
     for folder in abandoned_folders():
         remove_folder(folder)
         click.echo(f"removed folder {folder}")
+    for lock in remove_free_locks():
+        click.echo(f"removed lock {lock}")
     where = namespace or configuration.load(config).namespace
     options = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
     problems = options.problems()

@@ -17,10 +17,12 @@ from cli.cluster.options import ClusterOptions
 from cli.config import RUNNERS, Target
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
+from cli.host.program import program
+from cli.host.streams import OutputError, print_out
 from cli.plan import PlannedRun
 from cli.report import tables
 from cli.report.progress import Follower
-from cli.results import Result
+from cli.results import Result, ResultFile
 from cli.runners.choice import manifests, runner_for
 from cli.sweep import run_sweep
 from simulator import __version__
@@ -123,6 +125,11 @@ _RUN_OPTIONS = (
         help="What to print on standard output; progress goes to standard error.",
     ),
     option("--quiet", "-q", is_flag=True, help="No progress."),
+    option(
+        "--force",
+        is_flag=True,
+        help="Start more local workers than this machine's cores and free memory allow.",
+    ),
 )
 
 
@@ -245,7 +252,7 @@ class Sweep:
 
     target: Target
     result: Result
-    path: Path
+    file: ResultFile
 
 
 def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
@@ -263,7 +270,7 @@ def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
         machine=this_machine(),
         dataset=dataset,
     )
-    return Sweep(target, result, results.path_of(output, result))
+    return Sweep(target, result, ResultFile(results.path_of(output, result)))
 
 
 def conclude(  # noqa: PLR0913
@@ -277,6 +284,8 @@ def conclude(  # noqa: PLR0913
 ) -> None:
     """Run a sweep, print its result, and leave with its exit code."""
     target, sweep_id = sweep.target, sweep.result.sweep_id
+    assert sweep.file.path
+    output = sweep.file.path.parent
     if dry:
         click.echo(manifests(target, sweep_id, choice.cluster, planned[0].spec), nl=False)
         return
@@ -284,16 +293,38 @@ def conclude(  # noqa: PLR0913
         caught_interrupts() as interrupts,
         runner_for(target, sweep_id, choice.cluster, interrupts, planned[0].spec) as runner,
     ):
-        results.prepare_folder(sweep.path.parent)
+        results.prepare_folder(output)
         with Follower(total_runs=len(planned), quiet=quiet) as follower:
             run_sweep(
                 planned,
                 runner,
                 target.options.redact,
                 result=sweep.result,
-                path=sweep.path,
+                file=sweep.file,
                 watch=follower.show,
                 interrupts=interrupts,
             )
-        click.echo(tables.printed(sweep.result, sweep.path, form), nl=False)
-    click.get_current_context().exit(sweep.result.exit_code)
+        kept = _shown(sweep, form=form, quiet=quiet)
+    click.get_current_context().exit(sweep.result.exit_code or (0 if kept else 1))
+
+
+def _shown(sweep: Sweep, *, form: str, quiet: bool) -> bool:
+    """Print the result; return whether it was printed and is stored where it should be."""
+    result, file = sweep.result, sweep.file
+    text = tables.printed(result, file.path, form)
+    if result.cause and (quiet or form != "table"):
+        click.echo(f"{result.kind} {result.status}: {result.cause}", err=True)
+    if file.trouble:
+        click.echo(f"error: {file.trouble}", err=True)
+        where = f"is in {file.path}" if file.path else "follows on standard output"
+        click.echo(f"the result {where}", err=True)
+    try:
+        print_out(text if text.strip() else "")
+        if file.path is None:
+            print_out(result.model_dump_json(indent=1) + "\n")
+    except OutputError as error:
+        click.echo(f"error: {error}", err=True)
+        if file.path:
+            click.echo(f"`{program()} show {file.path}` prints the tables again", err=True)
+        return False
+    return not file.trouble

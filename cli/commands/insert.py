@@ -158,6 +158,7 @@ def insert(  # noqa: PLR0913
     timeout: float,
     form: str,
     quiet: bool,
+    force: bool,
     dry_run: bool,
     workers: tuple[int, ...],
     runs: int | None,
@@ -211,7 +212,7 @@ def insert(  # noqa: PLR0913
     )
     problems += plan.option_problems(options)
     if found and database:
-        problems += plan.target_problems(options, database)
+        problems += plan.target_problems(options, found, force=force)
         if data and found.runner != "local":
             problems.append("--data: pods cannot read a file of this machine; use --runner local")
     request = None
@@ -258,7 +259,7 @@ def _stored(output: Path, target: str, empty: Any) -> Any:
     path, manifest = last
     if not manifest.complete:
         raise ConfigError(
-            f"--no-clean: the last insert of {target} ({path}) did not finish, so what the tables"
-            " hold is not known; use --clean"
+            f"--no-clean: the last insert of {target} ({path}) did not finish or not all of its"
+            " rows are stored, so the contents of the tables are not known; use --clean"
         )
     return plan.continued(manifest.dataset, empty)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from cli import plan, results
+from cli import plan
 from cli.commands.common import Choice, Command, common_options, conclude, option, start
+from cli.commands.stored import inserted
 from cli.files.prepare import reopened
-from simulator.data.dataset import Dataset
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 
@@ -44,6 +44,7 @@ def query(  # noqa: PLR0913
     timeout: float,
     form: str,
     quiet: bool,
+    force: bool,
     dry_run: bool,
     workers: int,
     runs: int,
@@ -63,7 +64,7 @@ def query(  # noqa: PLR0913
     found = choice.resolve(extra, problems)
     if problems or not found:
         raise ConfigError(problems)
-    stored = _stored(output, found.name, dataset)
+    stored = inserted(output, found.name, dataset)
     if seed is not None and seed != stored.seed:
         raise ConfigError(f"--seed: the data was inserted with seed {stored.seed}, got {seed}")
     with reopened(stored, quiet=quiet) as asked:
@@ -77,6 +78,7 @@ def query(  # noqa: PLR0913
             runs=runs,
             timeout_s=timeout,
             names=names,
+            force=force,
         )
         sweep.result.configuration = {
             "workers": workers,
@@ -89,25 +91,3 @@ def query(  # noqa: PLR0913
             **found.options.public(),
         }
         conclude(sweep, [planned], choice, form=form, quiet=quiet, dry=dry_run)
-
-
-def _stored(output: Path, target: str, file: Path | None) -> Dataset:
-    """Return what the target's tables hold, from a manifest."""
-    if file:
-        manifest, path = results.read(file).manifest, file
-        if manifest is None:
-            raise ConfigError(f"--dataset: {file} is not of an insert that wrote anything")
-    else:
-        last = results.last_insert(output, target)
-        if last is None:
-            raise ConfigError(
-                f"no insert of {target} in {output}: run `python run.py insert --target {target}`"
-                " first, or name its result file with --dataset"
-            )
-        path, manifest = last
-    if not manifest.complete:
-        raise ConfigError(
-            f"the insert of {target} ({path}) did not finish, so what the tables hold is not"
-            " known; run insert again"
-        )
-    return manifest.dataset

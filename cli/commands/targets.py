@@ -13,6 +13,7 @@ from rich.table import Table
 
 from cli import config as configuration
 from simulator.modules import database_class
+from simulator.modules.evidence import evidence
 
 _PIPE_WIDTH = 160
 
@@ -57,18 +58,18 @@ def _table(*titles: str) -> Table:
 
 
 def _overview(rows: list[dict[str, Any]]) -> Table:
-    table = _table("Target", "Module", "Runner", "Insert modes", "Primary keys", "Verified against")
+    table = _table("Target", "Module", "Runner", "Insert modes", "Primary keys", "Verified on")
     for row in rows:
         modes, keys = ", ".join(row["insert_modes"]), ", ".join(row["primary_keys"])
         first = (row["target"], row["module"], row["runner"])
-        table.add_row(*first, modes, keys, row["verified_against"])
+        table.add_row(*first, modes, keys, row["verified_on"])
     return table
 
 
 def _details(row: dict[str, Any]) -> Iterator[Table]:
     """Yield everything that is known of one target, before anything is started."""
     facts = _table("Target", row["target"])
-    for label in ("module", "runner", "verified_against", "acknowledged"):
+    for label in ("module", "runner", "verified_on", "after_kill", "acknowledged"):
         facts.add_row(label.replace("_", " "), row[label])
     for limit in row["limits"]:
         facts.add_row("limit", limit)
@@ -86,6 +87,8 @@ def _details(row: dict[str, Any]) -> Iterator[Table]:
 
 def _row(name: str, entry: Any) -> dict[str, Any]:
     cls = database_class(entry["module"])
+    found = evidence(entry["module"])
+    stores = cls.capabilities.stores
     return {
         "target": name,
         "module": entry["module"],
@@ -94,9 +97,11 @@ def _row(name: str, entry: Any) -> dict[str, Any]:
         "primary_keys": {key.value: how for key, how in cls.capabilities.primary_keys.items()},
         "multiple_tables": cls.capabilities.multiple_tables,
         "create_indices": cls.capabilities.indices,
-        "verifiable": cls.capabilities.stores,
+        "verifiable": stores,
         "acknowledged": cls.capabilities.acknowledged,
-        "verified_against": cls.capabilities.verified_against,
+        "verified_on": found.servers if stores else "no server",
+        "after_kill": found.kill if stores else "-",
+        "draft": stores and found.draft,
         "limits": list(cls.capabilities.limits),
         "options": {
             key: field.description or "" for key, field in cls.options_model.model_fields.items()

@@ -1,4 +1,4 @@
-"""What the client machine is: part of every result, since no number means much without it."""
+"""The client machine: part of every result, since a number means little without it."""
 
 import os
 import platform
@@ -19,21 +19,26 @@ class Machine(BaseModel):
     memory_bytes: int
     python: str
     load_average: float
-    """Over the last minute, before the sweep: a busy machine measures itself."""
+    """Over the last minute before the sweep; other load on the machine distorts the result."""
 
 
 def this_machine() -> Machine:
-    """Return what this machine is."""
+    """Return this machine's hardware and software."""
     return Machine(
         system=platform.platform(),
         processor=_processor(),
-        cores=len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count() or 1,
+        cores=usable_cores(),
         memory_bytes=psutil.virtual_memory().total,
         python=platform.python_version(),
         load_average=round(os.getloadavg()[0], 2),
     )
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _processor() -> str:

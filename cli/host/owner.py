@@ -1,5 +1,6 @@
-"""Which process started something, and whether it is still alive."""
+"""The process that started something, and whether it is still alive."""
 
+import getpass
 import os
 from dataclasses import dataclass
 from typing import Self
@@ -7,12 +8,20 @@ from typing import Self
 import psutil
 
 _CLOCK_S = 10.0
-"""A process's age is told by a clock that may be set right meanwhile."""
+"""Tolerance for a system clock that is adjusted while the process runs."""
+
+
+def user_name() -> str:
+    """Return the user's name, or number where the system has no name for it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process of this machine: its number alone will be another's one day."""
+    """A process of this machine; process ids are reused, so its start time is part of it."""
 
     pid: int
     created_s: int
@@ -24,7 +33,7 @@ class Owner:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """Return the process that a text names, if it names one."""
+        """Return the process that a text identifies, or None."""
         pid, _, created = text.strip().partition(".")
         return cls(int(pid), int(created)) if pid.isdecimal() and created.isdecimal() else None
 
@@ -33,7 +42,7 @@ class Owner:
 
     @property
     def alive(self) -> bool:
-        """Whether the process is still there."""
+        """Whether the process still exists."""
         try:
             created_s = psutil.Process(self.pid).create_time()
         except psutil.Error:

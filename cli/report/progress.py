@@ -82,6 +82,8 @@ class Follower:
 
     def _head(self, planned: PlannedRun) -> str:
         workers = len(planned.spec.workers)
+        if not workers:
+            return str(planned.spec.kind)
         plural = "s" if workers > 1 else ""
         return f"[{self._number}/{self._total_runs}] {workers} worker{plural}"
 
@@ -99,6 +101,8 @@ def _ending(planned: PlannedRun, outcome: Outcome) -> str:
     if outcome.status != "done":
         return f"{outcome.status}: {outcome.cause}"
     verdict = outcome.verdict.status if outcome.verdict else ""
+    if planned.spec.kind is Kind.VERIFY:
+        return f"{planned.spec.dataset.rows:,} rows, {verdict}"
     if planned.spec.kind is Kind.QUERY:
         return f"{len(outcome.queries)} queries, {verdict}"
     ends = [report.ended_s for report in outcome.workers if report.ended_s]

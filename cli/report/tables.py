@@ -79,8 +79,18 @@ _QUERY = (
 )
 
 
+_VERIFY = (
+    Heading("check", "Check", str, right=False),
+    Heading("expected", "Expected", str, right=False),
+    Heading("found", "Found", str, right=False),
+    Heading("verdict", "Verdict", str, right=False),
+)
+
+
 def headings_of(result: Result) -> tuple[Heading, ...]:
     """Return the columns of a result's table."""
+    if result.kind is Kind.VERIFY:
+        return _VERIFY
     if result.kind is Kind.QUERY:
         return _QUERY
     return _STEPS if result.configuration.get("steps") else _INSERT
@@ -89,6 +99,8 @@ def headings_of(result: Result) -> tuple[Heading, ...]:
 def rows_of(result: Result) -> list[Row]:
     """Return the rows of a result's table; runs that failed are not in it."""
     done = [run for run in result.runs if run.outcome.status == "done"]
+    if result.kind is Kind.VERIFY:
+        return [row for run in done for row in _verify_rows(run)]
     if result.kind is Kind.QUERY:
         return [row for run in done for row in _query_rows(run)]
     if result.configuration.get("steps"):
@@ -155,6 +167,20 @@ def _query_rows(run: RunRecord) -> list[Row]:
         else:
             rows.append({"query": query.name, "verdict": query.verdict.reason})
     return rows
+
+
+def _verify_rows(run: RunRecord) -> list[Row]:
+    words = {True: Status.VERIFIED, False: Status.MISMATCH, None: Status.UNKNOWN}
+    checks = run.outcome.verdict.checks if run.outcome.verdict else ()
+    return [
+        {
+            "check": check.name,
+            "expected": check.expected,
+            "found": check.found,
+            "verdict": words[check.ok].value,
+        }
+        for check in checks
+    ]
 
 
 def _percentile(ordered: Sequence[float], part: float) -> float:
@@ -282,10 +308,16 @@ def _configuration(result: Result) -> str:
     return " ".join(words)
 
 
+def _place(run: RunRecord) -> str:
+    """Return which run of a sweep it is; nothing for a verification, which has no workers."""
+    plural = "s" if run.workers > 1 else ""
+    return f"{run.workers} worker{plural}, run {run.run}: " if run.workers else ""
+
+
 def mismatches_of(result: Result) -> list[str]:
     """Return what was wrong or could not be told, run by run."""
     return [
-        f"{run.workers} workers, run {run.run}: {run.outcome.verdict.reason}"
+        f"{_place(run)}{run.outcome.verdict.reason}"
         for run in result.runs
         if run.outcome.verdict and run.outcome.verdict.status in _NOT_RIGHT
     ]

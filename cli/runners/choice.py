@@ -1,12 +1,18 @@
-"""Which runner a target runs on. What only one of them needs is loaded only for it."""
+"""The runner of a target. What only one runner needs is imported only for that runner."""
 
+from contextlib import nullcontext
+
+from cli.address import address_key
 from cli.cluster.options import ClusterOptions
 from cli.config import Target
 from cli.host.interrupts import Interrupts
+from cli.host.lock import locked
+from cli.packages import missing_packages
 from cli.runners.base import Runner
 from cli.runners.local import LocalRunner
 from simulator.errors import ConfigError
-from simulator.protocol.spec import RunSpec
+from simulator.modules import database_class
+from simulator.protocol.spec import Kind, RunSpec
 
 
 def runner_for(
@@ -16,19 +22,40 @@ def runner_for(
     interrupts: Interrupts,
     first: RunSpec,
 ) -> Runner:
-    """Return the runner that the target asks for; a context for one sweep.
+    """Return the target's runner, a context for one sweep.
 
-    ConfigError if it cannot start the first run of the sweep because of how it was asked to.
+    ConfigError if the options do not let the first run start; entering the context raises it while
+    another run is in progress on the same database.
     """
+    key = address_key(target.options) if first.kind is not Kind.CHECK else ""
+    command = f"{first.kind} --target {target.name}"
     if target.runner == "local":
-        return LocalRunner(target.secrets(), interrupts)
+        _expect_packages(target)
+        file_lock = locked(key, command) if key else nullcontext()
+        return LocalRunner(target.secrets(), interrupts, file_lock)
     from cli.cluster.api import Cluster  # noqa: PLC0415
+    from cli.cluster.lock import ClusterLock  # noqa: PLC0415
     from cli.cluster.release import Release  # noqa: PLC0415
     from cli.runners.kubernetes import KubernetesRunner  # noqa: PLC0415
 
     manifests(target, sweep_id, options, first)
     cluster = Cluster(options, options.namespace or target.namespace)
-    return KubernetesRunner(Release(sweep_id, target), cluster, options, interrupts)
+    lock = ClusterLock(cluster, key, sweep_id, command) if key else nullcontext()
+    return KubernetesRunner(Release(sweep_id, target), cluster, options, interrupts, lock)
+
+
+def _expect_packages(target: Target) -> None:
+    """Raise ConfigError if a package that the module imports is not installed."""
+    cls = database_class(target.module)
+    missing = missing_packages(cls)
+    if missing:
+        embedded = cls.capabilities.embedded
+        file = "requirements-embedded.txt" if embedded else "requirements.txt"
+        raise ConfigError(
+            f"target {target.name}: module {cls.name} needs the Python package"
+            f" {', '.join(missing)}, which is not installed: run `pip install -r {file}`; the"
+            " documentation of the module names packages that are not on PyPI"
+        )
 
 
 def manifests(target: Target, sweep_id: str, options: ClusterOptions, spec: RunSpec) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from secrets import token_urlsafe
 from typing import Self
 
@@ -23,6 +24,7 @@ from cli.cluster.release import Release, is_run_of
 from cli.cluster.removal import remove
 from cli.cluster.watcher import Happened, Line, LogEnded, PodChanged, PodGone, Trouble, Watcher
 from cli.host.interrupts import Interrupts
+from cli.host.program import program
 from cli.runners.stream import TAIL_LINES, EventStream
 from simulator.errors import Interrupted
 from simulator.protocol.messages import SILENCE_S, Event, Outcome, PhaseEvent
@@ -48,8 +50,10 @@ class KubernetesRunner:
         cluster: Cluster,
         options: ClusterOptions,
         interrupts: Interrupts,
+        lock: AbstractContextManager[object],
     ) -> None:
         self._release = release
+        self._lock = lock
         self._cluster = cluster
         self._helm = Helm(options, cluster.namespace)
         self._keep = options.keep
@@ -61,23 +65,29 @@ class KubernetesRunner:
     def __enter__(self) -> Self:
         self._version = self._cluster.version()
         self._helm.version()
-        self._watcher.start()
+        self._lock.__enter__()
+        try:
+            self._watcher.start()
+        except BaseException:
+            self._lock.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
         self._watcher.close()
         if self._keep:
+            self._lock.__exit__(None, None, None)
             self._tell_how_to_look()
             return
         try:
-            remove(self._cluster, self._helm, self._release.sweep)
+            remove(self._cluster, self._helm, self._release.sweep)  # and the lock
         except Interrupted:
             click.echo(f"not everything was removed; do it by: {self._cleanup()}", err=True)
             raise
 
     def _cleanup(self) -> str:
         namespace, sweep = self._cluster.namespace, self._release.sweep
-        return f"python run.py cleanup -n {namespace} --run {sweep}"
+        return f"{program()} cleanup -n {namespace} --run {sweep}"
 
     def _tell_how_to_look(self) -> None:
         kubectl = " ".join(["kubectl", *self._cluster.flags, "-n", self._cluster.namespace])

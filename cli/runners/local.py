@@ -4,9 +4,10 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from secrets import token_urlsafe
+from types import TracebackType
 from typing import Self
 
 from cli.host.interrupts import Interrupts
@@ -22,17 +23,29 @@ _END_S = 3.0
 class LocalRunner:
     """Each run is a collector and its workers, ended with the run and with this process."""
 
-    def __init__(self, secrets: Mapping[str, str], interrupts: Interrupts) -> None:
-        """Take the credentials of the target."""
+    def __init__(
+        self,
+        secrets: Mapping[str, str],
+        interrupts: Interrupts,
+        lock: AbstractContextManager[object],
+    ) -> None:
+        """Take the target's credentials and what excludes other runs on its database."""
         self._secrets = secrets
+        self._lock = lock
         self._interrupts = interrupts
         self._logs: dict[str, str] = {}
 
     def __enter__(self) -> Self:
+        self._lock.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        pass  # nothing outlives a run
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._lock.__exit__(kind, error, traceback)
 
     def facts(self) -> dict[str, str]:
         """Return nothing: all of it ran on this machine."""

@@ -1,6 +1,6 @@
-"""The collector process: prepares the tables, starts the workers together, settles, verifies.
+"""The collector: prepares the tables, starts the workers together, settles, verifies.
 
-Its standard output is the run's event stream; the last event is the Outcome, also of a failed run.
+Standard output is the event stream of the run; its last event is the Outcome, even on failure.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ from simulator.protocol.spec import Kind, RunSpec
 
 _PROGRESS_S = 0.5
 _PROGRESS_PARTS = 200
-"""A long run tells its progress less often, so that its log stays short..."""
+"""A long run reports its progress less often, so that its log stays short..."""
 _PULSE_S = 5.0
-"""...but no less often than this, in every phase: who listens knows that it is alive."""
+"""...but at least this often, in every phase, as a sign of life."""
 _LAST_REPORTS_S = 3.0
 _LAST_REPLIES_S = 0.05
 _KEPT_ALIVE_S = 3600
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without signal handlers of its own: the collector decides what a signal means."""
+    """uvicorn without signal handlers: the collector handles signals."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -60,7 +60,7 @@ class Collector:
         self._run = Coordinator(len(spec.workers))
         self._events = 0
         self._phase = ""
-        self._phase_began = self._told_at = 0.0
+        self._phase_began = self._emitted_at = 0.0
         self._phases_s: dict[str, float] = {}
         self._interrupted = False
         self._asking = ""
@@ -90,7 +90,7 @@ class Collector:
                 await self._measure()
         except BenchError as error:
             failure = error
-        except Exception as error:  # noqa: BLE001 - a driver's error is told in its own words
+        except Exception as error:  # noqa: BLE001 - a driver's error
             failure = SetupError(f"{self._phase}: {self._database.explain(error)}")
         if failure:
             self._run.stop(self._database.options.redact(str(failure)))
@@ -98,7 +98,7 @@ class Collector:
             self._emit(ReportEvent(report=report))
         outcome = self._outcome(failure)
         self._emit(outcome)
-        await asyncio.sleep(_LAST_REPLIES_S)  # workers that wait are told that the run is over
+        await asyncio.sleep(_LAST_REPLIES_S)  # waiting workers get the reply that the run is over
         serving.cancel()
         return outcome
 
@@ -110,17 +110,20 @@ class Collector:
             return
         self._enter("init")
         await self._in_thread(self._stages.prepare)
+        if spec.kind is Kind.VERIFY:
+            await self._in_thread(self._stages.verify_stored)
+            return
         self._enter("prefill" if any(w.prefill for w in spec.workers) else "barrier")
         self._run.tables_ready.set()
         await self._run.finished()
         if self._run.stopped.is_set():
             await self._run.last_reports(_LAST_REPORTS_S)
             raise self._over()
-        self._follow_workers()  # a short run may be over before the next regular look
+        self._follow_workers()  # a short run may end between two polls
         await self._in_thread(self._finish)
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
-        """Run blocking work beside the loop; the end of the run does not wait for it."""
+        """Run blocking work in a thread; the end of the run does not wait for it."""
         task = asyncio.create_task(asyncio.to_thread(work))
         over = asyncio.create_task(self._run.stopped.wait())
         await asyncio.wait({task, over}, return_when=asyncio.FIRST_COMPLETED)
@@ -131,7 +134,7 @@ class Collector:
 
     @asynccontextmanager
     async def _background(self) -> AsyncIterator[None]:
-        """Watch the workers, the clock and the progress while the run goes on."""
+        """Watch the workers, the timeout and the progress during the run."""
         tasks = [asyncio.create_task(self._run.watch(self._spec.appear_s))]
         tasks.append(asyncio.create_task(self._report_progress()))
         if self._spec.timeout_s:
@@ -154,7 +157,7 @@ class Collector:
         self._run.stop(cause)
 
     def _listen_to_parent(self, loop: asyncio.AbstractEventLoop) -> None:
-        """End the run for the cause that the parent writes, or because the parent is gone."""
+        """Stop the run for the cause that the parent writes, or when the parent is gone."""
 
         def listen() -> None:
             for line in sys.stdin:
@@ -166,8 +169,10 @@ class Collector:
     def _check(self) -> None:
         for step in probe(self._database):
             if not step.ok:
-                raise SetupError(f"{step.name}: {step.told}")
-            self._loop.call_soon_threadsafe(self._emit, CheckEvent(name=step.name, told=step.told))
+                raise SetupError(f"{step.name}: {step.detail}")
+            self._loop.call_soon_threadsafe(
+                self._emit, CheckEvent(name=step.name, detail=step.detail)
+            )
 
     def _finish(self) -> None:
         reports = list(self._run.reports.values())
@@ -183,20 +188,20 @@ class Collector:
 
     def _emit(self, event: Event) -> None:
         self._events += 1
-        self._told_at = time.time()
+        self._emitted_at = time.time()
         print(event_line(self._events, event), flush=True)  # noqa: T201 - the event stream
 
     def _enter(self, phase: str, detail: str = "", at_s: float | None = None) -> None:
-        """Enter a phase, now or at the instant at which it began before it was noticed."""
+        """Enter a phase, now or at the earlier time when it began."""
         if self._run.stopped.is_set():
-            return  # of a thread that still goes on; the outcome has the last word
+            return  # called by a thread that is still running; the outcome is the last event
         began = at_s or time.time()
         self._leave(began)
         self._phase, self._phase_began = phase, began
         self._emit(PhaseEvent(phase=phase, detail=detail))
 
     def _enter_from_thread(self, phase: str) -> None:
-        """Let the loop enter a phase: the lines of two threads would mix on the pipe."""
+        """Enter a phase in the loop's thread: two threads would mix their lines."""
         self._loop.call_soon_threadsafe(self._enter, phase)
 
     def _leave(self, at_s: float) -> None:
@@ -206,7 +211,7 @@ class Collector:
             self._phase = ""
 
     async def _report_progress(self) -> None:
-        """Tell how far the workers are, and enter the phases that they enter."""
+        """Report the progress of the workers, and enter the phases that they enter."""
         plans = self._spec.workers
         planned = {
             "prefill": sum(len(rows) for plan in plans for rows in plan.prefill),
@@ -215,7 +220,7 @@ class Collector:
         while True:
             self._follow_workers()
             now = time.time()
-            silent_s, phase_s = now - self._told_at, now - self._phase_began
+            silent_s, phase_s = now - self._emitted_at, now - self._phase_began
             if self._phase in planned and silent_s >= min(phase_s / _PROGRESS_PARTS, _PULSE_S):
                 self._emit(self._progress(planned[self._phase]))
             elif silent_s >= _PULSE_S and self._phase:
@@ -238,7 +243,7 @@ class Collector:
         if self._phase == "prefill" and ready:
             self._enter("barrier", at_s=self._run.first_arrival_s["insert"])
         if not released:
-            self._tell_ready()
+            self._report_ready()
             return
         if self._phase == "barrier":
             self._enter(self._spec.kind.value, at_s=min(released.values()))
@@ -249,8 +254,8 @@ class Collector:
             detail = f"{asking}, {place} of {len(self._spec.queries)}"
             self._emit(PhaseEvent(phase=self._phase, detail=detail))
 
-    def _tell_ready(self) -> None:
-        """Tell how many of the workers are at the first barrier, each time that more are."""
+    def _report_ready(self) -> None:
+        """Report how many workers are at the first barrier, whenever that changes."""
         ready = self._run.waiting_first
         if self._phase == "barrier" and ready != self._ready:
             self._ready = ready
@@ -289,7 +294,7 @@ class Collector:
         )
 
     def _exact_phases(self) -> None:
-        """Put the barrier's own instants in place of the moments at which they were noticed."""
+        """Replace the times at which phases were noticed by those of the barrier."""
         first = self._run.first_arrival_s.get("insert")
         released = self._run.released_s.get("insert")
         if first is None or released is None:

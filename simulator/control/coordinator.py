@@ -1,6 +1,6 @@
-"""The run as the collector sees it: who is there, who waits, who has reported, why it is over.
+"""State of a run: which workers are registered, waiting or finished, and why it is over.
 
-Pure state and waiting on one event loop; no HTTP, no database. The collector feeds it.
+Pure state and waiting on one event loop; no HTTP, no database.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ _TICK_S = 0.25
 
 
 class Rejected(Exception):
-    """A message that does not belong to this run; the text says why."""
+    """The message does not belong to this run; the text gives the reason."""
 
 
 class Coordinator:
-    """State of one run with a fixed number of workers."""
+    """A run with a fixed number of workers."""
 
     def __init__(self, workers: int, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -40,24 +40,24 @@ class Coordinator:
         self.reports: dict[int, WorkerReport] = {}
         self.answers: dict[str, Answer] = {}
         self.released_s: dict[str, float] = {}
-        """Barrier -> when it was opened."""
+        """Barrier -> time at which it opened."""
         self.first_arrival_s: dict[str, float] = {}
         self._arrived: dict[str, set[int]] = {}
         self._gates: dict[str, asyncio.Event] = {}
         self._all_reported = asyncio.Event()
 
     def stop(self, cause: str) -> None:
-        """End the run; the first cause given is the one that counts."""
+        """Stop the run; the first cause counts."""
         if not self.stopped.is_set():
             self.cause = cause
             self.stopped.set()
 
     async def register(self, message: Registration, version: str) -> bool:
-        """Take a worker in and hold it for a while; return whether the tables are ready."""
+        """Register a worker, hold the request for a while; return whether the tables are ready."""
         if not 0 <= message.index < self.workers:
             raise Rejected(f"worker {message.index}: this run has workers 0..{self.workers - 1}")
         if self.uids.setdefault(message.index, message.uid) != message.uid:
-            raise Rejected(f"worker {message.index} is there already; two cannot both count")
+            raise Rejected(f"worker {message.index} is already registered by another process")
         if message.version != version:
             self.stop(
                 f"worker {message.index} is version {message.version} and the collector {version};"
@@ -84,7 +84,7 @@ class Coordinator:
         return await self._held(gate)
 
     async def _held(self, gate: asyncio.Event) -> bool:
-        """Wait for a gate, but not for long: a reply also says that the collector is alive."""
+        """Wait for a gate, but not for long: each reply also shows that the collector is alive."""
         with suppress(TimeoutError):
             async with asyncio.timeout(HOLD_S):
                 await self._either(gate)
@@ -124,18 +124,18 @@ class Coordinator:
             self._all_reported.set()
 
     def all_reports(self) -> tuple[WorkerReport, ...]:
-        """Return every worker's report; of one that is lost, what it last said of itself."""
-        last_words = {
+        """Return the report of every worker; for a lost worker, its last heartbeat."""
+        from_beats = {
             index: WorkerReport(
                 index=index,
-                error=f"no report; last heard of in {beat.phase}",
+                error=f"no report; last heartbeat in {beat.phase}",
                 rows=beat.rows,
                 prefill_rows=beat.prefill_rows,
                 retried=beat.retried,
             )
             for index, beat in self.beats.items()
         }
-        known = {**last_words, **self.reports}
+        known = {**from_beats, **self.reports}
         return tuple(known[index] for index in sorted(known))
 
     async def finished(self) -> None:
@@ -143,7 +143,7 @@ class Coordinator:
         await self._either(self._all_reported)
 
     async def last_reports(self, grace_s: float) -> None:
-        """After the end, give those that are still there a moment to say what they did."""
+        """After the end, give live workers a moment to report."""
         deadline = self._clock() + grace_s
         while self._clock() < deadline:
             alive = [i for i, heard in self.heard_s.items() if self._clock() - heard < 2.0]
@@ -152,7 +152,7 @@ class Coordinator:
             await asyncio.sleep(_TICK_S / 5)
 
     async def watch(self, appear_s: float) -> None:
-        """End the run when a worker does not appear in time or falls silent."""
+        """Stop the run when a worker does not register in time or becomes silent."""
         started_s = self._clock()
         while not self.stopped.is_set():
             await asyncio.sleep(_TICK_S)
@@ -161,7 +161,7 @@ class Coordinator:
                 if index in self.reports:
                     continue
                 if index not in self.uids and now - started_s > appear_s:
-                    self.stop(f"worker {index} has not appeared within {appear_s:.0f} s")
+                    self.stop(f"worker {index} did not register within {appear_s:.0f} s")
                 heard = self.heard_s.get(index)
                 if heard is not None and now - heard > SILENCE_S:
-                    self.stop(f"worker {index} has not been heard of for {SILENCE_S:.0f} s")
+                    self.stop(f"worker {index} has been silent for {SILENCE_S:.0f} s")

@@ -1,4 +1,4 @@
-"""The collector's HTTP side: messages of this run's workers in, replies out. No decisions."""
+"""The HTTP endpoints of the collector: pass the workers' messages to the coordinator."""
 
 import hmac
 import json
@@ -31,7 +31,7 @@ _Handler: TypeAlias = Callable[[_Body], Awaitable[_Body]]
 
 
 def application(run: Coordinator, token: str) -> Starlette:
-    """Return the ASGI application that lets this run's workers talk to its coordinator."""
+    """Return the ASGI application that connects workers to the coordinator of their run."""
 
     def reply(*, go: bool = True) -> _Body:
         stop = run.cause if run.stopped.is_set() else None
@@ -76,15 +76,15 @@ def application(run: Coordinator, token: str) -> Starlette:
 
 
 def _guarded(handler: _Handler, token: str) -> Callable[[Request], Awaitable[Response]]:
-    """Let only this run's workers in, and answer bad messages with their cause."""
+    """Check the token of the run; answer invalid messages with the reason."""
 
     async def endpoint(request: Request) -> Response:
         if not hmac.compare_digest(request.headers.get(TOKEN_HEADER, ""), token):
-            return PlainTextResponse("this token is not this run's", status_code=403)
+            return PlainTextResponse("the token is not that of this run", status_code=403)
         try:
             return JSONResponse(await handler(await request.json()))
         except (ValidationError, KeyError, TypeError, json.JSONDecodeError) as error:
-            return PlainTextResponse(f"not understood: {error}", status_code=400)
+            return PlainTextResponse(f"invalid message: {error}", status_code=400)
         except Rejected as error:
             return PlainTextResponse(str(error), status_code=409)
 

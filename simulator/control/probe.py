@@ -1,4 +1,4 @@
-"""Trying a target before a long sweep: reach it, describe it, and use every right once."""
+"""Checks a target before a long sweep: reaches it, describes it, uses each permission once."""
 
 import os
 import time
@@ -16,15 +16,15 @@ from simulator.modules.base import BATCH, Database
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing tried, and what came of it."""
+    """One step of the check, and its result."""
 
     name: str
     ok: bool
-    told: str
+    detail: str
 
 
 def probe(database: Database) -> Iterator[Step]:
-    """Try one thing after the other; the first that fails is the last."""
+    """Yield one step after the other, until one fails."""
     scratch = Table(
         f"bench_check_{os.urandom(4).hex()}",
         (Column("time", Type.INT64, Role.TIME), Column("value", Type.FLOAT64, Role.FIELD)),
@@ -33,23 +33,27 @@ def probe(database: Database) -> Iterator[Step]:
     name = "reached"
     try:
         facts = database.inspect()
-        yield Step(name, ok=True, told=f"{facts.version}, {facts.nodes} node(s)")
-        yield Step("durability", ok=True, told=facts.durability)
-        name = "rights"
+        yield Step(
+            name,
+            ok=True,
+            detail=f"{facts.version}, {facts.nodes} {'node' if facts.nodes == 1 else 'nodes'}",
+        )
+        yield Step("durability", ok=True, detail=facts.durability)
+        name = "permissions"
         try:
             database.create([scratch], 1)
             _write_and_read(database, scratch)
         finally:
             database.drop([scratch])
-        yield Step(name, ok=True, told="create, insert, read and drop work")
+        yield Step(name, ok=True, detail="create, insert, read and drop work")
     except BenchError as error:
-        yield Step(name, ok=False, told=str(error))
-    except Exception as error:  # noqa: BLE001 - a driver's error is told in its own words
-        yield Step(name, ok=False, told=database.explain(error))
+        yield Step(name, ok=False, detail=str(error))
+    except Exception as error:  # noqa: BLE001 - a driver's error
+        yield Step(name, ok=False, detail=database.explain(error))
 
 
 def _write_and_read(database: Database, scratch: Table) -> None:
-    # A whole second of the present is a time that every database can tell and still keeps.
+    # Every database can store the present second, and no retention policy drops it.
     data = {"time": Values(np.array([int(time.time()) * 1000])), "value": Values(np.array([0.5]))}
     row = Block(scratch, 0, np.array([0]), data)
     with database.connect() as session:

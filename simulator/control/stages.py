@@ -1,4 +1,4 @@
-"""The collector's work on the database: before the workers start and after the clock stops."""
+"""The collector's work on the database, before the workers start and after the clock stops."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
@@ -17,7 +17,7 @@ EnterPhase: TypeAlias = Callable[[str], None]
 
 
 class Stages:
-    """The stages of one run and what they have found so far."""
+    """The stages of one run, and their results so far."""
 
     def __init__(self, spec: RunSpec, database: Database, enter: EnterPhase) -> None:
         self._spec = spec
@@ -32,7 +32,7 @@ class Stages:
         self.size_bytes: int | None = None
 
     def prepare(self) -> None:
-        """Make the tables as the run needs them, or see that they are."""
+        """Create the tables, or check that they hold what the run needs."""
         spec, database, tables = self._spec, self._database, self._reader.tables
         facts = database.inspect()
         self.server = ServerFacts(
@@ -48,14 +48,14 @@ class Stages:
                 database.drop(tables)
             database.create(tables, spec.batch_rows)
             self.touched = True
-        elif database.capabilities.stores:
+        elif database.capabilities.stores and spec.kind is not Kind.VERIFY:
             self._expect_rows()
         if spec.kind is Kind.QUERY and spec.options.get("create_indices"):
             self._enter("index")
             database.create_indices(tables)
 
     def _expect_rows(self) -> None:
-        """Refuse tables that do not hold what the manifest says."""
+        """Raise SetupError if the tables do not hold the rows of the manifest."""
         stored = 0
         with self._database.connect() as session:
             for table in self._reader.tables:
@@ -65,8 +65,8 @@ class Stages:
         expected = self._spec.dataset.rows
         if stored != expected:
             raise SetupError(
-                f"the tables of {self._spec.target} hold {stored} rows, and the manifest of its"
-                f" last insert says {expected}: run insert again, or name the result file of the"
+                f"the tables of {self._spec.target} hold {stored} rows, but its last insert"
+                f" left {expected}: run insert again, or name the result file of the"
                 " insert that wrote them with --dataset"
             )
 
@@ -89,8 +89,13 @@ class Stages:
         self._enter("verify")
         self.verdict = verify(database, spec.after, uncertain, spec.verify)
 
+    def verify_stored(self) -> None:
+        """Verify what the tables hold, without writing to them."""
+        self._enter("verify")
+        self.verdict = verify(self._database, self._spec.dataset, (), self._spec.verify)
+
     def finish_query(self, reports: Sequence[WorkerReport], answers: Mapping[str, Answer]) -> None:
-        """Compare every different answer that came back with the oracle's."""
+        """Compare every distinct answer with the truth."""
         self._enter("verify")
         spec, known = self._spec, self._reader.queries()
         oracle = Oracle(known[name] for name in spec.queries)
@@ -136,7 +141,7 @@ def _not_verified(uncertain: int) -> Verdict:
 
 
 def _difference(true: Answer, found: Answer) -> tuple[str, str]:
-    """Return both answers in short: the first rows in which they differ, or their sizes."""
+    """Return the first rows in which the answers differ, or their sizes."""
     for true_row, found_row in zip(true.rows, found.rows, strict=False):
         if true_row != found_row:
             return str(true_row), str(found_row)

@@ -1,4 +1,4 @@
-"""A block: rows of one physical table, held column by column in NumPy arrays."""
+"""A block: rows of one physical table, stored by column in NumPy arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Rows: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """A column given value by value. `valid` is false where the value is NULL; None: all valid."""
+    """A column with one item per row. `valid` is false where the value is NULL; None: no NULLs."""
 
     array: Array
     valid: NDArray[np.bool_] | None = None
@@ -46,10 +46,9 @@ class Values:
 class Coded:
     """A column on a finite grid: row i holds levels[codes[i]].
 
-    `levels` is one long-lived array for as long as its contents are the same (the grid of a field,
-    the names of a worker's devices), so that an encoder renders it once and then only gathers:
-    identity of `levels` is equality of contents. Nobody writes into it. Codes are always valid
-    indices, also where the value is NULL.
+    `levels` is the same array object for as long as its contents are the same (the grid of a field,
+    the names of a worker's devices), so that an encoder renders it once and then only gathers. It
+    is never written to. Codes are valid indices even where the value is NULL.
     """
 
     codes: NDArray[np.int64]
@@ -96,7 +95,7 @@ class Block:
 
     @property
     def size_bytes(self) -> int:
-        """What the values take, each as wide as its column's widest."""
+        """Size of the values, each as wide as the widest of its column."""
         columns = (d.levels if isinstance(d, Coded) else d.array for d in self.data.values())
         return len(self) * sum(column.dtype.itemsize for column in columns)
 

@@ -18,7 +18,7 @@ from simulator.data.workloads.base import LANE_BITS, LANE_ROWS, client_key
 from simulator.errors import ConfigError
 
 BLOCK_ROWS = 8192
-"""Rows drawn and encoded at once: enough that a NumPy call's overhead does not show."""
+"""Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
 
 
 class RowRange(BaseModel):
@@ -47,12 +47,12 @@ def lane_range(lane: int, start: int, rows: int) -> RowRange:
 
 
 def share(total: int, parts: int) -> list[int]:
-    """Deal `total` to `parts` so that nothing is lost: shares differ by one at most."""
+    """Split `total` into `parts` shares that differ by one at most and add up to it."""
     return [total // parts + (part < total % parts) for part in range(parts)]
 
 
 def merged(ranges: Iterable[RowRange]) -> tuple[RowRange, ...]:
-    """Return the same rows in as few ranges as can be, empty ones left out."""
+    """Return the same rows in as few ranges as possible, without empty ones."""
     out: list[RowRange] = []
     for item in sorted((r for r in ranges if len(r)), key=lambda r: r.start):
         if (
@@ -67,7 +67,7 @@ def merged(ranges: Iterable[RowRange]) -> tuple[RowRange, ...]:
 
 
 class Dataset(BaseModel):
-    """What is, or is to be, in a target's tables."""
+    """The rows that a target's tables hold, or are to hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -82,21 +82,21 @@ class Dataset(BaseModel):
 
     @property
     def rows(self) -> int:
-        """How many rows the ranges hold."""
+        """Number of rows in the ranges."""
         return sum(len(item) for item in self.ranges)
 
     def with_ranges(self, ranges: Iterable[RowRange]) -> "Dataset":
-        """Return the same dataset with other ranges, merged."""
+        """Return the dataset with these ranges, merged."""
         return self.model_copy(update={"ranges": merged(ranges)})
 
     def next_sequence(self, lane: int) -> int:
-        """Return the first sequence number after all that the lane holds."""
+        """Return the first sequence number after all rows of the lane."""
         ends = [r.stop - lane * LANE_ROWS for r in self.ranges if r.start >> LANE_BITS == lane]
         return max(ends, default=0)
 
 
 class DatasetReader:
-    """A dataset opened for drawing."""
+    """Draws the rows of a dataset."""
 
     def __init__(self, dataset: Dataset) -> None:
         """Open the dataset; ConfigError if this version of the workload draws other rows."""
@@ -109,7 +109,7 @@ class DatasetReader:
         try:
             params = cls.params_model(**dataset.params)
         except ValidationError as error:
-            raise ConfigError(f"workload {cls.name}: its parameters are wrong: {error}") from error
+            raise ConfigError(f"workload {cls.name}: invalid parameters: {error}") from error
         self._workload = cls(params, dataset.seed, dataset.start_ms)
         self._parts = dataset.parts
         self.tables = tuple(
@@ -118,7 +118,7 @@ class DatasetReader:
 
     @property
     def rows(self) -> int | None:
-        """How many rows the workload has, all in lane 0; None: every lane goes on without end."""
+        """Number of rows, all in lane 0; None: every lane is endless."""
         return self._workload.rows
 
     def queries(self) -> dict[str, Query]:

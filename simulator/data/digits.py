@@ -20,10 +20,10 @@ def table(count: int) -> Array:
 
 
 def digits(values: NDArray[np.uint64], count: int) -> list[Array]:
-    """Return values below 10**count as exactly `count` digits, in arrays to lay side by side.
+    """Return values below 10**count as exactly `count` digits, in arrays to be joined side by side.
 
-    Leading digits that all values share, as those of the times in a block, are written once.
-    13 rising digits take about 4 ns.
+    Leading digits that all values share, such as those of the times in a block, are rendered once.
+    13 digits of rising values take about 4 ns.
     """
     return _between(values, int(values.min()), int(values.max()), count)
 
@@ -43,8 +43,8 @@ def _between(values: NDArray[np.uint64], least: int, most: int, count: int) -> l
 
 
 def integers(values: Array) -> list[Array]:
-    """Return signed integers of any width; NUL pads those shorter than the longest."""
-    # The magnitude of the least int64 fits only without a sign: abs wraps, the view mends it.
+    """Return signed integers of any width, padded with NUL to the longest."""
+    # abs() of the smallest int64 wraps to itself; viewed as uint64 it is the right magnitude.
     magnitudes = np.abs(values.astype(np.int64)).view(np.uint64)
     least, most = int(magnitudes.min()), int(magnitudes.max())
     shortest, width = len(str(least)), len(str(most))

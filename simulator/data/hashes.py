@@ -11,11 +11,11 @@ from simulator.data.mixer import Hashes, key_of, mix
 from simulator.data.query import Output, canonical
 from simulator.data.schema import FLOATS, Type, dtype_of
 
-_NULL = np.uint64(0xD1B54A32D192ED03)  # no value that a counter, a code or an instant has
+_NULL = np.uint64(0xD1B54A32D192ED03)  # not the value of a counter, code or instant
 
 
 def block_hashes(columns: Sequence[Output], block: Block) -> Hashes:
-    """Return the hash of each row of a block, of the named columns."""
+    """Return the hash of each row of a block over these columns."""
     data = [block.data[column.name] for column in columns]
     return _hashes(columns, ((item.values(), item.valid) for item in data), len(block))
 
@@ -28,7 +28,7 @@ def stored_hashes(columns: Sequence[Output], raw: Sequence[Sequence[Any]]) -> Ha
 
 
 def _array(column: Output, cells: Sequence[Any]) -> tuple[Array, NDArray[np.bool_] | None]:
-    """Return a column of driver values as an array, and where it is not NULL."""
+    """Return a column of driver values as an array, and which of them are not NULL."""
     valid = None
     if None in cells:
         valid = np.array([cell is not None for cell in cells])
@@ -64,14 +64,14 @@ def _hashes(
 
 
 def _number_bits(column_type: Type, values: Array) -> Hashes:
-    """Return 64 bits that are the same for the same number; 0.0 and -0.0 are the same."""
+    """Return 64 bits that are equal for equal numbers; 0.0 and -0.0 are equal."""
     if column_type in FLOATS:
         return (values.astype(np.float64) + 0.0).view(np.uint64)
     return values.astype(np.int64).view(np.uint64)
 
 
 def _text_bits(values: Array) -> Hashes:
-    """Return a hash of each text, whatever the width of the array that it stands in."""
+    """Return a hash of each text, independent of the width of its array."""
     width = max(-(-values.dtype.itemsize // 8), 1)
     words = values.astype(f"S{8 * width}").view(np.uint64).reshape(len(values), width)
     bits = np.zeros(len(values), np.uint64)

@@ -1,4 +1,4 @@
-"""Columns joined into one text, row by row, as a key made of other columns is."""
+"""Columns concatenated into one text per row, as for a key made of other columns."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,9 @@ from simulator.data.octets import octets, side_by_side, unpadded
 
 
 def joined(columns: Sequence[Array]) -> Array:
-    """Return each row's texts and integers one after the other, as an 'S' array.
+    """Return the concatenated texts and integers of each row, as an 'S' array.
 
-    Rows in which nothing is padded are only viewed as text; about 20 ns a row for a device, an
-    instant and a number.
+    Rows without padding are not copied. A device, an instant and a number take about 20 ns per row.
     """
     rows = len(columns[0])
     pieces: list[Array] = []
@@ -23,7 +22,7 @@ def joined(columns: Sequence[Array]) -> Array:
     side = side_by_side(pieces, rows)
     letters, written = octets(side), unpadded(side)
     if written is not None:
-        # To the left with what is written; NUL, which ends a text, fills up on the right.
+        # Shift the bytes that are not padding to the left; trailing NUL ends a text.
         shifted = np.zeros_like(letters)
         shifted[np.arange(letters.shape[1]) < written.sum(axis=1)[:, None]] = letters[written]
         letters = shifted

@@ -1,8 +1,8 @@
-"""Arrays of bytes: laid side by side, viewed as a matrix of bytes.
+"""Arrays of bytes: joined side by side, viewed as a matrix of bytes.
 
-An array of n items of w bytes is a column's part of n rows; an array of one item is the same in
-every row. Laying them side by side is one strided copy each (about 0.5 ns an item), and one for all
-that is the same in every row.
+An array of n items of w bytes holds w bytes of each of n rows; an array of one item holds bytes
+that all rows share. Joining costs one strided copy per array (about 0.5 ns per item), and one for
+all shared bytes together.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from simulator.data.block import Array
 
 
 def literal(content: bytes) -> Array:
-    """Return an array of one item, the content; it must not be empty."""
+    """Return an array with one item, the content, which must not be empty."""
     return np.frombuffer(content, f"V{len(content)}")
 
 
@@ -43,11 +43,11 @@ def _structure(dtypes: tuple[np.dtype[np.generic], ...]) -> np.dtype[np.void]:
 
 
 def octets(items: Array) -> NDArray[np.uint8]:
-    """Return contiguous items as a matrix of bytes, a row each."""
+    """Return contiguous items as a matrix of bytes, one row per item."""
     return items.view(np.uint8).reshape(len(items), items.dtype.itemsize)
 
 
 def unpadded(items: Array) -> NDArray[np.bool_] | None:
-    """Return which bytes of items are written, where NUL stands for padding; None: all of them."""
+    """Return which bytes of the items are not padding (NUL); None: all of them."""
     letters = octets(items)
     return None if letters.min(initial=1) else letters != 0

@@ -1,7 +1,7 @@
-"""Logical queries: what is asked, apart from any database's way of asking it.
+"""Logical queries, independent of any database's language.
 
-A module renders a query into a Statement; a Session runs it and gives raw driver rows; `answer`
-turns those into a canonical Answer that compares with == to the oracle's.
+A module renders a query into a Statement. A Session runs it and returns raw driver rows. `answer`
+converts those into a canonical Answer, which compares with == to the truth.
 """
 
 import math
@@ -17,7 +17,7 @@ from simulator.data.schema import FLOATS, Table, TimeUnit, Type
 
 
 class Function(StrEnum):
-    """An aggregate function. NULLs are left out, as SQL does."""
+    """An aggregate function. It ignores NULLs, as in SQL."""
 
     COUNT = "count"
     SUM = "sum"
@@ -41,7 +41,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class AggregateQuery:
-    """Aggregates over all rows, or by tags and/or time bucket, of a part of the rows.
+    """Aggregates of the rows that match, in total or by tags and time bucket.
 
     The answer's columns: the `by` tags, then the bucket's start ("bucket", int64 in the table's
     time unit) if there is one, then the aggregates.
@@ -53,7 +53,7 @@ class AggregateQuery:
     bucket: int | None = None
     """Width of a time bucket in the table's time unit; a bucket starts at a multiple of it."""
     where: tuple[tuple[str, str], ...] = ()
-    """(text tag, value): only rows that agree in all."""
+    """(text tag, value): only rows that have all these values."""
     since: int | None = None
     until: int | None = None
     """Half-open range of time in the table's time unit."""
@@ -70,7 +70,7 @@ class NewestQuery:
 
 @dataclass(frozen=True, slots=True)
 class DistinctQuery:
-    """How many different combinations of these columns are stored."""
+    """The number of distinct combinations of these columns."""
 
     table: Table
     columns: tuple[str, ...]
@@ -78,7 +78,7 @@ class DistinctQuery:
 
 @dataclass(frozen=True, slots=True)
 class RowsQuery:
-    """Every row, every column of `table`, in no order."""
+    """Every row and column of `table`, in any order."""
 
     table: Table
 
@@ -129,7 +129,7 @@ def _aggregate_type(table: Table, aggregate: Aggregate) -> Type:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A query in one database's own words."""
+    """A query in the language of one database."""
 
     text: str
     outputs: tuple[Output, ...]
@@ -149,7 +149,7 @@ class Answer:
 def answer(columns: Sequence[Output], raw: Iterable[Sequence[Any]]) -> Answer:
     """Return the canonical answer made of raw driver rows.
 
-    Raises ValueError when a row has another number of columns or a value of another type.
+    Raises ValueError if a row has a different number of columns or a value of a different type.
     """
     names = tuple(column.name for column in columns)
     rows: list[tuple[Any, ...]] = []

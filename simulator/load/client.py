@@ -31,7 +31,7 @@ class CollectorClient:
         self._index = index
         self._session = requests.Session()
         self._session.headers[TOKEN_HEADER] = token
-        self._session.trust_env = False  # a proxy has no business between worker and collector
+        self._session.trust_env = False  # no proxy between worker and collector
         self.clock_offset_s = 0.0
         self._best_round_trip_s = float("inf")
 
@@ -42,28 +42,30 @@ class CollectorClient:
         try:
             reply = Reply.model_validate(body)
         except ValueError as error:
-            raise RunError(f"what answers at {self._url} is no collector: {body!r:.200}") from error
+            raise RunError(
+                f"the server at {self._url} is not a collector: {body!r:.200}"
+            ) from error
         self._correct_clock(reply, sent, time.time())
-        self._patience_s = min(self._patience_s, SILENCE_S)  # it is there: it is missed sooner
+        self._patience_s = min(self._patience_s, SILENCE_S)  # it exists: wait less long from now on
         return reply
 
     def give_up(self) -> None:
-        """From now on do not wait for a collector that cannot be reached."""
+        """Do not wait any longer for a collector that cannot be reached."""
         self._patience_s = 0.0
 
     def known(self, digest: str) -> bool:
-        """Whether the collector has this answer already."""
+        """Whether the collector already has this answer."""
         return bool(self._post("/answer/known", {"digest": digest})["known"])
 
     def answer(self, digest: str, found: Answer) -> None:
-        """Give the collector an answer to compare."""
+        """Send the collector an answer to compare."""
         self._post("/answer", {"digest": digest, "names": found.names, "rows": found.rows}, 120.0)
 
     def _post(self, path: str, body: dict[str, Any], read_s: float = _READ_S) -> Any:
-        """Post, and post again for a while: every message may arrive twice.
+        """Post, and retry for a while; a message may therefore arrive twice.
 
-        On a cluster a worker may be up before the collector, or before its name resolves, and a
-        network may be gone for a moment.
+        On a cluster a worker may start before the collector or before its name resolves, and the
+        network may fail for a moment.
         """
         began = time.monotonic()
         while True:
@@ -84,11 +86,11 @@ class CollectorClient:
         try:
             return response.json()
         except ValueError as error:
-            told = f"what answers at {self._url} is no collector: {response.text[:200]!r}"
-            raise RunError(told) from error
+            cause = f"the server at {self._url} is not a collector: {response.text[:200]!r}"
+            raise RunError(cause) from error
 
     def _correct_clock(self, reply: Reply, sent_s: float, received_s: float) -> None:
-        """Keep the offset of the fastest round trip; on one machine there is none."""
+        """Keep the clock offset of the fastest round trip; on one machine it is 0."""
         round_trip = received_s - sent_s
         if reply.boot_id != boot_id() and round_trip < self._best_round_trip_s:
             self._best_round_trip_s = round_trip

@@ -1,7 +1,7 @@
-"""Measuring sends: a latency histogram and rows by second, folded in bulk.
+"""Measures batches: a latency histogram and rows per second, folded in bulk.
 
-A send costs three stores into arrays; every 16,384 sends the raw durations are folded into an HDR
-histogram by distinct value. Histograms of parts add up to that of the whole, exactly.
+Recording a batch costs three array stores. Every 16,384 batches the raw durations are folded into
+an HDR histogram by distinct value. Merging histograms is exact.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def merged_histogram(encoded: list[str]) -> HdrHistogram:
 
 
 class Meter:
-    """Records the sends of one worker; instants are time.perf_counter_ns()."""
+    """Records the batches of one worker; instants are time.perf_counter_ns()."""
 
     def __init__(self, start_ns: int) -> None:
         self.start_ns = start_ns
@@ -42,13 +42,13 @@ class Meter:
         self._by_second = np.zeros(0, np.int64)
 
     def record(self, due_ns: int, end_ns: int, rows: int) -> None:
-        """Record a send that was due at `due_ns` and acknowledged at `end_ns`."""
+        """Record a batch that was due at `due_ns` and acknowledged at `end_ns`."""
         at = self._filled
         self._ends[at] = end_ns
         self._latencies[at] = end_ns - due_ns
         self._counts[at] = rows
         self._filled = at + 1
-        self.last_ns = max(self.last_ns, end_ns)  # sends in flight end in any order
+        self.last_ns = max(self.last_ns, end_ns)  # batches in flight end in any order
         self.rows += rows
         self.sends += 1
         if self._filled == _BUFFER:
@@ -68,7 +68,7 @@ class Meter:
         self._by_second[: len(rows)] += rows
 
     def latency(self) -> str:
-        """Return the histogram in its own encoded form."""
+        """Return the encoded histogram."""
         self._fold()
         encoded: bytes = self._histogram.encode()
         return encoded.decode()

@@ -1,4 +1,4 @@
-"""Writing rows: draw, encode, send, and decide in one place what to do when a send fails."""
+"""Writes rows: draws, encodes, sends, and decides what to do when a send fails."""
 
 import threading
 import time
@@ -16,17 +16,17 @@ from simulator.protocol.verdict import RowSlice
 
 MAX_ATTEMPTS = 6
 MAX_UNCERTAIN_SENDS = 100
-RECONNECT_S = 5.0
+RECONNECT_S = 30.0
 _BACKOFF_S = 0.05
 _TIMER_SLACK_NS = 200_000
 _LONG_SEND_ROWS = 500
 _AHEAD_BYTES = 1 << 22
-"""Of values; that is 131,072 IoT events."""
+"""Size of the values; 131,072 IoT events."""
 _AHEAD_OBJECTS_BYTES = 1 << 19
 
 
 class Stopped(Exception):
-    """The run is over; what was done so far is to be reported."""
+    """The run is over; the worker reports its progress."""
 
 
 class Sender:
@@ -61,7 +61,7 @@ class Sender:
         return self.meter.rows
 
     def start(self) -> None:
-        """Start the clock: whatever was measured before does not count."""
+        """Start the clock; discard all measurements so far."""
         self.meter = Meter(time.perf_counter_ns())
         self.generate_ns = self.encode_ns = self.send_ns = self.idle_ns = self.retried = 0
 
@@ -73,9 +73,9 @@ class Sender:
         rate_rows_per_s: float,
         turn: float = 0.0,
     ) -> None:
-        """Write rows, timed. With a rate, each send has a due time and is measured from it.
+        """Write rows, timed. With a rate, each batch is due at a time and is measured from it.
 
-        `turn` is this worker's place among all, 0 to 1: the workers' sends are due in turns.
+        `turn` is the place of this worker among all, 0..1: it spreads the due times of workers.
         """
         start, scheduled = self.meter.start_ns, turn * rows_per_send
         with self._all_ended():
@@ -92,7 +92,7 @@ class Sender:
         before = time.perf_counter_ns()
         if due_ns > before:
             self._stop.wait(max(due_ns - before - _TIMER_SLACK_NS, 0) / 1e9)
-            # A timer wakes 0.1 ms late, which would count as the database's latency.
+            # A timer wakes up 0.1 ms late, which would count as latency of the database.
             now = time.perf_counter_ns()
             limit = min(due_ns, now + 2 * _TIMER_SLACK_NS)
             while now < limit:
@@ -100,11 +100,10 @@ class Sender:
             self.idle_ns += now - before
 
     def _ahead_bytes(self, rows_per_send: int, rate_rows_per_s: float = 0.0) -> int:
-        """Return how many bytes of values to draw and encode at once, between two sends.
+        """Return how many bytes of values to draw and encode between two sends; 0: one block.
 
-        By then the database has had the processor, and the caches are cold, which costs 0.4 ms:
-        many rows are to share that. But short sends, and those of a schedule, would have to wait
-        for so many; and with several on their way, some could be answered with none to follow.
+        After each send the CPU caches are cold (about 0.4 ms), so many rows are prepared at once.
+        Not so for small or scheduled batches, which would wait for it, or with several in flight.
         """
         waits = rate_rows_per_s or self._session.in_flight > 1 or rows_per_send < _LONG_SEND_ROWS
         if waits:
@@ -114,18 +113,18 @@ class Sender:
     def _payloads(
         self, ranges: Iterable[RowRange], mode: str, rows_per_send: int, ahead_bytes: int
     ) -> Iterator[tuple[Rows, Payload]]:
-        """Yield payloads with the numbers of their rows, made in stretches of so many bytes."""
+        """Yield payloads with the numbers of their rows, prepared `ahead_bytes` at a time."""
         block_rows = max(round(BLOCK_ROWS / rows_per_send), 1) * rows_per_send
         for item in ranges:
             blocks = self._reader.blocks(item, block_rows)
             while made := self._made(blocks, mode, rows_per_send, ahead_bytes):
-                while made:  # not to be held any longer than they are needed
+                while made:  # free each payload once it is sent
                     yield made.popleft()
 
     def _made(
         self, blocks: Iterator[list[Block]], mode: str, rows_per_send: int, ahead_bytes: int
     ) -> deque[tuple[Rows, Payload]]:
-        """Draw and encode one block, and more until they have so many bytes; none at the end."""
+        """Draw and encode blocks until they have `ahead_bytes`, at least one; none at the end."""
         made: deque[tuple[Rows, Payload]] = deque()
         drawn_bytes = 0
         while not made or drawn_bytes < ahead_bytes:
@@ -142,7 +141,7 @@ class Sender:
         return made
 
     def _deliver(self, payload: Payload, rows: Rows, due_ns: int) -> None:
-        """Send, alone or beside what is on its way already."""
+        """Send, alone or beside other batches in flight."""
         if self._session.in_flight == 1:
             self._deliver_alone(payload, rows, due_ns)
             return
@@ -160,7 +159,7 @@ class Sender:
         self._window.begin(self._session, send)
 
     def _end(self, send: Send) -> None:
-        """Count a send that has ended, or begin it again."""
+        """Count a batch that has ended, or send it again."""
         if send.error is None:
             self.meter.record(send.due_ns, send.ended_ns, send.payload.rows)
         elif self._send_again(send.error, send.rows, send.attempt):
@@ -169,7 +168,7 @@ class Sender:
 
     @contextmanager
     def _all_ended(self) -> Iterator[None]:
-        """In the end wait for what is on its way; after a failure only to know what came of it."""
+        """Wait at the end for batches in flight; after a failure, only count their outcome."""
         try:
             yield
             before = time.perf_counter_ns()
@@ -181,7 +180,7 @@ class Sender:
                 self._count_ended(self._window.ended())
 
     def _count_ended(self, send: Send) -> None:
-        """Count a send without trying again: the run is over."""
+        """Count a batch without a retry: the run is over."""
         if send.error is None:
             self.meter.record(send.due_ns, send.ended_ns, send.payload.rows)
         elif self._session.classify(send.error) is Failure.UNKNOWN:
@@ -189,14 +188,14 @@ class Sender:
             self.uncertain_cause = self._database.explain(send.error)
 
     def _deliver_alone(self, payload: Payload, rows: Rows, due_ns: int) -> None:
-        """Send until it is acknowledged, uncertain, or has failed for good."""
+        """Send until the batch is acknowledged, uncertain, or has failed for good."""
         for attempt in range(MAX_ATTEMPTS):
             if self._stop.is_set():
                 raise Stopped
             before = time.perf_counter_ns()
             try:
                 self._session.send(payload)
-            except Exception as error:  # noqa: BLE001 - the module says what it means
+            except Exception as error:  # noqa: BLE001 - the module classifies it
                 try:
                     if not self._send_again(error, rows, attempt):
                         return
@@ -209,20 +208,18 @@ class Sender:
                 return
 
     def _send_again(self, error: Exception, rows: Rows, attempt: int) -> bool:
-        """Deal with a failed send and say whether to try again, after a pause."""
-        failure, said = self._session.classify(error), self._database.explain(error)
+        """Handle a failed send; return whether to retry, after a pause."""
+        failure, cause = self._session.classify(error), self._database.explain(error)
         if failure is Failure.FATAL:
-            raise RunError(f"insert failed: {said}")
+            raise RunError(f"insert failed: {cause}")
         if failure is Failure.UNKNOWN:
-            self._count_uncertain(rows, said)
+            self._count_uncertain(rows, cause)
         if not self._session.alive:
-            self._reconnect(said)
+            self._reconnect(cause)
         if failure is Failure.UNKNOWN:
             return False
         if attempt + 1 == MAX_ATTEMPTS:
-            raise RunError(
-                f"insert failed {MAX_ATTEMPTS} times in a row, the last time with: {said}"
-            )
+            raise RunError(f"insert failed {MAX_ATTEMPTS} times in a row; the last error: {cause}")
         self.retried += 1
         self._stop.wait(_BACKOFF_S * 2**attempt)
         return True
@@ -232,16 +229,18 @@ class Sender:
         self.uncertain.append(RowSlice(start=int(rows[0]), stop=int(rows[-1]) + 1, step=step))
         self.uncertain_rows += len(rows)
 
-    def _count_uncertain(self, rows: Rows, said: str) -> None:
+    def _count_uncertain(self, rows: Rows, cause: str) -> None:
         self._add_uncertain(rows)
-        self.uncertain_cause = said
-        # A node that goes takes with it all that is on its way.
+        self.uncertain_cause = cause
+        # When a node fails, all batches in flight are uncertain.
         most = MAX_UNCERTAIN_SENDS + self._session.in_flight - 1
         if len(self.uncertain) > most:
-            raise RunError(f"more than {most} sends had no known outcome: {said}")
+            raise RunError(
+                f"more than {most} batches had no known outcome; the last error: {cause}"
+            )
 
-    def _reconnect(self, said: str) -> None:
-        """Open another session; RunError if that takes longer than RECONNECT_S."""
+    def _reconnect(self, cause: str) -> None:
+        """Open a new session; RunError if that takes longer than RECONNECT_S."""
         self._session.close()
         deadline = time.monotonic() + RECONNECT_S
         pause_s = _BACKOFF_S
@@ -251,7 +250,7 @@ class Sender:
             except BenchError as error:
                 if time.monotonic() > deadline:
                     raise RunError(
-                        f"the connection was lost ({said}) and not regained in"
+                        f"the connection was lost ({cause}) and not restored within"
                         f" {RECONNECT_S:.0f} s: {error}"
                     ) from error
             else:
@@ -264,7 +263,7 @@ class Sender:
 def _in_turn(
     blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], rows_per_send: int
 ) -> Iterator[tuple[Rows, Payload]]:
-    """Yield the payloads of some blocks and their rows; physical tables take turns."""
+    """Yield the payloads of blocks and the numbers of their rows, one batch per table in turn."""
     for turn in range(max(map(len, encoded))):
         first = turn * rows_per_send
         for block, payloads in zip(blocks, encoded, strict=True):

@@ -1,4 +1,4 @@
-"""Sends that are on their way: begun one after the other, ended in any order."""
+"""Batches in flight: sent in order, ended in any order."""
 
 import queue
 import time
@@ -10,7 +10,7 @@ from simulator.modules.base import Payload, Session
 
 @dataclass(slots=True)
 class Send:
-    """A payload on its way, and in the end how that went."""
+    """A payload in flight, and its outcome."""
 
     payload: Payload
     rows: Rows
@@ -21,10 +21,10 @@ class Send:
 
 
 class Window:
-    """What is on its way.
+    """The batches in flight.
 
-    Drivers say on threads of their own that a send has ended; here it waits in a queue, so that
-    everything that is counted or decided stays with the thread that sends.
+    Drivers report the end of a batch on threads of their own. A queue passes it to the thread that
+    sends, which alone counts and decides.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Window:
         return self._open
 
     def begin(self, session: Session, send: Send) -> None:
-        """Send without waiting; how it went, an error included, comes out of `ended`."""
+        """Send without waiting; `ended` returns the outcome, including an error."""
 
         def done(error: Exception | None) -> None:
             send.ended_ns = time.perf_counter_ns()
@@ -45,13 +45,13 @@ class Window:
         self._open += 1
         try:
             session.begin(send.payload, done)
-        except Exception as error:  # noqa: BLE001 - the module says what it means
+        except Exception as error:  # noqa: BLE001 - the module classifies it
             done(error)
 
     def ended(self) -> Send:
-        """Return a send that has ended, waiting for one if need be.
+        """Wait for a batch that has ended, and return it.
 
-        Each does: by the time limits of its session, and when that is closed.
+        Each batch ends, at the latest by a timeout of its session or when that is closed.
         """
         send = self._ended.get()
         self._open -= 1

@@ -1,4 +1,4 @@
-"""A worker process: registers, prefills, waits at the barrier, writes or asks, reports."""
+"""A worker: registers, prefills, waits at the barrier, inserts or queries, reports."""
 
 import gc
 import hashlib
@@ -32,10 +32,10 @@ _GARBAGE_OBJECTS = 100_000
 
 
 def _settle_memory() -> None:
-    """Leave Python's search for cycles little to do while the clock runs.
+    """Reduce garbage collection while the clock runs.
 
-    Rows as Python objects are no cycles, but their number alone would start a search twelve times
-    a block: as long as it takes to make them, and within a send it would be the database's latency.
+    Rows as Python objects contain no cycles, but their number would trigger a collection twelve
+    times per block, whose time would count as the client's or as latency of the database.
     """
     gc.collect()
     gc.freeze()
@@ -57,14 +57,14 @@ class Worker:
         self._sender: Sender | None = None
         self._prefilled = 0
         self._broken = ""
-        """Why this worker cannot go on, though the run may: not the collector's own decision."""
+        """Why this worker cannot continue, if the collector did not stop the run."""
         self._started: float | None = None
         self._ended: float | None = None
         self._cpu_s = self._throttled_s = 0.0
         self._queries: list[QueryTimes] = []
 
     def run(self) -> bool:
-        """Do the run's work and report it; False if it failed."""
+        """Run the worker's part and report it; False if it failed."""
         try:
             self._wait(
                 "/register",
@@ -83,7 +83,7 @@ class Worker:
             error = self._broken or None
         except BenchError as failed:
             error = str(failed)
-        except Exception as failed:  # noqa: BLE001 - a driver's error is told in its own words
+        except Exception as failed:  # noqa: BLE001 - a driver's error
             error = self._database.explain(failed)
         finally:
             if self._sender:
@@ -92,7 +92,7 @@ class Worker:
         return error is None
 
     def stop(self, cause: str) -> None:
-        """End soon, and report why and what was done."""
+        """Stop soon; report the cause and the progress."""
         self._broken = cause
         self._client.give_up()
         self._stop.set()
@@ -109,7 +109,7 @@ class Worker:
             self._stop.wait(HEARTBEAT_S)
 
     def _heartbeat(self) -> Heartbeat:
-        timed = self._started is not None  # first: the meter that comes after it is the timed one
+        timed = self._started is not None  # read first: the timed meter is created before it is set
         sender, written = self._sender, self._sender.meter.rows if self._sender else 0
         return Heartbeat(
             index=self._index,
@@ -128,7 +128,7 @@ class Worker:
         self._phase = barrier
 
     def _wait(self, path: str, message: Message) -> None:
-        """Ask again and again whether it may go on; Stopped if the run is over."""
+        """Repeat the request until the worker may continue; Stopped if the run is over."""
         while True:
             reply = self._client.post(path, message)
             if reply.stop or self._stop.is_set():
@@ -175,7 +175,7 @@ class Worker:
             self._stop_clock(time.time() - self._started)
 
     def _ask_one(self, session: Session, name: str, statement: Statement) -> QueryTimes:
-        """Ask one query as often as wanted; every row is fetched inside the timed part."""
+        """Run one query `repeats` times; every row is fetched within the timed part."""
         durations: list[float] = []
         digests: dict[str, None] = {}
         for _ in range(self._spec.repeats):
@@ -190,9 +190,9 @@ class Worker:
             try:
                 found = answer(statement.outputs, raw)
             except ValueError as error:
-                raise RunError(f"query {name}: its answer is not of the form asked: {error}") from (
-                    error
-                )
+                raise RunError(
+                    f"query {name}: the answer does not have the expected columns: {error}"
+                ) from (error)
             text = json.dumps(found.rows).encode()
             digest = hashlib.sha256(text).hexdigest()
             if digest not in digests:
@@ -245,10 +245,10 @@ class Worker:
 
 
 def watch_parent() -> None:
-    """End this process when the one that holds its standard input is gone."""
+    """Exit when the process at the other end of standard input is gone."""
 
     def wait() -> None:
-        # Not through sys.stdin, whose lock this thread would hold when the process ends.
+        # Not through sys.stdin: this thread would hold its lock when the process exits.
         while os.read(0, 1024):
             pass
         os._exit(1)

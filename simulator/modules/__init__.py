@@ -1,6 +1,6 @@
-"""The registry: a module's name -> where its Database class is.
+"""The registry of modules: name -> location of the Database class.
 
-A dotted path "package.file:Class" in config.yaml names a user's own module.
+A dotted path "package.file:Class" in config.yaml loads a module of the user.
 """
 
 import importlib
@@ -46,7 +46,7 @@ def database_class(module: str) -> type[Database]:
     package, _, name = path.partition(":")
     if not name:
         hint = nearest(module, MODULES)
-        msg = f"module {module!r} is not known ({hint}); your own is written package.file:Class"
+        msg = f"module {module!r} is not known ({hint}); write your own as package.file:Class"
         raise ConfigError(msg)
     try:
         found = getattr(importlib.import_module(package), name)

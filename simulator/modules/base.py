@@ -1,7 +1,7 @@
-"""The whole contract between the benchmark and one database.
+"""The contract between the benchmark and a database.
 
-A module is one file with one Database and one Session. The collector uses the Database to prepare,
-settle and measure the tables; each worker opens Sessions from it to write and to ask.
+A module has one Database and one Session. The collector uses the Database to prepare, settle and
+measure the tables; each worker opens a Session from it to insert or to query.
 """
 
 import re
@@ -23,70 +23,64 @@ from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
 
 SINGLE = "single"
-"""Insert mode: one row a send, each acknowledged on its own."""
+"""Insert mode: one row per batch, each acknowledged on its own."""
 BATCH = "batch"
-"""Insert mode: the database's best way to take many rows in one send."""
+"""Insert mode: the best bulk path of the database."""
 
 
-_SHORTEST_SECRET = 4  # blotting out less would redact out half of a message
-NOT_VERIFIED = "not yet run against the real server"
+_SHORTEST_SECRET = 4  # redacting shorter ones would garble messages
 
 
 class Failure(StrEnum):
-    """What an error of `send` says about the rows that were sent."""
+    """What an error of `send` means for the rows that were sent."""
 
     NOT_APPLIED = "not_applied"
-    """They are certainly not stored; sending them again is right."""
+    """They are certainly not stored; send them again."""
     UNKNOWN = "unknown"
-    """They may be stored; they count as uncertain. When unsure, this."""
+    """They may be stored; they count as uncertain. Use this when in doubt."""
     FATAL = "fatal"
-    """They are not stored and trying again cannot help."""
+    """They are not stored, and a retry cannot succeed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a module can do, as plain data."""
+    """What a module supports, as plain data."""
 
     modes: Mapping[str, str]
-    """Insert mode -> what one send is; SINGLE and BATCH first."""
+    """Insert mode -> how one batch is sent; SINGLE and BATCH first."""
     primary_keys: Mapping[PrimaryKey, str]
-    """Supported primary key -> how this database makes it."""
+    """Supported primary key -> how this database generates it."""
     acknowledged: str
-    """What an acknowledgement means, in a sentence; `describe` reads what the server does."""
-    verified_against: str = NOT_VERIFIED
-    """The real server and version that the contract tests have passed on."""
+    """What an acknowledgement means, in a sentence; `describe` reads the server's settings."""
     oldest: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Product, as `describe` names it -> its oldest version that will do."""
+    """Product, as `describe` names it -> its oldest supported version."""
     multiple_tables: bool = True
     indices: bool = False
-    """Whether `create_indices` is understood."""
+    """Whether there are secondary indices (option `create_indices`)."""
     stores: bool = True
-    """False if nothing is kept, so that nothing can be verified or queried."""
+    """False if nothing is stored, so that nothing can be verified or queried."""
     embedded: bool = False
-    """Whether the data is a file of the machine that the workers share."""
+    """Whether the data is a local file that all workers open."""
     max_workers: int | None = None
-    """How many processes may have it open at once; None: any number."""
+    """How many processes can have it open at once; None: any number."""
     limits: tuple[str, ...] = ()
-    """What it cannot do or hold, a sentence each."""
-    kept_after_kill: bool | None = None
-    """Whether all acknowledged rows were there after a kill -9 of the server under inserts; the
-    contract tests try it. None: not tried."""
+    """What it cannot do or store, one sentence each."""
 
     @property
     def default_key(self) -> PrimaryKey:
-        """The database's own key, or the first that it has."""
+        """The key `db`, or the first one supported."""
         keys = self.primary_keys
         return PrimaryKey.DB if PrimaryKey.DB in keys else next(iter(keys))
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What the database says of itself."""
+    """The description of a server."""
 
     version: str
     nodes: int
     durability: str
-    """What the server's settings make of an acknowledgement, in a sentence."""
+    """What an acknowledgement means with the server's settings, in a sentence."""
     durable: bool | None
     """Whether an acknowledged row survives a power cut; None if unknown."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -94,7 +88,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """Rows ready to be sent in one `send`; `data` is the module's own business."""
+    """An encoded batch; only the module interprets `data`."""
 
     rows: int
     mode: str
@@ -109,7 +103,7 @@ class Options(BaseModel):
     """A target's options: the keys of its entry in config.yaml and of --extra-option.
 
     Every field has a description; the option tables in the documentation are made of them.
-    Credentials are SecretStr and leave the process only towards the database.
+    Credentials are SecretStr; they are sent to the database only.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -123,12 +117,12 @@ class Options(BaseModel):
 
     @classmethod
     def without(cls, names: Iterable[str]) -> "type[Self]":
-        """Return these options without some credentials, which only the pods will know."""
+        """Return the options without some credentials, which only the pods know."""
         unknown = {name: (SecretStr, SecretStr("")) for name in names}
         return create_model(cls.__name__, __base__=cls, **unknown) if unknown else cls  # type: ignore[call-overload]
 
     def public(self) -> dict[str, Any]:
-        """Return the options as they may be shown and stored: without credentials."""
+        """Return the options as they may be printed and stored, with credentials hidden."""
         shown: dict[str, Any] = {}
         for name in type(self).model_fields:
             value = getattr(self, name)
@@ -141,9 +135,9 @@ class Options(BaseModel):
         return {n: v.get_secret_value() for n, v in values.items() if isinstance(v, SecretStr)}
 
     def redact(self, text: str) -> str:
-        """Return a text with every credential in it redacted out."""
+        """Return a text with every credential in it redacted."""
         for secret in self.secrets().values():
-            shown = secret.strip()  # a driver may show the end of its line in another way
+            shown = secret.strip()  # a driver may print a trailing newline differently
             if len(shown) >= _SHORTEST_SECRET:
                 text = text.replace(shown, "***")
         return text
@@ -165,17 +159,17 @@ class Session(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Close the connection; never raises, also when it is already broken."""
+        """Close the connection; never raises, even if it is already broken."""
 
     @property
     @abstractmethod
     def alive(self) -> bool:
-        """Whether the connection can still be used; if not, the worker opens another."""
+        """Whether the connection is usable; if not, the worker opens a new one."""
 
     def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
         """Return the block cut into payloads of `rows_per_send` rows (the last may be smaller).
 
-        CPU only, no I/O: its time is the client's share. A block is drawn much larger than a small
+        CPU only, no I/O: its time counts as the client's. A block is much larger than a small
         batch, so that encoding is vectorised whatever the batch size.
         """
         key = (block.name, mode)
@@ -193,7 +187,7 @@ class Session(ABC):
         return {}
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return what encodes the blocks of one physical table; it is kept with the session."""
+        """Return the encoder of one physical table; the session keeps it."""
         msg = f"{type(self).__name__} has no encoder"
         raise NotImplementedError(msg)
 
@@ -203,47 +197,47 @@ class Session(ABC):
 
     @property
     def in_flight(self) -> int:
-        """How many payloads may be on their way at once; more than 1 needs `begin`."""
+        """How many payloads may be in flight at once; more than 1 requires `begin`."""
         return 1
 
     @property
     def makes_objects(self) -> bool:
-        """Whether payloads are Python objects, of which the many of a long stretch are slow."""
+        """Whether payloads are Python objects, which are slow to prepare far ahead."""
         return False
 
     def begin(self, payload: Payload, done: Callable[[Exception | None], None]) -> None:
         """Send one payload without waiting.
 
-        `done` is called once, on any thread: with None once it is acknowledged, or with the error,
-        at the latest when the session is closed. An error that is raised here counts as given.
+        `done` is called once, on any thread, at the latest when the session is closed: with None
+        for an acknowledgement, or with the error. An exception raised here has the same meaning.
         """
-        msg = f"{type(self).__name__} sends one payload after the other"
+        msg = f"{type(self).__name__} does not send without waiting"
         raise NotImplementedError(msg)
 
     @abstractmethod
     def classify(self, error: Exception) -> Failure:
-        """Say what an error raised by the last `send`, or given to `done`, means for its rows."""
+        """Return what an error of the last `send`, or of `done`, means for its rows."""
 
     @abstractmethod
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and fetch every row, as the driver gives them."""
+        """Run a statement and return every row, as the driver returns it."""
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions of about `rows`, in bounded memory."""
+        """Run a statement and yield portions of about `rows` rows, in bounded memory."""
         result = self.run(statement)
         for start in range(0, len(result), rows):
             yield result[start : start + rows]
 
 
 def with_remedy(words: str, remedies: Mapping[str, str], otherwise: str | None = None) -> str:
-    """Return an error's words, and what to try: that of the first pattern found in them."""
+    """Return the text of an error with the remedy of the first pattern that it matches."""
     found = (remedy for cause, remedy in remedies.items() if re.search(cause, words))
     remedy = next(found, otherwise)
     return f"{words}; {remedy}" if remedy else words
 
 
 class Unsupported(Exception):
-    """This database cannot express a query; the text says why."""
+    """This database cannot express a query; the text gives the reason."""
 
 
 Session_co = TypeVar("Session_co", bound=Session, covariant=True, default=Session)
@@ -254,25 +248,25 @@ _REMEDIES = {"[Aa]lready *[Ee]xists": "drop it, or run with --clean"}
 class Database(ABC, Generic[Session_co]):
     """One target's database. Constructing it does no I/O.
 
-    The methods that talk to the server open a session of their own and raise SetupError, with the
-    server's own words and a remedy, or the driver's error.
+    The methods that use the server open a session of their own. They raise SetupError, with the
+    server's message and a remedy, or the driver's error.
     """
 
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities]
     options_model: ClassVar[type[Options]]
     remedies: ClassVar[Mapping[str, str]] = {}
-    """Pattern in the words of an error -> what to try; the first that is found counts."""
+    """Pattern in the text of an error -> remedy; the first match counts."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
 
     def insert_mode(self, batch_rows: int) -> str:
-        """Return the insert mode that the options and the batch size choose (0: single rows)."""
+        """Return the insert mode for the options and the batch size (0: single rows)."""
         return BATCH if batch_rows else SINGLE
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
-        """Return, a sentence each, what cannot work; before anything is started."""
+        """Return what cannot work, one sentence each; called before anything is started."""
         found = []
         known = self.capabilities.primary_keys
         if primary_key not in known:
@@ -288,7 +282,7 @@ class Database(ABC, Generic[Session_co]):
 
     @contextmanager
     def administration(self) -> Iterator[Session_co]:
-        """Open a connection for something other than a run; SetupError if what it is for fails."""
+        """Open an administration session; a driver's error becomes a SetupError."""
         try:
             with self.connect() as session:
                 yield session
@@ -302,19 +296,19 @@ class Database(ABC, Generic[Session_co]):
         return SetupError(f"{self.name}: {self.options.redact(self.explain(error))}")
 
     def already_exists(self, what: str) -> SetupError:
-        """Return the error of `create` for a table, as this database calls it, that exists."""
+        """Return the error of `create` for something that already exists (`what`: "table x")."""
         return SetupError(f"{self.name}: {what} already exists; drop it, or run with --clean")
 
     @abstractmethod
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables; an error if one of them is there already."""
+        """Create the tables; SetupError if one of them already exists."""
 
     @abstractmethod
     def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables, and leftovers of an earlier run with more or fewer parts, if there."""
+        """Drop the tables if they exist, also those of earlier runs with more or fewer parts."""
 
     def create_indices(self, tables: Sequence[Table]) -> None:
-        """Create the secondary indices that are not there yet (`create_indices=true`)."""
+        """Create missing secondary indices (`create_indices=true`)."""
         msg = f"{self.name} has no secondary indices"
         raise Unsupported(msg)
 
@@ -324,7 +318,7 @@ class Database(ABC, Generic[Session_co]):
 
     @abstractmethod
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return what the tables and their indices take on disk; None if it cannot be known."""
+        """Return the size on disk of the tables and their indices; None if it is not available."""
 
     @abstractmethod
     def describe(self) -> Server:
@@ -337,7 +331,7 @@ class Database(ABC, Generic[Session_co]):
         return server
 
     def expect_recent(self, version: str) -> None:
-        """Raise SetupError if a product's version, as `describe` tells it, is too old."""
+        """Raise SetupError if the version that `describe` returns is too old."""
         for product, oldest in self.capabilities.oldest.items():
             found = re.search(rf"\b{product} (\d+(?:\.\d+)*)", version)
             if found and tuple(map(int, found[1].split("."))) < oldest:
@@ -349,22 +343,22 @@ class Database(ABC, Generic[Session_co]):
 
     @abstractmethod
     def render(self, query: Query) -> Statement:
-        """Return the query in this database's words; Unsupported if it has none."""
+        """Return the query in the language of the database; Unsupported if it cannot express it."""
 
     def statement(self, query: Query, tuned: str = "") -> Statement:
-        """Return the query as it is asked: by the target's own text (`tuned`), or rendered."""
+        """Return the statement of a query: the target's own text (`tuned`), or the rendered one."""
         if tuned:
             return Statement(tuned, outputs(query), tuned=True)
         return self.render(query)
 
     def explain(self, error: Exception) -> str:
-        """Return a driver's error in the server's own words, with a remedy where one is known."""
+        """Return the text of a driver's error, with a remedy if one is known."""
         return with_remedy(self.words(error), {**self.remedies, **_REMEDIES}, self.remedy(error))
 
     def remedy(self, error: Exception) -> str | None:
-        """Return what to try where no pattern of `remedies` is found in the words."""
+        """Return what to try if no pattern of `remedies` matches the text."""
         return None
 
     def words(self, error: Exception) -> str:
-        """Return a driver's error in the server's own words."""
+        """Return the text of a driver's error."""
         return f"{type(error).__name__}: {error}".strip()

@@ -40,7 +40,6 @@ class ClickhouseEmbedded(ClickhouseTables):
         Clickhouse.capabilities,
         acknowledged="written as a part of the table, which is not synced to disk unless the "
         "option fsync is set",
-        verified_against="ClickHouse 26.9 (chdb 4.4)",
         embedded=True,
         max_workers=1,
         limits=(

@@ -1,32 +1,34 @@
-"""CockroachDB, a relative of `postgres`: COPY or values lists, one or the other for all batches.
+"""CockroachDB, a relative of `postgres`: every batch by COPY, or every batch as a values list.
 
-Written by the vendor's documentation and tested on PostgreSQL as far as that reaches: what
-PostgreSQL cannot parse (SHOW ..., a session's COPY settings) has been read, and not run.
+Written from the vendor's documentation; tested on PostgreSQL where the two agree. Statements that
+PostgreSQL cannot parse (SHOW ..., a session's COPY settings) are not tested.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from typing import Any, ClassVar
 
 from simulator.data.block import Block
-from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.pgcopy import EMPTY
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, NOT_VERIFIED, Failure, Payload, Server
-from simulator.modules.postgres.database import Postgres, PostgresDialect
-from simulator.modules.postgres.session import VALUES, PostgresSession
+from simulator.modules.base import BATCH, Failure, Payload, Server
+from simulator.modules.postgres.database import Postgres
+from simulator.modules.postgres.query import PostgresDialect
+from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql
+from simulator.modules.shared.sql import VALUES
 
-_REPLICA_UNAVAILABLE = "58C"  # and the like: whether a write got through is not known
+_REPLICA_UNAVAILABLE = "58C"  # a class of codes: the result of the write is unknown
 _SYNC = "kv.raft_log.disable_synchronization_unsafe"
 
 
 class CockroachdbDialect(PostgresDialect):
-    """PostgreSQL's SQL, with types of the widths that binary COPY has, and stricter arithmetic."""
+    """PostgreSQL's SQL, with types as wide as those of binary COPY, and stricter arithmetic."""
 
-    types: ClassVar[dict[Type, str]] = {  # `integer` has eight bytes, unless the server is told
+    types: ClassVar[Mapping[Type, str]] = {  # `integer` has eight bytes by default
         **PostgresDialect.types,
         Type.INT16: "int2",
         Type.INT32: "int4",
@@ -34,7 +36,7 @@ class CockroachdbDialect(PostgresDialect):
     }
 
     def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number whose sum is exact: extract() gives doubles here."""
+        """Return a column as a number whose sum is exact: extract() returns doubles."""
         if column.type is not Type.TIMESTAMP:
             return super().number(column, unit)
         name, per_second = self.name(column.name), unit.per_second
@@ -43,32 +45,34 @@ class CockroachdbDialect(PostgresDialect):
         return f"({minutes} * {per_second} + {rest})"
 
     def mean(self, total: str, count: str) -> str:
-        """Return a quotient of doubles; a double is not divided by an integer here."""
+        """Return a quotient of doubles: a double cannot be divided by an integer."""
         return f"CAST({total} AS DOUBLE PRECISION) / CAST({count} AS DOUBLE PRECISION)"
 
     def ordered(self, column: Column) -> str:
-        """Return a text as it is: its order is that of its bytes."""
+        """Return a text column, which sorts by its bytes."""
         return self.name(column.name)
 
 
 class CockroachdbSession(PostgresSession):
-    """A connection that sends batches by COPY or, all of them, as values lists."""
+    """A connection that sends every batch by COPY, or every batch as a values list."""
 
-    copy_format: ClassVar[str] = "WITH BINARY"  # what old and new versions understand
+    copy_format: ClassVar[str] = "WITH BINARY"  # which old and new versions accept
 
-    def __init__(self, connection: Any, dialect: sql.Dialect, *, copies: bool) -> None:
-        super().__init__(connection, dialect)
+    def __init__(
+        self, connection: Any, dialect_of: Callable[[Table], sql.Dialect], *, copies: bool
+    ) -> None:
+        super().__init__(connection, dialect_of)
         self._copies = copies
 
     def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as what `mode` sends; a prefill's batch is as a batch is to be."""
+        """Return the block encoded; without COPY the batches of a prefill are values lists too."""
         mode = VALUES if mode == BATCH and not self._copies else mode
         return super().encode(block, mode, rows_per_send)
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error means; 40001, which asks for a retry, is NOT_APPLIED as elsewhere."""
+        """Return what an error means; 40001, which asks for a retry, is NOT_APPLIED."""
         code: str = getattr(error, "pgcode", None) or ""
-        if code.startswith(_REPLICA_UNAVAILABLE) and self._commit_sent:
+        if code.startswith(_REPLICA_UNAVAILABLE) and self.commit_sent:
             return Failure.UNKNOWN
         return super().classify(error)
 
@@ -86,38 +90,42 @@ class Cockroachdb(Postgres):
         },
         primary_keys={
             **Postgres.capabilities.primary_keys,
-            PrimaryKey.DB: "bigserial, which is unique_rowid() here: unique, not counted",
+            PrimaryKey.DB: "bigserial, which is unique_rowid(): unique, but not consecutive",
             PrimaryKey.NONE: "no key and no id column; a hidden rowid is the key",
         },
         acknowledged="committed by a majority of each range's replicas",
-        verified_against=NOT_VERIFIED,
-        kept_after_kill=None,
     )
     dialect: ClassVar[PostgresDialect] = CockroachdbDialect()
-    _settling: ClassVar[str] = "ANALYZE"  # compaction is the servers' own; there is no VACUUM
+    remedies: ClassVar[Mapping[str, str]] = {
+        "copy_from_atomic_enabled": "set use_values_lists=true: COPY of servers before 22.2 can "
+        "store a part of a batch",
+        **Postgres.remedies,
+    }
+    settling: ClassVar[str] = "ANALYZE"  # the servers compact on their own; there is no VACUUM
 
-    def _session_settings(self) -> dict[str, str]:
-        settings = super()._session_settings()
+    def session_settings(self) -> dict[str, str]:
+        """Return the session's settings, with that of COPY if it is used."""
+        settings = super().session_settings()
         if not self.options.use_values_lists:
-            settings["copy_from_atomic_enabled"] = "on"  # unknown to those that copy in pieces
+            settings["copy_from_atomic_enabled"] = "on"  # older servers copy in parts
         return settings
 
-    def _session(self, connection: Any) -> PostgresSession:
+    def open(self, connection: Any) -> PostgresSession:
+        """Return the session of a connection."""
         copies = not self.options.use_values_lists
-        return CockroachdbSession(connection, self.dialect, copies=copies)
+        return CockroachdbSession(connection, self.dialect_of, copies=copies)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none, and see that the server takes COPY if it is to be used.
+        """Create the tables, all or none, and check that the server accepts COPY if it is used.
 
-        psycopg2's own copy_from() is refused by CockroachDB's parser; the statement is ours.
+        CockroachDB's parser refuses the statement of psycopg2's copy_from(), so this is our own.
         """
         super().create(tables, batch_rows)
         if self.options.use_values_lists:
             return
-        (name, *_), columns = tables[0].names, [c.name for c in tables[0].columns]
-        into = f"{self.dialect.name(name)} ({self.dialect.names(columns)})"
+        into = sql.target(self.dialect, tables[0], tables[0].names[0])
         try:
-            with self._cursor() as cursor:
+            with self.cursor() as cursor:
                 copy = f"COPY {into} FROM STDIN {CockroachdbSession.copy_format}"
                 cursor.copy_expert(copy, BytesIO(EMPTY))
         except SetupError as error:
@@ -125,42 +133,36 @@ class Cockroachdb(Postgres):
             raise SetupError(f"{error}; use_values_lists=true needs no COPY") from error
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return what the tables' ranges take on disk with all replicas, as the server guesses."""
+        """Return the size of the tables' ranges with all replicas, as the server estimates it."""
         size = 0
-        with self._cursor() as cursor:
-            for table in tables:
-                for name in table.names:
-                    cursor.execute(_size_of(self.dialect.name(name)))
-                    ((ranges,),) = cursor.fetchall()
-                    size += int(ranges or 0)
+        with self.cursor() as cursor:
+            for name in names_of(tables):
+                cursor.execute(_size_of(self.dialect.name(name)))
+                ((ranges,),) = cursor.fetchall()
+                size += int(ranges or 0)
         return size
 
     def describe(self) -> Server:
-        """Return the version, how many stores hold replicas, and whether the log is synced."""
-        with self._cursor() as cursor:
+        """Return the version, the number of stores with replicas, and whether the log is synced."""
+        with self.cursor() as cursor:
 
-            def asked(statement: str) -> Any:
+            def fetched(statement: str) -> Any:
                 cursor.execute(statement)
                 return cursor.fetchall()[0][0]
 
-            version = _version(str(asked("SELECT version()")))
-            nodes = int(asked(_NODES))
-            unsynced = str(asked(f"SHOW CLUSTER SETTING {_SYNC}")).lower() in ("true", "on")
-            zone = str(asked("SELECT raw_config_sql FROM [SHOW ZONE CONFIGURATION FROM RANGE "
+            version = _version(str(fetched("SELECT version()")))
+            nodes = int(fetched(_NODES))
+            unsynced = str(fetched(f"SHOW CLUSTER SETTING {_SYNC}")).lower() in ("true", "on")
+            zone = str(fetched("SELECT raw_config_sql FROM [SHOW ZONE CONFIGURATION FROM RANGE "
                              "default]"))  # fmt: skip
         replicas = re.search(r"num_replicas = (\d+)", zone)
         settings = {_SYNC: str(unsynced).lower(), "num_replicas": replicas[1] if replicas else "?"}
         where = "in memory" if unsynced else "on disk"
-        told = ", ".join(f"{name}={value}" for name, value in settings.items())
+        shown = ", ".join(f"{name}={value}" for name, value in settings.items())
         durability = (
-            f"an acknowledged row is in the log of a majority of replicas, {where} ({told})"
+            f"an acknowledged row is in the log of a majority of replicas, {where} ({shown})"
         )
         return Server(version, nodes, durability, not unsynced, settings)
-
-    def _remedy(self, code: str | None, words: str) -> str | None:
-        if "copy_from_atomic_enabled" in words:
-            return "COPY of servers before 22.2 stores a part of a batch: use_values_lists=true"
-        return super()._remedy(code, words)
 
 
 _NODES = (
@@ -174,7 +176,7 @@ def _size_of(name: str) -> str:
     return f"SELECT sum(CAST({disk} AS INT8)) FROM [SHOW RANGES FROM TABLE {name} WITH DETAILS]"
 
 
-def _version(told: str) -> str:
+def _version(banner: str) -> str:
     """Return `CockroachDB 26.2.1` of `CockroachDB CCL v26.2.1 (x86_64-pc-linux-gnu, built ...)`."""
-    found = re.search(r"CockroachDB.* v(\S+)", told)
-    return f"CockroachDB {found[1]}" if found else told
+    found = re.search(r"CockroachDB.* v(\S+)", banner)
+    return f"CockroachDB {found[1]}" if found else banner

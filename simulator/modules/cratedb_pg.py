@@ -1,61 +1,54 @@
-"""CrateDB by PostgreSQL's protocol: values lists, as it has no COPY of that protocol.
+"""CrateDB through PostgreSQL's protocol: values lists, because CrateDB has no COPY FROM STDIN.
 
-Written by the vendor's documentation and tested on PostgreSQL as far as that reaches; not yet run
-against the real server.
+Written from the vendor's documentation and from a report of a run on CrateDB 6.3.7; tested on
+PostgreSQL where the two agree.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from simulator.data.block import Block
 from simulator.data.query import Statement
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
-from simulator.encode.text import SQL, Style, Text
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Failure, Options, Payload
-from simulator.modules.cratedb.query import (
+from simulator.encode.text import SQL, Text
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Options, Payload
+from simulator.modules.cratedb.database import (
     ACKNOWLEDGED,
     LIMITS,
     PRIMARY_KEYS,
-    CrateDialect,
+    REMEDIES,
     CrateOptions,
     CrateTables,
-    check,
 )
+from simulator.modules.cratedb.query import CrateDialect, check_values
+from simulator.modules.postgres.database import PostgresWire, WireOptions
 from simulator.modules.postgres.session import PostgresSession
-from simulator.modules.postgres.wire import PostgresWire, WireOptions
 from simulator.modules.shared import sql
 
 _REQUEST_IS_WRONG = ("0A", "22", "23", "42")
-_TRY_AGAIN = "53300"
-_VALUES = Style(
-    SQL.style.null, SQL.style.false, SQL.style.true, None, SQL.style.quote,
-    SQL.style.special, SQL.style.escape,
-)  # fmt: skip
+_TRY_AGAIN = ("53300", "42P01", "3F000")
+"""Too many connections; unknown tables and schemas, for some seconds after a restart of all."""
+_BLOCKED = re.compile(r"blocked by: \[|doesn't support or allow \w+ operations")
+_VALUES = replace(SQL.style, instants=None)
 
 
 class CratedbPgOptions(WireOptions, CrateOptions):
     """Options of the module `cratedb_pg`; dbname in connection_string is the schema."""
 
 
-class RowsRefused(Exception):
-    """Rows of an INSERT were not stored; others of it are."""
-
-
 class CratedbPgSession(PostgresSession):
-    """A connection by PostgreSQL's protocol, without transactions."""
+    """A connection that speaks PostgreSQL's protocol, without transactions."""
 
     def __init__(self, connection: Any, dialect_of: Callable[[Table], CrateDialect]) -> None:
-        self._dialect_of = dialect_of
-        super().__init__(connection, sql.Dialect())
+        super().__init__(connection, dialect_of)
+        self._dialect = dialect_of
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as INSERTs with lists of rows."""
-        check(block)
-        return super().encode(block, mode, rows_per_send)
-
-    def _encoder(self, table: Table, name: str, mode: str) -> Callable[[Block, int], Sequence[Any]]:
-        dialect = self._dialect_of(table)
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as INSERTs with lists of rows."""
+        dialect = self._dialect(table)
         into = f"INSERT INTO {dialect.name(name)} ({', '.join(dialect.inserted())}) VALUES "
         row = dialect.row(
             _VALUES,
@@ -63,40 +56,52 @@ class CratedbPgSession(PostgresSession):
             b",",
             lambda name: b'"' + name.replace('"', '""').encode() + b'" = ',
         )
-        return Text(row, Frame(into.encode(), b",", b""), table.time_unit).encode
+        inserts = Text(row, Frame(into.encode(), b",", b""), table.time_unit)
+
+        def encode(block: Block, rows_per_batch: int) -> Sequence[bytes]:
+            check_values(block)
+            return inserts.encode(block, rows_per_batch)
+
+        return encode
 
     def send(self, payload: Payload) -> None:
-        """Send the rows and return once every one is stored."""
-        self._sent = not self.connection.closed
-        self._cursor.execute(payload.data)
-        stored = self._cursor.rowcount
-        if stored != payload.rows:
-            raise RowsRefused(f"of {payload.rows} rows only {stored} were stored")
+        """Send the rows and return once every one is stored.
+
+        CrateDB answers an INSERT of several rows with a smaller count if it refuses some, and
+        reports no error.
+        """
+        self.sent = not self.connection.closed
+        self.cursor.execute(payload.data)
+        sql.expect_rows(self.cursor.rowcount, payload.rows)
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error means: an INSERT is no transaction, so a part of it may be stored."""
+        """Return what an error means: an INSERT is no transaction, so some rows may be stored."""
         code: str = getattr(error, "pgcode", None) or ""
-        if not self._sent or code == _TRY_AGAIN:
+        if isinstance(error, sql.RowCountMismatch):
+            return Failure.UNKNOWN if error.stored else Failure.NOT_APPLIED
+        if not self.sent or code in _TRY_AGAIN:
             return Failure.NOT_APPLIED
-        return Failure.FATAL if code.startswith(_REQUEST_IS_WRONG) else Failure.UNKNOWN
+        if code.startswith(_REQUEST_IS_WRONG) or _BLOCKED.search(str(error)):
+            return Failure.FATAL
+        return Failure.UNKNOWN
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, which a cursor on the server holds."""
-        self._cursor.execute(f"DECLARE portions NO SCROLL CURSOR WITH HOLD FOR {statement.text}")
+        """Run a statement and yield its rows in portions, from a cursor on the server."""
+        self.cursor.execute(f"DECLARE portions NO SCROLL CURSOR WITH HOLD FOR {statement.text}")
         try:
             while True:
-                self._cursor.execute(f"FETCH {rows} FROM portions")
-                portion = self._cursor.fetchall()
+                self.cursor.execute(f"FETCH {rows} FROM portions")
+                portion = self.cursor.fetchall()
                 if not portion:
                     break
                 yield portion
         finally:
             if self.alive:
-                self._cursor.execute("CLOSE portions")
+                self.cursor.execute("CLOSE portions")
 
 
-class CratedbPg(CrateTables, PostgresWire):
-    """A CrateDB cluster, by PostgreSQL's protocol."""
+class CratedbPg(CrateTables[PostgresSession], PostgresWire):
+    """A CrateDB cluster, through PostgreSQL's protocol."""
 
     name = "cratedb_pg"
     capabilities = Capabilities(
@@ -110,16 +115,20 @@ class CratedbPg(CrateTables, PostgresWire):
     )
     options_model: ClassVar[type[Options]] = CratedbPgOptions
     options: CratedbPgOptions
+    remedies: ClassVar[Mapping[str, str]] = {**REMEDIES, **PostgresWire.remedies}
 
-    def _session_settings(self) -> dict[str, str]:
-        return {}  # CrateDB is always in UTC, standard and exact in these, and refuses some
+    def session_settings(self) -> dict[str, str]:
+        """Return no settings: CrateDB needs none of them and refuses some."""
+        return {}
 
-    def _session(self, connection: Any) -> PostgresSession:
+    def open(self, connection: Any) -> PostgresSession:
+        """Return the session of a connection."""
         return CratedbPgSession(connection, self.dialect_of)
 
-    def _ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:
+    def ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:
+        """Run statements one by one and return the rows of each; SetupError if one fails."""
         answers: list[Sequence[Sequence[Any]]] = []
-        with self._cursor() as cursor:
+        with self.cursor() as cursor:
             for statement in statements:
                 cursor.execute(statement)
                 answers.append(cursor.fetchall() if cursor.description else [])

@@ -50,9 +50,7 @@ class Influxdb1(Influxdb):
     """An InfluxDB 1.8 server."""
 
     name = "influxdb1"
-    capabilities = replace(
-        Influxdb.capabilities, oldest={"InfluxDB": (1, 8)}, verified_against="InfluxDB 1.8.10"
-    )
+    capabilities = replace(Influxdb.capabilities, oldest={"InfluxDB": (1, 8)})
     options_model: ClassVar[type[Options]] = Influx1Options
     options: Influx1Options  # type: ignore[assignment]
 

@@ -25,7 +25,7 @@ from simulator.data.query import (
 from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.encode.lineprotocol import marker
 from simulator.errors import SetupError
-from simulator.modules.base import NOT_VERIFIED, Options, Server
+from simulator.modules.base import Options, Server
 from simulator.modules.influxdb.answers import SECOND_NS, Language
 from simulator.modules.influxdb.database import Influxdb, check_names
 from simulator.modules.influxdb.influxql import ServerSaid
@@ -87,8 +87,6 @@ class Influxdb3(Influxdb):
         Influxdb.capabilities,
         acknowledged="in the write-ahead log in the object store, unless no_sync=true",
         oldest={"InfluxDB": (3, 0)},
-        verified_against=NOT_VERIFIED,
-        kept_after_kill=None,
         limits=(
             *Influxdb.capabilities.limits[:-1],
             "tags are texts",

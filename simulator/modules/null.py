@@ -1,10 +1,10 @@
-"""A database that keeps nothing: what is measured with it is the client alone.
+"""A database that stores nothing: a run on it measures the client alone.
 
-With the option `encode` it encodes as a real module would and throws the payloads away, which gives
-the ceiling that the client sets for such a module on this machine.
+With the option `encode` it encodes as a real module does and drops the payloads, which shows the
+client's ceiling for such a module on this machine.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from simulator.modules.base import (
     SINGLE,
     Capabilities,
     Database,
+    Encoder,
     Failure,
     Options,
     Payload,
@@ -32,7 +33,7 @@ from simulator.modules.base import (
 
 
 class Encoding(StrEnum):
-    """How batches are encoded before they are thrown away."""
+    """How batches are encoded before they are dropped."""
 
     NONE = "none"
     PGCOPY = "pgcopy"
@@ -48,20 +49,19 @@ class NullOptions(Options):
 
     encode: Encoding = Field(
         Encoding.NONE,
-        description="encode as a module would that takes this: binary COPY, text (InfluxDB's lines "
-        "too), or Python rows",
+        description="encode as a module does that sends binary COPY, text (InfluxDB's lines "
+        "included), or Python rows",
     )
 
 
 class Null(Database):
-    """Accepts everything and keeps nothing."""
+    """Accepts everything and stores nothing."""
 
     name = "null"
     capabilities = Capabilities(
         modes={SINGLE: "a row is dropped", BATCH: "a batch is dropped"},
-        primary_keys=dict.fromkeys(PrimaryKey, "nobody makes one; a client's is encoded"),
+        primary_keys=dict.fromkeys(PrimaryKey, "not generated; a key from the client is encoded"),
         acknowledged="nothing: rows are dropped",
-        verified_against="there is no server",
         stores=False,
     )
     options_model: ClassVar[type[Options]] = NullOptions
@@ -85,20 +85,19 @@ class Null(Database):
         return None
 
     def describe(self) -> Server:
-        """Say that there is no server."""
-        return Server(version="null", nodes=0, durability="no row is kept", durable=False)
+        """Return a server without nodes."""
+        return Server(version="null", nodes=0, durability="no row is stored", durable=False)
 
     def render(self, query: Query) -> Statement:
-        """Refuse: there is nothing to ask."""
-        raise Unsupported("null keeps no rows that could be asked for")
+        """Raise Unsupported: there are no rows."""
+        raise Unsupported("null stores no rows, so it cannot answer queries")
 
 
 class NullSession(Session):
-    """Encodes, and drops what it is to send."""
+    """Encodes, and drops the payloads."""
 
     def __init__(self, encoding: Encoding) -> None:
         self._encoding = encoding
-        self._encoders: dict[str, Callable[[Block, int], Sequence[Any]]] = {}
 
     def close(self) -> None:
         """Do nothing."""
@@ -110,33 +109,26 @@ class NullSession(Session):
 
     @property
     def makes_objects(self) -> bool:
-        """Whether it encodes as a module would that takes Python rows."""
+        """Whether payloads are Python rows."""
         return self._encoding is Encoding.OBJECTS
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block encoded as the options say, cut into payloads."""
-        encoder = self._encoders.get(block.name)
-        if encoder is None:
-            encoder = self._encoders[block.name] = _encoder(self._encoding, block.table)
-        starts = range(0, len(block), rows_per_send)
-        return [
-            Payload(min(rows_per_send, len(block) - start), mode, data)
-            for start, data in zip(starts, encoder(block, rows_per_send), strict=True)
-        ]
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as the options say."""
+        return _encoder(self._encoding, table)
 
     def send(self, payload: Payload) -> None:
         """Drop the payload."""
 
     def classify(self, error: Exception) -> Failure:
-        """Never asked: `send` does not fail."""
+        """Return FATAL; `send` never fails."""
         return Failure.FATAL
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Refuse: there is nothing to ask."""
-        raise Unsupported("null keeps no rows that could be asked for")
+        """Raise Unsupported: there are no rows."""
+        raise Unsupported("null stores no rows, so it cannot answer queries")
 
 
-def _encoder(encoding: Encoding, table: Table) -> Callable[[Block, int], Sequence[Any]]:
+def _encoder(encoding: Encoding, table: Table) -> Encoder:
     match encoding:
         case Encoding.NONE:
             return _nothing
@@ -151,5 +143,5 @@ def _encoder(encoding: Encoding, table: Table) -> Callable[[Block, int], Sequenc
             return Text.of(table.columns, table.time_unit, formats[encoding]).encode
 
 
-def _nothing(block: Block, rows_per_send: int) -> Sequence[None]:
-    return [None] * -(-len(block) // rows_per_send)
+def _nothing(block: Block, rows_per_batch: int) -> Sequence[None]:
+    return [None] * -(-len(block) // rows_per_batch)

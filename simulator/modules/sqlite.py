@@ -1,33 +1,30 @@
 """SQLite: one file, written by several worker processes, without a server.
 
 https://www.sqlite.org/wal.html: writers take turns; readers and the writer do not wait for each
-other. The driver is Python's own.
+other. The driver is part of Python.
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from pathlib import Path
-from typing import Any, ClassVar, Literal, assert_never
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from simulator.data.block import Block
-from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table, Type, former_names
+from simulator.data.query import Statement
+from simulator.data.schema import PrimaryKey, Table, Type, names_of
 from simulator.encode.objects import Objects
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
     SINGLE,
     Capabilities,
-    Database,
+    Encoder,
     Failure,
     Options,
     Payload,
     Server,
     Session,
-    with_remedy,
 )
 from simulator.modules.shared import sql
 
@@ -42,27 +39,24 @@ _DURABILITY = {
 }
 
 
-class SqliteOptions(Options):
+class SqliteOptions(sql.SqlOptions):
     """Options of the module `sqlite`."""
 
-    path: str = Field("results/sqlite.db", description="the database's file; its folder must exist")
+    path: str = Field("results/sqlite.db", description="the database file; its folder must exist")
     synchronous: Literal["off", "normal", "full", "extra"] = Field(
         "normal",
         description="when the log is synced to disk (PRAGMA synchronous); normal: an acknowledged "
         "row survives a crash of the process, but not of the machine; full: of both",
     )
     busy_timeout_s: float = Field(
-        60, ge=0, description="how long a writer waits for the others before it gives up"
-    )
-    create_indices: bool = Field(
-        default=False, description="make indices on (tags, time, first field) and (first field)"
+        60, ge=0, description="how long a writer waits for the other writers before it fails"
     )
 
 
 class SqliteDialect(sql.Dialect):
     """SQLite stores integers of 64 bits, doubles and UTF-8, and compares text by its bytes."""
 
-    types: ClassVar[dict[Type, str]] = {
+    types: ClassVar[Mapping[Type, str]] = {
         Type.INT16: "INTEGER",
         Type.INT32: "INTEGER",
         Type.INT64: "INTEGER",
@@ -72,13 +66,16 @@ class SqliteDialect(sql.Dialect):
         Type.TEXT: "TEXT",
         Type.TIMESTAMP: "INTEGER",
     }
+    ids: ClassVar[Mapping[PrimaryKey, str]] = {
+        PrimaryKey.DB: "id INTEGER PRIMARY KEY AUTOINCREMENT"
+    }
 
 
 _DIALECT = SqliteDialect()
 
 
-class Sqlite(Database):
-    """A file."""
+class Sqlite(sql.SqlFile["SqliteSession"]):
+    """An SQLite file."""
 
     name = "sqlite"
     capabilities = Capabilities(
@@ -93,95 +90,64 @@ class Sqlite(Database):
         },
         acknowledged="committed to the write-ahead log of the file; `synchronous` says whether "
         "it was also synced to disk",
-        verified_against="SQLite 3.40",
-        kept_after_kill=True,
         indices=True,
         embedded=True,
     )
     options_model: ClassVar[type[Options]] = SqliteOptions
     options: SqliteOptions
+    remedies: ClassVar[Mapping[str, str]] = {
+        "no such table": "run an insert first",
+        "is locked": "another process writes to the file; stop it, or raise busy_timeout_s",
+        "disk is full": "free disk space, or choose another path",
+        "unable to open|readonly": "path must be a file in a folder where this user may write",
+        "not a database": "path is a file of another kind, which was not changed; choose another",
+    }
 
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
-        if self.options.path in ("", ":memory:"):
-            found.append("path: must be a file, since several processes open it")
-        return found
+    def dialect_of(self, table: Table) -> sql.Dialect:
+        """Return SQLite's dialect."""
+        return _DIALECT
 
     def connect(self) -> "SqliteSession":
-        """Open the file, which is made if it is not there."""
+        """Open the file; SQLite creates it if it does not exist."""
         try:
-            return SqliteSession(self._open())
+            # isolation_level=None: the driver opens no transactions of its own.
+            connection = sqlite3.connect(
+                self.options.path, timeout=self.options.busy_timeout_s, isolation_level=None
+            )
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
+            except BaseException:
+                connection.close()
+                raise
         except sqlite3.DatabaseError as error:
-            raise self._setup_error(error) from error
+            raise self.setup_error(error) from error
+        return SqliteSession(connection)
 
-    def _open(self) -> sqlite3.Connection:
-        # isolation_level=None: the driver opens no transactions of its own.
-        connection = sqlite3.connect(
-            self.options.path, timeout=self.options.busy_timeout_s, isolation_level=None
-        )
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Open the file for something other than a run; closing rolls back what is unfinished."""
-        try:
-            with closing(self._open()) as connection:
-                yield connection
-        except sqlite3.DatabaseError as error:
-            raise self._setup_error(error) from error
-
-    def _setup_error(self, error: sqlite3.DatabaseError) -> SetupError:
-        return SetupError(f"sqlite: {self.options.path}: {self.explain(error)}")
-
-    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none."""
-        statements = [
-            sql.create_table(_DIALECT, table, name, *_key(table))
-            for table in tables
-            for name in table.names
-        ]
-        if self.options.create_indices:
-            statements += sql.create_indices(_DIALECT, tables)
-        self._change(statements)
+    def change(self, statements: Sequence[str]) -> None:
+        """Run statements in one transaction."""
+        with self.administration() as session:
+            for statement in ("BEGIN IMMEDIATE", *statements, "COMMIT"):
+                session.connection.execute(statement)
 
     def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables and give their space back, so that every run starts with a small file."""
-        if not Path(self.options.path).exists():
+        """Drop the tables and release their space, so that every run starts with a small file."""
+        if not self.path.exists():
             return
-        names = former_names(tables)
-        self._change([f"DROP TABLE IF EXISTS {_DIALECT.name(name)}" for name in names])
-        with self._opened() as connection:
-            connection.execute("VACUUM")
-
-    def create_indices(self, tables: Sequence[Table]) -> None:
-        """Create the secondary indices that are not there yet."""
-        self._change(sql.create_indices(_DIALECT, tables))
-
-    def _change(self, statements: Sequence[str]) -> None:
-        """Run statements in one transaction."""
-        with self._opened() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in statements:
-                connection.execute(statement)
-            connection.execute("COMMIT")
+        super().drop(tables)
+        with self.administration() as session:
+            session.connection.execute("VACUUM")
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Gather the planner's statistics, copy the log into the file and empty it."""
-        with self._opened() as connection:
-            for table in tables:
-                for name in table.names:
-                    connection.execute(f"ANALYZE {_DIALECT.name(name)}")
-            ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Collect the planner's statistics, copy the log into the file and empty it."""
+        with self.administration() as session:
+            for name in names_of(tables):
+                session.connection.execute(f"ANALYZE {_DIALECT.name(name)}")
+            checkpoint = session.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            ((busy, _, _),) = checkpoint.fetchall()
         if busy:
             raise SetupError(
-                f"sqlite: {self.options.path}: the log could not be emptied within "
+                f"sqlite: {self.options.path}: the log was not emptied within "
                 f"{self.options.busy_timeout_s:g} s, because another process reads or writes the "
                 "file; stop it, or raise busy_timeout_s"
             )
@@ -189,28 +155,29 @@ class Sqlite(Database):
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the pages of the tables and their indices, or of the whole file.
 
-        Not every SQLite is built with dbstat, which knows the pages of each.
+        Only an SQLite that was built with dbstat reports the pages of each table.
         """
-        names = [name for table in tables for name in table.names]
+        names = names_of(tables)
         owned = f"SELECT name FROM sqlite_master WHERE tbl_name IN ({', '.join('?' * len(names))})"
-        with self._opened() as connection:
-            built_in = {option for (option,) in connection.execute("PRAGMA compile_options")}
+        with self.administration() as session:
+            execute = session.connection.execute
+            built_in = {option for (option,) in execute("PRAGMA compile_options")}
             if "ENABLE_DBSTAT_VTAB" in built_in:
                 pages = f"SELECT sum(pgsize) FROM dbstat WHERE aggregate = 1 AND name IN ({owned})"
-                ((size,),) = connection.execute(pages, names)
+                ((size,),) = execute(pages, names)
             else:
                 pages = (
                     "SELECT (page_count - freelist_count) * page_size "
                     "FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
                 )
-                ((size,),) = connection.execute(pages)
+                ((size,),) = execute(pages)
         return int(size or 0)
 
     def describe(self) -> Server:
-        """Return the version and the settings as the file and a connection have them."""
-        with self._opened() as connection:
-            ((journal,),) = connection.execute("PRAGMA journal_mode")
-            ((level,),) = connection.execute("PRAGMA synchronous")
+        """Return the version, and the settings of the file and of a connection."""
+        with self.administration() as session:
+            ((journal,),) = session.connection.execute("PRAGMA journal_mode")
+            ((level,),) = session.connection.execute("PRAGMA synchronous")
         synchronous = _SYNCHRONOUS[level]
         return Server(
             version=f"SQLite {sqlite3.sqlite_version}",
@@ -221,30 +188,22 @@ class Sqlite(Database):
             settings={"journal_mode": journal, "synchronous": synchronous},
         )
 
-    def render(self, query: Query) -> Statement:
-        """Return the query as SQL."""
-        return sql.render(_DIALECT, query)
-
-    def explain(self, error: Exception) -> str:
-        """Return an error in SQLite's words, with a remedy where one is known."""
-        if not isinstance(error, sqlite3.Error):
-            return super().explain(error)
-        folder = Path(self.options.path).parent
-        if not folder.is_dir():
-            return f"{error}; make the folder: mkdir -p {folder}"
-        return with_remedy(str(error), _REMEDIES)
+    def words(self, error: Exception) -> str:
+        """Return SQLite's message, after the name of the file."""
+        if isinstance(error, sqlite3.Error):
+            return f"{self.options.path}: {error}"
+        return super().words(error)
 
 
 class SqliteSession(Session):
     """A connection to the file."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._encoders: dict[str, tuple[str, Objects]] = {}
+        self.connection = connection
 
     def close(self) -> None:
         """Close the connection; the last one to close also removes the log."""
-        self._connection.close()
+        self.connection.close()
 
     @property
     def alive(self) -> bool:
@@ -253,44 +212,41 @@ class SqliteSession(Session):
 
     @property
     def makes_objects(self) -> bool:
-        """Python rows."""
+        """Payloads are Python rows."""
         return True
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as Python rows beside the statement that takes one."""
-        if block.name not in self._encoders:
-            columns = block.table.columns
-            names, marks = _DIALECT.names([c.name for c in columns]), ", ".join("?" * len(columns))
-            insert = f"INSERT INTO {_DIALECT.name(block.name)} ({names}) VALUES ({marks})"
-            self._encoders[block.name] = insert, Objects(columns, block.table.time_unit)
-        insert, encoder = self._encoders[block.name]
-        return [
-            Payload(len(rows), mode, (insert, rows))
-            for rows in encoder.encode(block, rows_per_send)
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as Python rows, beside the statement that inserts one."""
+        marks = ", ".join("?" * len(table.columns))
+        insert = f"INSERT INTO {sql.target(_DIALECT, table, name)} VALUES ({marks})"
+        rows_of = Objects(table.columns, table.time_unit).encode
+        return lambda block, rows_per_batch: [
+            (insert, rows) for rows in rows_of(block, rows_per_batch)
         ]
 
     def send(self, payload: Payload) -> None:
         """Insert the rows and return once they are committed."""
         insert, rows = payload.data
+        execute = self.connection.execute
         if payload.mode == SINGLE:
-            self._connection.execute(insert, rows[0])
+            sql.expect_rows(execute(insert, rows[0]).rowcount, 1)
             return
         try:
             # IMMEDIATE waits for its turn at once; a transaction that becomes a writer only later
             # would fail when another has written in between.
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany(insert, rows)
-            self._connection.execute("COMMIT")
-        except sqlite3.Error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            execute("BEGIN IMMEDIATE")
+            sql.expect_rows(self.connection.executemany(insert, rows).rowcount, len(rows))
+            execute("COMMIT")
+        except (sqlite3.Error, sql.RowCountMismatch):
+            if self.connection.in_transaction:
+                execute("ROLLBACK")
             raise
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
+        """Return what an error of `send` means for its rows.
 
-        A commit that finds the file locked has not happened. One that the disk failed under may
-        have: whether the log's last frame is whole shows only when the file is opened again.
+        A commit that finds the file locked has not happened. One that fails because of the disk may
+        have: whether the last frame of the log is complete shows only when the file is reopened.
         """
         primary_code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if primary_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -299,37 +255,11 @@ class SqliteSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
-        return self._connection.execute(statement.text, statement.parameters).fetchall()
+        return self.connection.execute(statement.text, statement.parameters).fetchall()
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions."""
-        cursor = self._connection.execute(statement.text, statement.parameters)
+        cursor = self.connection.execute(statement.text, statement.parameters)
         with closing(cursor):
             while portion := cursor.fetchmany(rows):
                 yield portion
-
-
-_REMEDIES = {
-    "already exists": "drop it, or run with --clean",
-    "no such table": "run an insert first",
-    "is locked": "another process writes to the file; stop it, or raise busy_timeout_s",
-    "disk is full": "make room, or choose another path",
-    "unable to open": "path must be a file in a folder where this user may write",
-    "readonly": "path must be a file in a folder where this user may write",
-    "not a database": "path names a file of another kind; choose another, nothing was changed",
-}
-
-
-def _key(table: Table) -> tuple[str | None, str | None]:
-    """Return what makes the table's primary key: the definition of a column, a constraint."""
-    match table.primary_key:
-        case PrimaryKey.DB:
-            return "id INTEGER PRIMARY KEY AUTOINCREMENT", None
-        case PrimaryKey.CLIENT:
-            return None, "PRIMARY KEY (id)"
-        case PrimaryKey.NONE:
-            return None, None
-        case PrimaryKey.SQL | PrimaryKey.UUID:
-            raise SetupError(f"sqlite has no {table.primary_key} key; see --primary-key")
-        case _:
-            assert_never(table.primary_key)

@@ -1,21 +1,22 @@
-"""TimescaleDB: PostgreSQL with tables that are cut into chunks of time.
+"""TimescaleDB, a relative of `postgres`: tables that are split into chunks of time.
 
-A relative of `postgres`; what is said here is what differs. Policies, which would have to know what
-"now" is where time is an integer (set_integer_now_func), are not used: `settle` compresses the
-chunks, so that no result depends on when a background job happened to run.
+It uses no policies, which need a definition of "now" where time is an integer
+(set_integer_now_func): `settle` compresses the chunks, so that no result depends on the time at
+which a background job ran.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import Field
 
 from simulator.data.query import NewestQuery, Query, Statement, outputs
-from simulator.data.schema import Table, Type, former_names
+from simulator.data.schema import Table, Type, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import Server
-from simulator.modules.postgres.database import Postgres, PostgresDialect, PostgresOptions
+from simulator.modules.postgres.database import Postgres, PostgresOptions
+from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.shared import sql
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id, {time})"
@@ -27,27 +28,28 @@ class TimescaledbOptions(PostgresOptions):
 
     primary_key_constraint: str = Field(
         _DEFAULT_CONSTRAINT,
-        description="the constraint that makes the primary key; {time} stands for the table's time "
-        "column, which every key of a hypertable must hold",
+        description="the constraint of the primary key; {time} stands for the table's time column, "
+        "which every key of a hypertable must contain",
     )
     chunk_interval_s: int = Field(
-        86_400, ge=1, description="how many seconds of the rows' time one chunk holds"
+        86_400, ge=1, description="the span of time of one chunk, in seconds"
     )
     time_index: bool = Field(
-        default=True, description="keep the index on the time that a hypertable makes by itself"
+        default=True,
+        description="keep the index on the time that TimescaleDB creates with a hypertable",
     )
     compress: bool = Field(
         default=False,
-        description="compress all chunks, a segment for each series, once the rows are written; "
-        "the Apache edition cannot",
+        description="compress all chunks after the insert, with a segment for each series; the "
+        "Apache edition has no compression",
     )
 
 
 class TimescaledbDialect(PostgresDialect):
-    """PostgreSQL's SQL, and TimescaleDB's own function for time buckets."""
+    """PostgreSQL's SQL, with TimescaleDB's function for time buckets."""
 
     def bucket(self, table: Table, width: int) -> str:
-        """Return the start of a row's time bucket, counted from 1970 as everywhere."""
+        """Return the start of a row's time bucket, counted from 1970."""
         time, per_second = self.name(table.time.name), table.time_unit.per_second
         if table.time.type is not Type.TIMESTAMP:
             return f"time_bucket({width}, {time})"
@@ -66,44 +68,50 @@ class Timescaledb(Postgres):
     name = "timescaledb"
     capabilities = replace(
         Postgres.capabilities,
-        verified_against="TimescaleDB 2.19.3 (PostgreSQL 15) and 2.31.0 (18), Apache edition",
         limits=(
-            "Every primary key holds the time beside the id, as a hypertable wants it.",
-            "The Apache edition cannot compress; `compress` has not yet run on the other.",
+            "Every primary key contains the time beside the id, as hypertables require.",
+            "`compress` needs the Community edition, on which it is not tested.",
         ),
     )
     options_model = TimescaledbOptions
     options: TimescaledbOptions
     dialect: ClassVar[PostgresDialect] = TimescaledbDialect()
+    remedies: ClassVar[Mapping[str, str]] = {
+        "license": "leave out compress=true, or install the Community edition",
+        "^TS103": "put the time into primary_key_constraint; {time} stands for its column",
+        **Postgres.remedies,
+    }
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the extension if it is not there, and the tables, all or none."""
+        """Create the extension if it does not exist, and the tables, all or none."""
         self._extension()
-        self._execute(["CREATE EXTENSION IF NOT EXISTS timescaledb"])
+        self.change(["CREATE EXTENSION IF NOT EXISTS timescaledb"])
         super().create(tables, batch_rows)
 
-    def _create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
+    def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
+        """Return the statements that create one hypertable."""
         statements = [
-            *super()._create_table(table, name, batch_rows),
+            *super().create_table(table, name, batch_rows),
             self._hypertable(table, name, self._extension()),
         ]
         if self.options.compress:
             statements.append(self._compressed(table, name))
         return statements
 
-    def _key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
-        id_column, constraint = super()._key(table, batch_rows)
+    def key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
+        """Return the definition of the column that the database fills, and the constraint."""
+        id_column, constraint = super().key(table, batch_rows)
         if constraint:
             constraint = constraint.replace("{time}", self.dialect.name(table.time.name))
         return id_column, constraint
 
     def _extension(self) -> str:
-        """Return the version of the extension in this database, or that it will have once made.
+        """Return the version of the extension in this database, or the version to be created.
 
-        A server that has not loaded it with its start has none of its settings, and breaks the
-        connection when it is to make the extension.
+        A server that did not load it at start has none of its settings, and breaks the connection
+        that creates the extension.
         """
-        with self._cursor() as cursor:
+        with self.cursor() as cursor:
             cursor.execute(
                 "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions "
                 "WHERE name = 'timescaledb' "
@@ -118,7 +126,7 @@ class Timescaledb(Postgres):
         return str(found[0][0])
 
     def _hypertable(self, table: Table, name: str, version: str) -> str:
-        """Return the statement that makes a table a hypertable, in the version's words."""
+        """Return the statement that makes a table a hypertable, for this version."""
         relation, time = self.dialect.text(self.dialect.name(name)), table.time
         column, seconds = self.dialect.text(time.name), self.options.chunk_interval_s
         interval = f"INTERVAL '{seconds} seconds'"
@@ -132,36 +140,30 @@ class Timescaledb(Postgres):
         return f"SELECT create_hypertable({relation}, {dimension}, {index})"
 
     def _compressed(self, table: Table, name: str) -> str:
-        """Return the statement that says how chunks are to be compressed."""
+        """Return the statement that sets how chunks are compressed."""
         settings = {"timescaledb.compress_orderby": f"{self.dialect.name(table.time.name)} DESC"}
         tags = [column.name for column in table.tags]
         if tags:
             settings["timescaledb.compress_segmentby"] = self.dialect.names(tags)
-        told = "".join(f", {key} = {self.dialect.text(value)}" for key, value in settings.items())
-        return f"ALTER TABLE {self.dialect.name(name)} SET (timescaledb.compress{told})"
-
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables, all or none; a hypertable is not dropped along with others."""
-        names = former_names(tables)
-        self._execute([f"DROP TABLE IF EXISTS {self.dialect.name(name)}" for name in names])
+        parts = "".join(f", {key} = {self.dialect.text(value)}" for key, value in settings.items())
+        return f"ALTER TABLE {self.dialect.name(name)} SET (timescaledb.compress{parts})"
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Compress the chunks if asked to, and do what autovacuum would do some time later."""
+        """Compress the chunks if the options say so, and do what autovacuum does later."""
         if self.options.compress:
-            with self._cursor() as cursor:
-                for table in tables:
-                    for name in table.names:
-                        relation = self.dialect.text(self.dialect.name(name))
-                        cursor.execute(
-                            "SELECT count(compress_chunk(chunk, if_not_compressed => true)) "
-                            f"FROM show_chunks({relation}) AS chunk"
-                        )
+            with self.cursor() as cursor:
+                for name in names_of(tables):
+                    relation = self.dialect.text(self.dialect.name(name))
+                    cursor.execute(
+                        "SELECT count(compress_chunk(chunk, if_not_compressed => true)) "
+                        f"FROM show_chunks({relation}) AS chunk"
+                    )
         super().settle(tables)
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the tables with all chunks, indices and long values."""
-        names = [self.dialect.name(name) for table in tables for name in table.names]
-        with self._cursor() as cursor:
+        names = [self.dialect.name(name) for name in names_of(tables)]
+        with self.cursor() as cursor:
             cursor.execute(
                 "SELECT sum(hypertable_size(name::regclass)) FROM unnest(%s) AS name", (names,)
             )
@@ -169,12 +171,13 @@ class Timescaledb(Postgres):
         return int(size)
 
     def describe(self) -> Server:
-        """Return the versions of both, the edition, and the settings.
+        """Return both versions, the edition, and the settings.
 
-        Only a database with the extension knows the edition; an empty one has it for a moment.
+        Only a database with the extension reports the edition, so a transaction that is rolled back
+        creates it.
         """
         server, version = super().describe(), self._extension()
-        with self._cursor() as cursor:
+        with self.cursor() as cursor:
             cursor.execute("BEGIN; CREATE EXTENSION IF NOT EXISTS timescaledb")
             cursor.execute("SELECT current_setting('timescaledb.license')")
             ((edition,),) = cursor.fetchall()
@@ -185,7 +188,7 @@ class Timescaledb(Postgres):
         return replace(server, version=version, settings=settings)
 
     def render(self, query: Query) -> Statement:
-        """Return the query as SQL; the newest rows by a join with their times, as published."""
+        """Return the query as SQL; the newest rows by a join, as the reference document does."""
         if not isinstance(query, NewestQuery):
             return super().render(query)
         table, dialect = query.table, self.dialect
@@ -205,11 +208,3 @@ class Timescaledb(Postgres):
             f"ON {tag} {same} {dialect.name(newest_tag)} AND {time} = {newest_time}"
         )
         return Statement(text, outputs(query))
-
-    def _remedy(self, code: str | None, words: str) -> str | None:
-        """Return what to try against an error, if that is known."""
-        if "license" in words:
-            return "leave out compress=true, or install the Community edition"
-        if code == "TS103":
-            return "put the time into primary_key_constraint; {time} stands for its column"
-        return super()._remedy(code, words)

@@ -1,18 +1,18 @@
-"""YugabyteDB's YSQL, a relative of `postgres`: COPY, tablets, and session options of its own.
+"""YugabyteDB's YSQL, a relative of `postgres`: COPY, tablets, and its own session options.
 
-Written by the vendor's documentation and tested on PostgreSQL, of which it is a fork, as far as
-that reaches: SPLIT INTO, HASH and the settings yb_... have been read, and not run.
+Written from the vendor's documentation; tested on PostgreSQL, of which it is a fork. SPLIT INTO,
+HASH and the settings yb_... are not tested.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simulator.data.schema import PrimaryKey, Table
-from simulator.modules.base import NOT_VERIFIED, Failure, Server
+from simulator.data.schema import PrimaryKey, Table, names_of
+from simulator.modules.base import Failure, Server
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql
@@ -22,7 +22,7 @@ _SESSION_OPTIONS = (
     "yb_enable_upsert_mode",
     "yb_disable_transactional_writes",
 )
-_COPY_PIECE = "yb_default_copy_from_rows_per_transaction"
+_COPY_ROWS = "yb_default_copy_from_rows_per_transaction"
 
 
 class YugabyteSqlOptions(PostgresOptions):
@@ -30,94 +30,98 @@ class YugabyteSqlOptions(PostgresOptions):
 
     primary_key_constraint: str = Field(
         "PRIMARY KEY (id)",
-        description="the constraint that makes the primary key, and with it the sharding: the "
-        "first column is hashed unless ASC or DESC is said, such as "
+        description="the constraint of the primary key, which also decides the sharding: the "
+        "first column is hashed unless it has ASC or DESC, such as "
         "PRIMARY KEY (device_id HASH, timestamp ASC, sequence_number ASC)",
     )
     tablets: int | None = Field(
         None,
         ge=1,
-        description="how many tablets a table is split into from the start; its key must be "
-        "hashed. Default: the server's choice",
+        description="the number of tablets that a table is created with; its key must be hashed. "
+        "Default: the server's choice",
     )
     yb_enable_expression_pushdown: bool | None = Field(
-        None, description="let the storage evaluate expressions; default: the server's choice"
+        None, description="let the storage layer evaluate expressions; default: the server's choice"
     )
     yb_enable_upsert_mode: bool | None = Field(
         None,
-        description="do not look whether a key is there already: a row with the same key is "
-        "replaced. Default: the server's choice",
+        description="do not check whether a key exists: a row with the same key is replaced. "
+        "Default: the server's choice",
     )
     yb_disable_transactional_writes: bool | None = Field(
         None,
-        description="write each row on its own: what fails may be stored in part, and counts as "
-        "uncertain. Default: the server's choice",
+        description="write each row separately: a batch that fails may be stored in part, and "
+        "counts as uncertain. Default: the server's choice",
     )
 
 
 class YugabyteSqlSession(PostgresSession):
-    """A connection whose batches may be no transactions."""
+    """A connection whose batches are not always transactions."""
 
-    def __init__(self, connection: Any, dialect: sql.Dialect, *, atomic: bool) -> None:
-        super().__init__(connection, dialect)
+    def __init__(
+        self, connection: Any, dialect_of: Callable[[Table], sql.Dialect], *, atomic: bool
+    ) -> None:
+        super().__init__(connection, dialect_of)
         self._atomic = atomic
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error means: where writes are no transactions, some rows may be stored."""
+        """Return what an error means: without transactions some rows may be stored."""
         failure = super().classify(error)
-        if failure is Failure.NOT_APPLIED and self._sent and not self._atomic:
+        if failure is Failure.NOT_APPLIED and self.sent and not self._atomic:
             return Failure.UNKNOWN
         return failure
 
 
 class YugabyteSql(Postgres):
-    """A YugabyteDB database, by its YSQL interface."""
+    """A YugabyteDB database, through its YSQL interface."""
 
     name = "yugabyte_sql"
     capabilities = replace(
         Postgres.capabilities,
         acknowledged="committed by a majority of each tablet's replicas; the server's "
-        "durable_wal_write says whether it is also on disk",
-        verified_against=NOT_VERIFIED,
-        kept_after_kill=None,
+        "durable_wal_write decides whether it is also on disk",
     )
     options_model = YugabyteSqlOptions
     options: YugabyteSqlOptions
-    _settling: ClassVar[str] = "ANALYZE"  # compaction is the servers' own; VACUUM does nothing
-    _shown: ClassVar[tuple[str, ...]] = (*_SESSION_OPTIONS, _COPY_PIECE)
+    settling: ClassVar[str] = "ANALYZE"  # the servers compact on their own; VACUUM does nothing
+    shown_settings: ClassVar[tuple[str, ...]] = (*_SESSION_OPTIONS, _COPY_ROWS)
 
-    def _session_settings(self) -> dict[str, str]:
-        # COPY commits every 20,000 rows on its own unless it is told to be one transaction.
-        return {**super()._session_settings(), _COPY_PIECE: "0", **self._chosen()}
+    def session_settings(self) -> dict[str, str]:
+        """Return the session's settings; without the last, COPY commits every 20,000 rows."""
+        return {**super().session_settings(), **self._chosen(), _COPY_ROWS: "0"}
 
     def _chosen(self) -> dict[str, str]:
-        """Return the session options that were given."""
+        """Return the session options that the target sets."""
         given = {name: getattr(self.options, name) for name in _SESSION_OPTIONS}
         return {name: "on" if on else "off" for name, on in given.items() if on is not None}
 
-    def _session(self, connection: Any) -> PostgresSession:
+    def open(self, connection: Any) -> PostgresSession:
+        """Return the session of a connection."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT current_setting('yb_disable_transactional_writes', true)")
             ((disabled,),) = cursor.fetchall()
-        return YugabyteSqlSession(connection, self.dialect, atomic=disabled != "on")
+        return YugabyteSqlSession(connection, self.dialect_of, atomic=disabled != "on")
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return, a sentence each, what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         if self.options.yb_enable_upsert_mode and self.options.create_indices:
-            found.append("yb_enable_upsert_mode leaves wrong entries in indices; choose one of "
-                         "yb_enable_upsert_mode and create_indices")  # fmt: skip
+            found.append(
+                "yb_enable_upsert_mode leaves wrong entries in indices; choose one of "
+                "yb_enable_upsert_mode and create_indices"
+            )
         return found
 
-    def _create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
-        (statement,) = super()._create_table(table, name, batch_rows)
+    def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
+        """Return the statement that creates one physical table."""
+        (statement,) = super().create_table(table, name, batch_rows)
         tablets = self.options.tablets
         return [f"{statement} SPLIT INTO {tablets} TABLETS" if tablets else statement]
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the tables and their indices; a primary key is the table itself."""
-        names = [self.dialect.name(name) for table in tables for name in table.names]
-        with self._cursor() as cursor:
+        names = [self.dialect.name(name) for name in names_of(tables)]
+        with self.cursor() as cursor:
             cursor.execute(
                 "SELECT sum(pg_table_size(part)) FROM ("
                 "SELECT name::regclass AS part FROM unnest(%s) AS name UNION ALL "
@@ -131,16 +135,16 @@ class YugabyteSql(Postgres):
     def describe(self) -> Server:
         """Return the version, the number of servers, and the session's settings."""
         server = super().describe()
-        with self._cursor() as cursor:
+        with self.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM yb_servers()")
             ((nodes,),) = cursor.fetchall()
         durability = (
             "an acknowledged row is in the log of a majority of replicas; on disk within a second, "
-            "unless the servers' durable_wal_write, for which SQL cannot ask, is true"
+            "unless the servers' durable_wal_write, which SQL does not report, is true"
         )
         return Server(_version(server.version), nodes, durability, None, server.settings)
 
 
-def _version(told: str) -> str:
-    """Return YugabyteDB's version, in front of the one that its own words begin with."""
-    return re.sub(r"^PostgreSQL (\S+?)-YB-(\S+)$", r"YugabyteDB \2 (PostgreSQL \1)", told)
+def _version(banner: str) -> str:
+    """Return YugabyteDB's version, followed by PostgreSQL's."""
+    return re.sub(r"^PostgreSQL (\S+?)-YB-(\S+)$", r"YugabyteDB \2 (PostgreSQL \1)", banner)

@@ -1,7 +1,7 @@
-"""What collector, workers and command line say to each other.
+"""The messages between workers, collector and command line.
 
-Workers post messages to the collector over HTTP. The collector writes events as JSON lines, each
-with a number, to its standard output; the runner reads them there.
+Workers post messages to the collector over HTTP. The collector writes numbered events as JSON lines
+to its standard output, which the runner reads.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -13,13 +13,13 @@ from simulator.protocol.verdict import RowSlice, Verdict
 TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
 HEARTBEAT_S = 0.5
 SILENCE_S = 15.0
-"""A worker, or a collector, that has not been heard of for so long is lost."""
+"""A worker or collector that is silent for this long is considered lost."""
 HOLD_S = 2.0
-"""The longest that the collector holds a worker that waits; the worker then asks again."""
+"""The longest time for which the collector holds a waiting request; the worker then repeats it."""
 
 
 class Message(BaseModel):
-    """Base of everything that crosses a process."""
+    """Base of all messages."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,7 +28,7 @@ class Message(BaseModel):
 
 
 class Registration(Message):
-    """A worker says who it is; `go` in the reply says that the tables are ready."""
+    """A worker registers; `go` in the reply means that the tables are ready."""
 
     index: int
     uid: str
@@ -36,14 +36,14 @@ class Registration(Message):
 
 
 class Arrival(Message):
-    """A worker waits at a barrier; `go` in the reply says that all are there."""
+    """A worker waits at a barrier; `go` in the reply means that all workers have arrived."""
 
     index: int
     barrier: str
 
 
 class Heartbeat(Message):
-    """What a worker has done so far."""
+    """The progress of a worker."""
 
     index: int
     phase: str
@@ -55,29 +55,29 @@ class Heartbeat(Message):
 
 
 class Reply(Message):
-    """The collector's answer to each of them."""
+    """The collector's reply to each of them."""
 
     go: bool = True
-    """False: there is still something to wait for, ask again."""
+    """False: wait, and repeat the request."""
     stop: str | None = None
-    """Why the run is over, if it is; the worker stops and reports what it has done."""
+    """Why the run is over, if it is; the worker stops and reports."""
     now_s: float
     """The collector's clock, seconds since 1970."""
     boot_id: str
-    """Identifies the machine's clock: workers on the same machine need no correction."""
+    """Identifies the clock: workers on the same machine need no correction."""
 
 
 class QueryTimes(Message):
-    """One query as one worker saw it."""
+    """The measurements of one query by one worker."""
 
     name: str
     durations_s: tuple[float, ...]
     answers: tuple[str, ...]
-    """Digests of the different answers that came back; one, if all is well."""
+    """Digests of the distinct answers; one, unless answers differ."""
 
 
 class WorkerReport(Message):
-    """Everything that one worker measured. Instants are in the collector's clock."""
+    """All measurements of one worker. Instants are in the collector's clock."""
 
     index: int
     error: str | None = None
@@ -96,26 +96,26 @@ class WorkerReport(Message):
     generate_s: float = 0.0
     encode_s: float = 0.0
     send_s: float = 0.0
-    """From each send to its acknowledgement or failure, with the pauses before it is repeated."""
+    """From each send to its acknowledgement or failure, including pauses before retries."""
     idle_s: float = 0.0
     """Waiting for the scheduled time of a send (--rate)."""
     cpu_s: float = 0.0
     memory_peak_bytes: int = 0
     latency: str = ""
-    """HdrHistogram of microseconds for each send, in its own encoded form."""
+    """Encoded HdrHistogram of the latency of each send, in microseconds."""
     rows_by_second: tuple[int, ...] = ()
     queries: tuple[QueryTimes, ...] = ()
     node: str = ""
-    """The cluster's node that it ran on."""
+    """The cluster node of the worker."""
     throttled_s: float = 0.0
-    """How long its CPU limit stopped it, from the start of the clock to its end."""
+    """For how long a CPU limit throttled the worker while the clock ran."""
 
 
 # --- collector -> command line ----------------------------------------------------------------
 
 
 class PhaseEvent(Message):
-    """A phase begins."""
+    """A phase has begun."""
 
     event: Literal["phase"] = "phase"
     phase: str
@@ -123,7 +123,7 @@ class PhaseEvent(Message):
 
 
 class ProgressEvent(Message):
-    """How far the run is."""
+    """The progress of the run."""
 
     event: Literal["progress"] = "progress"
     phase: str
@@ -134,22 +134,22 @@ class ProgressEvent(Message):
 
 
 class CheckEvent(Message):
-    """One thing was tried on the target, and it went well."""
+    """One step of `check` has succeeded."""
 
     event: Literal["check"] = "check"
     name: str
-    told: str
+    detail: str
 
 
 class ReportEvent(Message):
-    """What one worker measured; all of them come right before the outcome."""
+    """The report of one worker; all reports precede the outcome."""
 
     event: Literal["report"] = "report"
     report: WorkerReport
 
 
 class ServerFacts(Message):
-    """What the database says of itself; see simulator.modules.base.Server."""
+    """The description of the database; see simulator.modules.base.Server."""
 
     version: str
     nodes: int
@@ -159,7 +159,7 @@ class ServerFacts(Message):
 
 
 class QueryVerdict(Message):
-    """How one query was asked and whether its answers are the oracle's."""
+    """The statement of a query, and the verdict on its answers."""
 
     name: str
     statement: str
@@ -168,17 +168,17 @@ class QueryVerdict(Message):
 
 
 class Outcome(Message):
-    """What came of a run; written also when it failed.
+    """The outcome of a run, whether it succeeded or failed.
 
-    On the wire it comes without the workers' reports: each is an event before it, so that no line
-    grows with the number of workers.
+    On the wire it does not contain the workers' reports: each report is an event of its own, so
+    that no line grows with the number of workers.
     """
 
     event: Literal["outcome"] = "outcome"
     status: Literal["done", "failed", "interrupted"]
     cause: str = ""
     exit_code: int = 0
-    """The exit code that the cause stands for; 0 when done."""
+    """The exit code for the cause; 0 when done."""
     touched: bool = False
     """Whether the tables were dropped, created or written."""
     released_s: float | None = None
@@ -186,7 +186,7 @@ class Outcome(Message):
     server: ServerFacts | None = None
     insert_mode: str = ""
     reports: int = 0
-    """How many of the workers have reported."""
+    """Number of workers that have reported."""
     workers: tuple[WorkerReport, ...] = ()
     verdict: Verdict | None = None
     queries: tuple[QueryVerdict, ...] = ()

@@ -1,6 +1,6 @@
-"""What a run is: the one record that the command line writes and collector and workers read.
+"""The specification of a run: written by the command line, read by collector and workers.
 
-Credentials travel apart from it, in a file of their own that only they can read.
+Credentials are passed separately, in files that only their owner can read.
 """
 
 import json
@@ -20,16 +20,18 @@ PREFILL_BATCH_ROWS = 1000
 
 
 class Kind(StrEnum):
-    """What the workers do."""
+    """The task of a run."""
 
     INSERT = "insert"
     QUERY = "query"
     CHECK = "check"
-    """No workers: the collector tries whether the target can be used."""
+    """No workers: the collector checks whether the target can be used."""
+    VERIFY = "verify"
+    """No workers: the collector compares what is stored with the dataset."""
 
 
 class WorkerPlan(BaseModel):
-    """The rows that one worker writes: before the barrier, and timed after it."""
+    """The rows of one worker: prefill before the barrier, timed rows after it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -43,7 +45,7 @@ class RunSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     version: str = __version__
-    """Of the command line that made it."""
+    """Version of the command line."""
     run_id: str
     kind: Kind
     target: str
@@ -51,7 +53,7 @@ class RunSpec(BaseModel):
     options: dict[str, Any]
     """The target's options without credentials."""
     dataset: Dataset
-    """What the tables hold before the run."""
+    """The contents of the tables before the run."""
     workers: tuple[WorkerPlan, ...]
     batch_rows: int = 0
     rate_rows_per_s: float = 0.0
@@ -60,14 +62,14 @@ class RunSpec(BaseModel):
     verify: VerifyMode = VerifyMode.COUNTS
     timeout_s: float = 0.0
     appear_s: float = 120.0
-    """How long workers and collector may take to find each other."""
+    """How long workers and collector may take to connect to each other."""
     queries: dict[str, str] = {}
-    """Names of the queries to ask -> the target's own text for it, or empty."""
+    """Query name -> the target's own text for it, or empty."""
     repeats: int = 1
 
     @property
     def after(self) -> Dataset:
-        """What the tables hold when every row of the run has been written."""
+        """The contents of the tables once every row of the run is written."""
         written = [r for worker in self.workers for r in (*worker.prefill, *worker.timed)]
         return self.dataset.with_ranges([*self.dataset.ranges, *written])
 
@@ -94,11 +96,11 @@ def read_secrets(folder: Path) -> tuple[str, dict[str, str]]:
         files = [path for path in options.glob("*") if path.is_file()]
         return token, {path.name: path.read_text() for path in files}
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the run's secrets cannot be read: {error}") from error
+        raise ConfigError(f"cannot read the run's secrets: {error}") from error
 
 
 def read_spec(path: Path) -> RunSpec:
-    """Read a run's specification; ConfigError if it was not made for this version."""
+    """Read a specification; ConfigError if it is for a different version."""
     try:
         content = json.loads(path.read_bytes())
         made_by = content.get("version")
@@ -109,4 +111,4 @@ def read_spec(path: Path) -> RunSpec:
             )
         return RunSpec.model_validate(content)
     except (OSError, ValueError, AttributeError) as error:
-        raise ConfigError(f"the run's specification cannot be read: {error}") from error
+        raise ConfigError(f"cannot read the run's specification: {error}") from error

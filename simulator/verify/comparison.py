@@ -74,7 +74,7 @@ class _Comparison:
         self.maybe = maybe
         """Numbers of the rows that may be absent."""
         self.not_compared: list[str] = []
-        """What the database cannot be asked, and why."""
+        """What the database cannot answer, and why."""
         self.present = 0
         """Rows of `maybe` that are stored."""
         self.absent = 0
@@ -111,7 +111,7 @@ class _Comparison:
     def _counts_of_uncertain(
         self, table: Table, truths: Oracle, maybe: NDArray[np.int64]
     ) -> list[Check]:
-        """Find out whether all rows of unknown outcome are stored, none, or which."""
+        """Find out which rows of unknown outcome are stored: all, none, or some."""
         with_all = self._counts(table, truths)
         if all(check.ok for check in with_all):
             self.present += len(maybe)
@@ -145,7 +145,7 @@ class _Comparison:
         return checks
 
     def _askable(self, query: AggregateQuery, expected: dict[str, Any]) -> AggregateQuery:
-        """Leave out what the database cannot be asked, but for the count of rows."""
+        """Return the query without what the database cannot answer; the row count remains."""
         table = query.table
         count, *others = (a for a in query.aggregates if _fits(table, a, expected))
         others = [a for a in others if self._can(AggregateQuery(table, (a,)), a.label)]
@@ -222,7 +222,7 @@ class _Comparison:
 
 
 def _statistics(table: Table) -> AggregateQuery:
-    """Return the count of rows and, for each column, what can be compared of it."""
+    """Return the query for the row count and the comparable statistics of each column."""
     aggregates = [Aggregate(Function.COUNT)]
     for column in table.columns:
         functions = [Function.MIN, Function.MAX]
@@ -235,7 +235,7 @@ def _statistics(table: Table) -> AggregateQuery:
 
 
 def _fits(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:
-    """Whether 64 bits hold a sum: databases refuse or round one that they do not."""
+    """Whether a sum fits into 64 bits: databases refuse or round larger ones."""
     if aggregate.function is not Function.SUM or aggregate.column is None:
         return True
     if table.column(aggregate.column).type not in INTEGERS:

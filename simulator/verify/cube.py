@@ -1,7 +1,7 @@
-"""The cube of an AggregateQuery: what is known of each column in each group of rows.
+"""The cube of an AggregateQuery: statistics of each column in each group of rows.
 
-Folding is vectorised over a block; cells merge, so that the fold of a whole is the merged folds of
-its parts, whatever the cut.
+Folding is vectorised over a block. Cells merge: the fold of a whole equals the merged folds of its
+parts, however it is divided.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,17 +20,17 @@ Group: TypeAlias = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Cell:
-    """What is known of one column in one group of rows; NULLs are left out."""
+    """Statistics of one column in one group of rows, without NULLs."""
 
     count: int = 0
     sum: Any = 0
     low: Any = None
     high: Any = None
     magnitude: float = 0.0
-    """Sum of |x|, of floats that are not exact."""
+    """Sum of |x|, for floats that are not exact."""
 
     def add(self, other: "Cell") -> None:
-        """Take in what another cell knows."""
+        """Merge another cell."""
         if other.count:
             self.low = other.low if self.low is None else min(self.low, other.low)
             self.high = other.high if self.high is None else max(self.high, other.high)
@@ -40,12 +40,12 @@ class Cell:
 
     @property
     def slack(self) -> float:
-        """How far a sum in another order may lie from `sum`."""
+        """The largest difference of a sum in another order from `sum`."""
         return self.count * 2.0**-52 * self.magnitude
 
 
 class Cube:
-    """A cell for each group and column, and one that counts the group's rows."""
+    """A cell for each group and column, and one for the rows of the group."""
 
     def __init__(self, query: AggregateQuery) -> None:
         self._query = query
@@ -53,7 +53,7 @@ class Cube:
         self.groups: dict[Group, list[Cell]] = {}
 
     def add(self, block: Block) -> None:
-        """Take in a block's rows."""
+        """Fold the rows of a block."""
         chosen = _where(self._query, block)
         groups, members = _grouped(self._query, block, chosen)
         if not groups:
@@ -66,7 +66,7 @@ class Cube:
             self._merge_group(group, [part[index] for part in parts])
 
     def merge(self, other: "Cube") -> None:
-        """Take in what another cube of the same query has folded."""
+        """Merge another cube of the same query."""
         for group, cells in other.groups.items():
             self._merge_group(group, cells)
 
@@ -78,7 +78,7 @@ class Cube:
             cell.add(other)
 
     def results(self) -> list[tuple[Group, tuple[float, ...]]]:
-        """Return the answer's raw rows, and for each value its slack."""
+        """Return the raw rows of the answer, and the slack of each value."""
         groups = self.groups
         if not groups and not self._query.by and self._query.bucket is None:
             groups = {(): [Cell() for _ in range(len(self._columns) + 1)]}
@@ -92,7 +92,7 @@ class Cube:
 
 
 def _result(function: Function, cell: Cell) -> tuple[Any, float]:
-    """Return an aggregate's value and slack; NULL for anything but a count of nothing."""
+    """Return the value and slack of an aggregate; NULL of no values, except for counts."""
     if function is Function.COUNT:
         return cell.count, 0.0
     if not cell.count:
@@ -111,7 +111,7 @@ def _result(function: Function, cell: Cell) -> tuple[Any, float]:
 
 
 def _where(query: AggregateQuery, block: Block) -> NDArray[np.int64] | None:
-    """Return the indices of the rows that the query is about; None for all."""
+    """Return the indices of the rows that match the query; None for all."""
     keep: NDArray[np.bool_] | None = None
     for tag, value in query.where:
         column = block.data[tag]
@@ -131,7 +131,7 @@ def _where(query: AggregateQuery, block: Block) -> NDArray[np.int64] | None:
 def _grouped(
     query: AggregateQuery, block: Block, chosen: NDArray[np.int64] | None
 ) -> tuple[list[Group], NDArray[np.int64]]:
-    """Return the groups that occur, and for each chosen row the index of its group."""
+    """Return the groups, and the index of the group of each chosen row."""
     rows = len(block) if chosen is None else len(chosen)
     members = np.zeros(rows, np.int64)
     groups: list[Group] = [()] if rows else []
@@ -156,7 +156,7 @@ def _refined(
 def labels_of(
     block: Block, name: str, chosen: NDArray[np.int64] | None
 ) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return a code for each chosen row and the codes' values; the last stands for NULL."""
+    """Return a code for each chosen row, and the values of the codes; the last is NULL."""
     column = block.data[name]
     if isinstance(column, Coded):
         used, codes = np.unique(_chosen(column.codes, chosen), return_inverse=True)
@@ -184,7 +184,7 @@ def _column_cells(
     members: NDArray[np.int64],
     groups: int,
 ) -> list[Cell]:
-    """Return one column's cell for each group."""
+    """Return the cell of one column for each group."""
     column = block.data[name]
     values = _chosen(column.values(), chosen)
     if column.valid is not None:
@@ -205,7 +205,7 @@ def _column_cells(
 
 
 def _number_cell(values: Array) -> Cell:
-    """Fold integers, booleans and instants; halves are summed apart, so that nothing overflows."""
+    """Fold integers, booleans and instants; sums the halves separately to avoid overflow."""
     if not len(values):
         return Cell()
     wide = values.astype(np.int64, copy=False)
@@ -227,7 +227,7 @@ def _float_cell(values: Array) -> Cell:
 
 
 def _text_cell(values: Array) -> Cell:
-    """Fold text; it is ordered by its UTF-8 bytes."""
+    """Fold text, ordered by its UTF-8 bytes."""
     if not len(values):
         return Cell()
     distinct = np.unique(values)

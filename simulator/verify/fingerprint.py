@@ -1,9 +1,9 @@
-"""Whether two bags of rows are the same, in fixed memory, and if not, which rows differ.
+"""Fingerprints of row multisets, in fixed memory: whether two are equal, and where not.
 
-Every row gets a 64-bit hash of its canonical values; a fingerprint keeps, for each of 65,536
-buckets, how many hashes fell into it and their sum modulo 2**64. The order of rows does not matter;
-equal fingerprints mean equal bags but for a chance of about 2**-64 for each differing bucket. Where
-they differ, a second pass looks only into the differing buckets and names the rows.
+Each row has a 64-bit hash of its canonical values. A fingerprint holds, for each of 65,536 buckets,
+the number of hashes in it and their sum modulo 2**64. The order of rows does not matter. Different
+multisets have equal fingerprints with a probability of about 2**-64 per differing bucket. Where
+fingerprints differ, a second pass over the differing buckets names the rows.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ class Fingerprint:
         self.sums = np.zeros(BUCKETS, np.uint64)
 
     def add(self, hashes: Hashes) -> None:
-        """Take in rows."""
+        """Add rows."""
         buckets = buckets_of(hashes)
         self.counts += np.bincount(buckets, minlength=BUCKETS)
         np.add.at(self.sums, buckets, hashes)

@@ -1,8 +1,8 @@
-"""The oracle: computes the true answer of a query from the rows themselves.
+"""The oracle computes the truth: the answers of queries from the rows themselves.
 
-It folds blocks, in any order and any cut; folds of parts merge into the fold of the whole. A float
-column that is not `exact` has sums that depend on their order: for those the truth carries a slack,
-n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations in any order.
+It folds blocks in any order and division; folds of parts merge into the fold of the whole. The sum
+of a float column that is not `exact` depends on the order of its values. The truth of such a sum
+has a slack of n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations.
 """
 
 from collections.abc import Iterable
@@ -29,13 +29,13 @@ from simulator.verify.cube import Cube, Group, labels_of
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The true answer, and how far a found value may lie from it (0: not at all)."""
+    """The true answer, and the tolerance of each value (0: exact)."""
 
     answer: Answer
     slack: tuple[tuple[float, ...], ...] = ()
 
     def agrees(self, found: Answer) -> bool:
-        """Whether the found answer is the true one."""
+        """Whether an answer agrees with the truth."""
         if found == self.answer:
             return True
         if not self.slack or len(found.rows) != len(self.answer.rows):
@@ -54,7 +54,7 @@ def _close(true: Any, found: Any, slack: float) -> bool:
 
 
 class _NewestFold:
-    """The newest row of each value of a tag. Rows of one tag never share an instant."""
+    """The newest row of each value of a tag. Rows of one tag have distinct times."""
 
     def __init__(self, query: NewestQuery) -> None:
         self._query = query
@@ -93,7 +93,7 @@ def _items(block: Block, name: str, rows: NDArray[np.int64]) -> list[Any]:
 
 
 class _DistinctFold:
-    """How many combinations there are; a natural key's are as many as there are rows."""
+    """The number of distinct combinations; for a natural key, the number of rows."""
 
     def __init__(self, query: DistinctQuery) -> None:
         if not query.table.key or not set(query.table.key) <= set(query.columns):
@@ -123,26 +123,24 @@ def _fold(query: Query) -> _Fold:
         case DistinctQuery():
             return _DistinctFold(query)
         case RowsQuery():
-            raise ValueError(
-                "every row is compared by simulator.verify.fingerprint, not by the oracle"
-            )
+            raise ValueError("rows are compared by simulator.verify.fingerprint, not by the oracle")
     assert_never(query)
 
 
 class Oracle:
-    """Folds blocks into the true answers of some queries."""
+    """Folds blocks into the true answers of queries."""
 
     def __init__(self, queries: Iterable[Query]) -> None:
         self.folds: dict[Query, _Fold] = {query: _fold(query) for query in queries}
 
     def add(self, block: Block) -> None:
-        """Take in a block's rows."""
+        """Fold the rows of a block."""
         for query, fold in self.folds.items():
             if len(block) and query.table.name == block.table.name:
                 fold.add(block)
 
     def merge(self, other: "Oracle") -> None:
-        """Take in what another oracle of the same queries has folded."""
+        """Merge another oracle of the same queries."""
         for query, fold in self.folds.items():
             fold.merge(other.folds[query])  # type: ignore[arg-type]
 

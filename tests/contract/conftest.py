@@ -1,4 +1,4 @@
-"""A database to put the wide dataset in."""
+"""Fixtures of the contract suite: a target, its empty database, the HTTP stand-ins."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def _wide_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=STORING.values(), ids=list(STORING))
 def target(request: pytest.FixtureRequest) -> Target:
-    """Every target that stores rows, each in turn."""
+    """Each target that stores rows."""
     return request.param
 
 
@@ -34,7 +34,7 @@ def database(request: pytest.FixtureRequest, target: Target) -> Database:
 
 @pytest.fixture
 def synthetic_crate(server, server_database) -> Iterator[Web]:
-    """An HTTP endpoint as CrateDB documents it, in front of PostgreSQL."""
+    """CrateDB's documented HTTP endpoint in front of PostgreSQL."""
     sorts_by_bytes(server, server_database)
     server.execute(SETUP, database=server_database)
     reach = f"{server.connection_string(server_database)} password={server.password}"
@@ -46,13 +46,13 @@ def synthetic_crate(server, server_database) -> Iterator[Web]:
 
 @pytest.fixture
 def synthetic_arango() -> Iterator[Web]:
-    """An HTTP endpoint as ArangoDB documents it."""
+    """ArangoDB's documented HTTP endpoint."""
     with Web(SyntheticArango()) as web:
         yield web
 
 
 @pytest.fixture
 def synthetic_splunk() -> Iterator[Web]:
-    """Splunk's two HTTP endpoints as they are documented, in one."""
+    """Splunk's two documented HTTP endpoints on one port."""
     with Web(SyntheticSplunk()) as web:
         yield web

@@ -1,4 +1,4 @@
-"""The wide dataset as batches, and how to write and ask it."""
+"""The wide dataset as blocks, and how to write and query it."""
 
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -33,7 +33,7 @@ _RECENTLY_MS = (int(time.time()) - 3600) * 1000
 
 
 class Wideset:
-    """The wide dataset with one kind of primary key and number of parts, less what is left out."""
+    """The wide dataset with one kind of primary key and number of parts, without `lacks`."""
 
     def __init__(
         self,
@@ -96,8 +96,8 @@ def count(database: Database, session: Session, table: Table) -> int:
 
 
 def refusal(database: Database) -> list[str]:
-    """Return what is told, and that it is told by every way in, in seconds and one line."""
-    told = []
+    """Return the messages of every way in; each is one line and appears within seconds."""
+    texts = []
     for attempt in (
         database.connect,
         database.describe,
@@ -107,7 +107,7 @@ def refusal(database: Database) -> list[str]:
         start = time.monotonic()
         with pytest.raises(SetupError) as raised:
             attempt()
-        told.append(str(raised.value))
+        texts.append(str(raised.value))
         assert time.monotonic() - start < REFUSED_WITHIN_S
-    assert all("\n" not in text and len(text) < 600 for text in told)
-    return told
+    assert all("\n" not in text and len(text) < 600 for text in texts)
+    return texts

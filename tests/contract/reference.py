@@ -1,4 +1,4 @@
-"""What the answers must be, worked out row by row in plain Python, beside every product code."""
+"""The right answers, computed row by row in plain Python, independent of the product code."""
 
 import math
 from collections import defaultdict
@@ -20,7 +20,7 @@ from simulator.data.query import (
 
 
 def rows_of(batches: Iterable[Block]) -> list[dict[str, Any]]:
-    """The rows as Python has them: int, float, str, bool or None."""
+    """The rows as Python values: int, float, str, bool or None."""
     rows = []
     for batch in batches:
         columns = [

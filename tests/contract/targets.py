@@ -1,4 +1,4 @@
-"""The databases under test. Adding one adds a row here."""
+"""The databases under test, a row each."""
 
 import time
 from collections.abc import Callable, Collection
@@ -15,13 +15,14 @@ from simulator.modules import database_class
 from simulator.modules.base import Database
 from tests.contract.harness import Wideset
 from tests.contract.wide import Awkward
+from tests.servers.victoriametrics import VictoriaMetrics
 from tests.standins import crate as synthetic_crate
 from tests.standins.relatives import YB_SERVERS, sorts_by_bytes
 from tests.standins.splunk import SEARCH_TOKEN, TOKEN
 
 
 class Duplicate(StrEnum):
-    """What becomes of a row whose key is there already."""
+    """What the database does with a row whose key exists."""
 
     REFUSED = "refused"
     REPLACED = "replaced"
@@ -30,43 +31,47 @@ class Duplicate(StrEnum):
 
 @dataclass(frozen=True)
 class Target:
-    """How to reach a database, and what a comparison has to know about it."""
+    """How to reach a database, and what a comparison must know about it."""
 
     module: str
     options: Callable[[pytest.FixtureRequest], dict[str, Any]] = lambda _: {}
-    """Options that reach an empty database of the test's own, besides those that the server has."""
+    """Options for an empty database of the test, besides those of the server."""
     server: str | None = None
     """The server in tests/servers that the tests run on."""
     behind: bool = False
-    """It is reached by `options` alone; the server is behind what they reach."""
+    """Tests reach it by `options` alone; the server is the stand-in's backend."""
     sums_beyond_64_bits: bool = False
-    """A sum of integers is exact also where 64 bits cannot hold it."""
+    """A sum of integers is exact even beyond 64 bits."""
     duplicate: Duplicate = Duplicate.REFUSED
     lacks: Collection[Awkward] = ()
-    """What it cannot hold, and refuses to encode."""
+    """Values that it cannot store, and refuses to encode."""
     unsupported: Collection[str] = ()
-    """The wide workload's queries that it cannot answer, and says so."""
+    """Queries of the wide workload that `render` refuses with Unsupported."""
     stand_in: bool = False
-    """The server under test is a relative's; the real one has not been had."""
+    """The server under test is not the database itself."""
     unanswered: bool = False
-    """It acknowledges nothing, so that no kill can break a promise."""
+    """It sends no acknowledgements, so there is nothing that a kill could lose."""
+    may_lose: bool = False
+    """It acknowledges rows before they are on disk: a kill may lose some."""
     size_unknown: bool = False
     durability_unknown: bool = False
-    version_untold: bool = False
-    """The server under test was built without saying which version it is."""
+    product: str = ""
+    """Product and version, of a server that reports no version."""
+    note: str = ""
+    """What a reader of the evidence must know about this server."""
 
     @property
     def database(self) -> type[Database]:
         return database_class(self.module)
 
     def wide(self, primary_key: PrimaryKey = PrimaryKey.NONE, parts: int = 1) -> Wideset:
-        """The wide dataset as far as it can hold it, with another key or one part if need be."""
+        """The wide dataset without what it cannot store; another key or one part where needed."""
         can = self.database.capabilities
         key = primary_key if primary_key in can.primary_keys else next(iter(can.primary_keys))
         return Wideset(key, parts if can.multiple_tables else 1, self.lacks)
 
     def iot(self) -> Dataset:
-        """The workload `iot`, of one device that sends from now on."""
+        """The workload `iot` with one device that starts sending now."""
         return Dataset(
             workload=Iot.name,
             workload_version=Iot.version,
@@ -89,7 +94,7 @@ def _sqlite(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def _on_postgres(*statements: str) -> Callable[[pytest.FixtureRequest], dict[str, Any]]:
-    """Let the database on PostgreSQL sort by bytes and have functions that only others have."""
+    """Let a PostgreSQL database sort by bytes, and give it functions of its relatives."""
 
     def options(request: pytest.FixtureRequest) -> dict[str, Any]:
         server, name = (request.getfixturevalue(n) for n in ("server", "server_database"))
@@ -124,7 +129,12 @@ def _mongodb(document_format: str) -> Target:
         lambda _: {"document_format": document_format},
         server="ferretdb",
         durability_unknown=True,
+        note="FerretDB on DocumentDB; not tested on MongoDB itself",
     )
+
+
+def _timescaledb(server: str) -> Target:
+    return Target("timescaledb", server=server, sums_beyond_64_bits=True, note="Apache edition")
 
 
 def _path(request: pytest.FixtureRequest) -> dict[str, Any]:
@@ -140,8 +150,8 @@ TARGETS = {
     "postgres": Target("postgres", server="postgres", sums_beyond_64_bits=True),
     "postgres17": Target("postgres", server="postgres17", sums_beyond_64_bits=True),
     "postgres18": Target("postgres", server="postgres18", sums_beyond_64_bits=True),
-    "timescaledb": Target("timescaledb", server="timescaledb", sums_beyond_64_bits=True),
-    "timescaledb15": Target("timescaledb", server="timescaledb15", sums_beyond_64_bits=True),
+    "timescaledb": _timescaledb("timescaledb"),
+    "timescaledb15": _timescaledb("timescaledb15"),
     "cockroachdb": Target(
         "tests.standins.relatives:CockroachdbOnPostgres",
         _on_postgres(),
@@ -174,9 +184,13 @@ TARGETS = {
     ),
     "arangodb": Target("arangodb", _synthetic_arango, stand_in=True),
     "mysql": Target("mysql", server="mysql", sums_beyond_64_bits=True),
-    "mysql_myisam": Target("mysql", _myisam, server="mysql", sums_beyond_64_bits=True),
+    "mysql_myisam": Target(
+        "mysql", _myisam, server="mysql", sums_beyond_64_bits=True, note="MyISAM"
+    ),
     "mariadb": Target("mysql", server="mariadb", sums_beyond_64_bits=True),
-    "mariadb_myisam": Target("mysql", _myisam, server="mariadb", sums_beyond_64_bits=True),
+    "mariadb_myisam": Target(
+        "mysql", _myisam, server="mariadb", sums_beyond_64_bits=True, note="MyISAM"
+    ),
     "influxdb": Target("influxdb", server="influxdb", duplicate=Duplicate.REPLACED),
     "influxdb_influxql": Target(
         "influxdb",
@@ -196,13 +210,19 @@ TARGETS = {
     "opensearch": Target("elasticsearch", server="opensearch", sums_beyond_64_bits=True),
     "opensearch3": Target("elasticsearch", server="opensearch3", sums_beyond_64_bits=True),
     "cassandra": Target(
-        "cassandra", server="cassandra", sums_beyond_64_bits=True, duplicate=Duplicate.REPLACED
+        "cassandra",
+        server="cassandra",
+        sums_beyond_64_bits=True,
+        duplicate=Duplicate.REPLACED,
+        may_lose=True,
+        note="one node; not tested on YugabyteDB",
     ),
     "clickhouse": Target(
         "tests.contract.clickhouse18:Clickhouse18",
         server="clickhouse",
         sums_beyond_64_bits=True,
         duplicate=Duplicate.KEPT,
+        note="HTTP, with the types of that version; clickhouse_embedded shows today's",
     ),
     "clickhouse_embedded": Target(
         "clickhouse_embedded", _path, sums_beyond_64_bits=True, duplicate=Duplicate.KEPT
@@ -222,7 +242,8 @@ TARGETS = {
             Awkward.TEXT_FIELDS,
         ),
         sums_beyond_64_bits=True,
-        version_untold=True,
+        product=f"VictoriaMetrics {VictoriaMetrics.version}",
+        may_lose=True,
     ),
     "graphite": Target(
         "graphite",
@@ -246,6 +267,7 @@ TARGETS = {
         "iotdb",
         server="iotdb",
         duplicate=Duplicate.REPLACED,
+        may_lose=True,
         lacks=(Awkward.FINE_TIME,),
         sums_beyond_64_bits=True,
         size_unknown=True,
@@ -255,6 +277,8 @@ TARGETS = {
         "iotdb",
         server="iotdb_us",
         duplicate=Duplicate.REPLACED,
+        may_lose=True,
+        note="timestamps in microseconds",
         sums_beyond_64_bits=True,
         size_unknown=True,
         durability_unknown=True,

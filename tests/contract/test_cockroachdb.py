@@ -17,7 +17,7 @@ from simulator.modules import cockroachdb as module
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.cockroachdb import Cockroachdb, CockroachdbSession
 from simulator.modules.postgres.database import PostgresOptions
-from simulator.modules.postgres.session import TRANSACTION, VALUES
+from simulator.modules.shared.sql import TRANSACTION, VALUES
 from tests.contract.harness import Wideset, ask, count
 from tests.contract.wide import READINGS, SEEN_US
 from tests.standins.relatives import CockroachdbOnPostgres
@@ -101,7 +101,7 @@ def test_a_server_that_copies_in_pieces_is_refused(open_cockroachdb):
     ],
 )
 def test_columns_are_as_wide_as_binary_copy_has_them(cockroachdb, primary_key, key):
-    (statement,) = cockroachdb._create_table(EVENTS.stored(primary_key, 1), "events", 1000)
+    (statement,) = cockroachdb.create_table(EVENTS.stored(primary_key, 1), "events", 1000)
     columns = "timestamp int8, device_id varchar, sequence_number int8, temperature real"
     constraint = ", PRIMARY KEY (id)" if key else ""
     assert statement == f"CREATE TABLE events ({key}{columns}{constraint})"
@@ -251,7 +251,7 @@ def answering(monkeypatch, answers):
     def given(_self):
         yield cursor
 
-    monkeypatch.setattr(Cockroachdb, "_cursor", given)
+    monkeypatch.setattr(Cockroachdb, "cursor", given)
     return cursor
 
 

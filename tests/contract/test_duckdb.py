@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -15,6 +16,7 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.duckdb import DuckDb, DuckDbDialect, DuckDbOptions
+from simulator.modules.shared.sql import RowCountMismatch
 from tests import ROOT
 from tests.contract.harness import Wideset, ask, count
 
@@ -25,8 +27,8 @@ def duck(tmp_path):
 
 
 def fetched(database, statement):
-    with database._opened() as connection:
-        return connection.execute(statement).fetchall()
+    with database.administration() as session:
+        return session.connection.execute(statement).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -81,6 +83,26 @@ def test_a_batch_is_stored_as_a_whole_or_not_at_all(duck):
         assert session.classify(caught.value) is Failure.FATAL
         assert "--clean" in duck.explain(caught.value)
         assert count(duck, session, wide.tables[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("start", "sent", "stored", "meaning"),
+    [(0, 10, 9, Failure.UNKNOWN), (5, 1, 0, Failure.FATAL)],
+)
+def test_rows_that_the_engine_leaves_out_are_an_error(duck, start, sent, stored, meaning):
+    wide = Wideset(PrimaryKey.CLIENT)
+    duck.create(wide.tables, 10)
+    first = wide.batches[0]
+    with duck.connect() as session:
+        for payload in session.encode(first.slice(5, 6), BATCH, 1):
+            session.send(payload)
+        (payload,) = session.encode(first.slice(start, start + sent), BATCH, sent)
+        insert, rows = payload.data
+        ignoring = insert.replace("INSERT INTO", "INSERT OR IGNORE INTO")
+        with pytest.raises(RowCountMismatch, match=f"stored {stored} of {sent} rows") as caught:
+            session.send(replace(payload, data=(ignoring, rows)))
+        assert session.classify(caught.value) is meaning
+        assert count(duck, session, wide.tables[0]) == stored + 1
 
 
 @pytest.mark.parametrize("unit", TimeUnit)
@@ -192,10 +214,10 @@ def test_a_file_that_another_process_has_open_is_told(duck, tmp_path):
     ("path", "remedy"),
     [
         ("no/such/folder/x.db", "mkdir -p .*no/such/folder"),
-        ("note.txt", "not a valid DuckDB.*nothing was changed"),
+        ("note.txt", "not a valid DuckDB.*not changed"),
     ],
 )
-def test_a_path_that_cannot_be_is_told_with_a_remedy(tmp_path, path, remedy):
+def test_a_path_that_cannot_be_opened_is_an_error_with_a_remedy(tmp_path, path, remedy):
     note = tmp_path / "note.txt"
     note.write_text("this is a note, and no database at all\n" * 300)
     before = note.read_bytes()

@@ -1,4 +1,4 @@
-"""A server reached by HTTP goes, or stands still, under a session: what that means for the rows."""
+"""An HTTP server is killed or paused under a session: what that means for the rows."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from tests.contract.harness import count, send
 from tests.contract.targets import STORING, Target
 
 ROWS = 5
-SWIFT = [  # the others take long to start again, and have tests of their own
+SWIFT = [  # the others take long to restart, and have such a test of their own
     pytest.param(target, id=name)
     for name, target in STORING.items()
     if name in ("clickhouse", "influxdb", "influxdb1", "questdb", "victoriametrics")
@@ -25,7 +25,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 
 def batches(target: Target) -> Iterator[Block]:
-    """Batches of the table of events, as many as it takes."""
+    """Blocks of five rows of the table of events."""
     for (batch,) in DatasetReader(target.iot()).blocks(lane_range(0, 0, 10 * ROWS), ROWS):
         yield batch
 
@@ -50,7 +50,7 @@ def test_a_server_that_is_killed(target, database, server):
         assert session.classify(caught.value) is Failure.NOT_APPLIED
         assert not session.alive
         assert "refused; check that the server runs" in database.explain(caught.value)
-    if database.capabilities.kept_after_kill:
+    if not target.may_lose:
         with database.connect() as session:
             assert count(database, session, first.table) == ROWS
 

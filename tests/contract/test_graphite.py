@@ -13,6 +13,7 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.evidence import Kill
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
 from simulator.modules.graphite.session import PICKLE, Carbon, CarbonError, NotConnected
 from tests.contract.harness import count
@@ -143,8 +144,7 @@ def test_a_table_made_anew_has_none_of_the_old_rows(graphite):
 
 
 @SERVER
-def test_what_carbon_had_not_written_is_lost_when_it_is_killed(server, graphite):
-    """`kept_after_kill=False`: nobody had said that it was stored."""
+def test_what_carbon_had_not_written_is_lost_when_it_is_killed(server, graphite, record_property):
     graphite.create([TABLE], 10)
     with graphite.connect() as session:
         for first in range(0, 3000, 100):
@@ -159,7 +159,8 @@ def test_what_carbon_had_not_written_is_lost_when_it_is_killed(server, graphite)
     server.start()
     graphite.settle([TABLE])
     assert stored(graphite) < 3000
-    assert not graphite.capabilities.kept_after_kill
+    record_property("target", "graphite")
+    record_property("kill", Kill.SOME_LOST)
 
 
 # --- without answers -----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import Postgres, PostgresOptions
-from simulator.modules.postgres.session import TRANSACTION, VALUES
+from simulator.modules.shared.sql import TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
 from tests.contract.harness import Wideset, refusal
 from tests.contract.wide import READINGS

@@ -22,7 +22,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import RunError, SetupError, UnstorableError
-from simulator.modules.base import BATCH, NOT_VERIFIED, SINGLE, Failure, Unsupported
+from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.quasardb.database import QuasarDb, QuasarOptions
 from simulator.modules.quasardb.session import ASYNC, FAST, Columns, QuasarSession
 from tests.contract.harness import ask
@@ -157,11 +157,6 @@ def recorded_driver():
 
 
 # --- the library ---------------------------------------------------------------------------------
-
-
-def test_the_module_says_that_no_server_has_seen_it():
-    assert QuasarDb.capabilities.verified_against == NOT_VERIFIED
-    assert QuasarDb.capabilities.kept_after_kill is None
 
 
 def test_the_library_takes_the_arrays_as_they_are():

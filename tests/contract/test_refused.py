@@ -1,4 +1,4 @@
-"""Every database behind a network, reached wrongly: one clear line, soon, and without a secret."""
+"""A wrong address or credential: one clear line within seconds, without the secret."""
 
 import re
 from dataclasses import replace
@@ -28,19 +28,19 @@ def target(request: pytest.FixtureRequest) -> Target:
     return request.param
 
 
-def told(target: Target, options: dict[str, Any]) -> list[str]:
-    """What is told to a run that cannot begin."""
+def refused(target: Target, options: dict[str, Any]) -> list[str]:
+    """The messages of every way in."""
     return refusal(target.database(target.database.options_model(**options)))
 
 
 def changed(database: Database, change: Any) -> dict[str, Any]:
-    """Options, each string and number of which has been given to `change`."""
+    """The database's options, each string and number passed through `change`."""
     given = {name: getattr(database.options, name) for name in database.options.model_fields_set}
     shown = {n: v.get_secret_value() if isinstance(v, SecretStr) else v for n, v in given.items()}
     return {name: change(name, value) for name, value in shown.items()}
 
 
-def test_a_port_where_nobody_listens(target, database):
+def test_a_port_without_a_listener(target, database):
     port = free_port()
 
     def change(name: str, value: Any) -> Any:
@@ -48,23 +48,23 @@ def test_a_port_where_nobody_listens(target, database):
             return port
         return PORT.sub(str(port), value) if isinstance(value, str) else value
 
-    assert all(str(port) in text for text in told(target, changed(database, change)))
+    assert all(str(port) in text for text in refused(target, changed(database, change)))
 
 
-def test_a_host_that_there_is_not(target, database):
+def test_a_host_that_does_not_exist(target, database):
     def change(_: str, value: Any) -> Any:
         return ADDRESS.sub("no-such-host.invalid", value) if isinstance(value, str) else value
 
-    texts = told(target, changed(database, change))
+    texts = refused(target, changed(database, change))
 
     assert all("no-such-host.invalid" in text for text in texts)
 
 
 def test_a_server_that_is_too_old(database, monkeypatch):
     if not (products := database.capabilities.oldest):
-        pytest.skip("the module knows of no version that would be too old")
+        pytest.skip("the module declares no oldest version")
     if not any(product in (version := database.describe().version) for product in products):
-        pytest.skip(f"the server under test is a relative: {version}")
+        pytest.skip(f"the server under test is another product: {version}")
     never = replace(database.capabilities, oldest=dict.fromkeys(products, (99, 1)))
     monkeypatch.setattr(type(database), "capabilities", never)
 
@@ -78,11 +78,11 @@ def test_a_wrong_credential(target, database):
         for name in database.options.model_fields_set
         if isinstance(value := getattr(database.options, name), SecretStr)
         and value.get_secret_value()
-        and name != "connection_string"  # which may hold one, but here holds none
+        and name != "connection_string"  # contains no credential here
     ]
     if not secrets:
         pytest.skip("the server under test asks for no credentials")
 
-    texts = told(target, changed(database, lambda n, v: WRONG if n in secrets else v))
+    texts = refused(target, changed(database, lambda n, v: WRONG if n in secrets else v))
 
     assert not any(WRONG in text for text in texts)

@@ -9,6 +9,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.schema import PrimaryKey
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
+from simulator.modules.shared.sql import RowCountMismatch
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from tests.contract.harness import Wideset
 
@@ -52,6 +53,22 @@ def test_a_batch_is_stored_as_a_whole_or_not_at_all(sqlite):
         assert session.run(count) == [(1,)]
 
 
+@pytest.mark.parametrize("mode", [SINGLE, BATCH])
+def test_rows_that_a_trigger_drops_are_an_error_and_none_is_stored(sqlite, mode):
+    wide = Wideset()
+    sqlite.create(wide.tables, 10)
+    skip = "CREATE TRIGGER skip BEFORE INSERT ON readings WHEN NEW.small = 0 "
+    sqlite.change([f"{skip} BEGIN SELECT RAISE(IGNORE); END"])
+    count = sqlite.render(AggregateQuery(wide.tables[0], (Aggregate(Function.COUNT),)))
+    first, sent = (2, 1) if mode == SINGLE else (0, 6)  # `small` of the third row is 0
+    with sqlite.connect() as session:
+        (payload,) = session.encode(wide.batches[0].slice(first, first + sent), mode, sent)
+        with pytest.raises(RowCountMismatch, match=f"stored {sent - 1} of {sent} rows") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.FATAL
+        assert session.run(count) == [(0,)]
+
+
 @pytest.mark.parametrize("synchronous", ["off", "normal", "full", "extra"])
 def test_durability_is_read_back_from_the_connection(tmp_path, synchronous):
     options = SqliteOptions(path=str(tmp_path / "test.db"), synchronous=synchronous)
@@ -78,7 +95,7 @@ def test_drop_gives_the_space_back_and_makes_no_file(sqlite):
     assert path.stat().st_size < filled / 4
 
 
-def test_a_log_that_cannot_be_emptied_is_told(sqlite):
+def test_a_log_that_is_not_emptied_is_an_error(sqlite):
     wide = Wideset()
     wide.fill(sqlite)
     with sqlite.connect() as reader, sqlite.connect() as writer:
@@ -97,10 +114,10 @@ def test_a_log_that_cannot_be_emptied_is_told(sqlite):
     [
         ("no/such/folder/x.db", "mkdir -p .*no/such/folder"),
         ("", "path must be a file"),
-        ("note.txt", "is not a database.*nothing was changed"),
+        ("note.txt", "is not a database.*not changed"),
     ],
 )
-def test_a_path_that_cannot_be_is_told_with_a_remedy(tmp_path, path, remedy):
+def test_a_path_that_cannot_be_opened_is_an_error_with_a_remedy(tmp_path, path, remedy):
     (tmp_path / "note.txt").write_text("this is a note, and no database at all\n" * 30)
     database = Sqlite(SqliteOptions(path=str(tmp_path / path)))
     for attempt in (database.connect, database.describe, lambda: database.create([], 1)):

@@ -9,7 +9,7 @@ from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.modules import yugabyte_sql as module
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.postgres.session import TRANSACTION, VALUES
+from simulator.modules.shared.sql import TRANSACTION, VALUES
 from simulator.modules.yugabyte_sql import YugabyteSql, YugabyteSqlOptions
 from tests.contract.harness import Wideset
 from tests.standins.relatives import YugabyteSqlOnPostgres
@@ -93,7 +93,7 @@ def test_the_size_has_the_tables_and_their_indices(open_yugabyte):
 
 def test_a_session_makes_copy_one_transaction_and_takes_the_options(open_yugabyte):
     def own(**options):
-        settings = open_yugabyte(YugabyteSql, **options)._session_settings()
+        settings = open_yugabyte(YugabyteSql, **options).session_settings()
         return {name: value for name, value in settings.items() if name.startswith("yb_")}
 
     whole = {"yb_default_copy_from_rows_per_transaction": "0"}
@@ -121,7 +121,7 @@ def test_a_sharded_key_and_tablets_read_as_documented(open_yugabyte):
         primary_key_constraint="PRIMARY KEY (device_id HASH, timestamp ASC, sequence_number ASC)",
         tablets=12,
     )
-    (statement,) = database._create_table(EVENTS.stored(PrimaryKey.DB, 1), "events", 1000)
+    (statement,) = database.create_table(EVENTS.stored(PrimaryKey.DB, 1), "events", 1000)
     assert statement == (
         "CREATE TABLE events (id bigserial, timestamp bigint, device_id varchar, "
         "sequence_number bigint, temperature real, "

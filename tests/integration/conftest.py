@@ -46,25 +46,40 @@ class CommandLine:
     def temporary(self) -> Path:
         return self.folder / "tmp"
 
-    def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
-        """Start a command of the main line; insert and query get their own output folder."""
+    @property
+    def state(self) -> Path:
+        return self.folder / "state" / "iotbench"
+
+    def start(
+        self,
+        command: str,
+        *arguments: str,
+        stdout: Any = subprocess.PIPE,
+        stderr: Any = subprocess.PIPE,
+    ) -> subprocess.Popen[str]:
+        """Start a command; those that run something get their own output folder."""
         own = [f"--config={self.config}"] if command != "show" else []
         own += [f"--output={self.output}"] if command in ("insert", "query") else []
         self.temporary.mkdir(exist_ok=True)
         return subprocess.Popen(
             [sys.executable, str(ROOT / "run.py"), command, *own, *arguments],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=stdout,
+            stderr=stderr,
             text=True,
             cwd=self.folder,
-            env={**os.environ, "TMPDIR": str(self.temporary), **self.environment},
+            env={
+                **os.environ,
+                "TMPDIR": str(self.temporary),
+                "XDG_STATE_HOME": str(self.state.parent),
+                **self.environment,
+            },
         )
 
     def finish(self, process: subprocess.Popen[str], within_s: float = 60) -> Finished:
         out, err = process.communicate(timeout=within_s)
-        assert "Traceback" not in err, err
-        return Finished(process.returncode, out, err)
+        assert "Traceback" not in (err or ""), err
+        return Finished(process.returncode, out or "", err or "")
 
     def run(self, command: str, *arguments: str, within_s: float = 60) -> Finished:
         return self.finish(self.start(command, *arguments), within_s)
@@ -96,6 +111,7 @@ class CommandLine:
         """Processes and temporary files that should not be there any more."""
         files = [str(path) for path in self.temporary.rglob("*")]
         files += [str(path) for path in self.output.glob(".*")]
+        files += [str(path) for path in self.state.rglob("*") if path.is_file()]
         return [str(process) for process in self.processes()] + files
 
 

@@ -197,6 +197,10 @@ BAD_INPUT = {
         ["--target=postgresql", "--set=x", "--set=run.id=1", "--values=no.yaml", "--image=a b"],
         ["--set: expected KEY=VALUE", "--set: run.id", "--values: no.yaml", "--image: expected"],
     ),
+    "more workers than this machine can run": (
+        ["--target=sqlite", "--workers=1,100000"],
+        ["--workers: 100,000 workers are too many for the", "GiB are free", "--force"],
+    ),
     "an unset variable": (
         ["--target=postgresql", "--runner=local", "--extra-option=password=${NO_SUCH}"],
         ["NO_SUCH"],
@@ -288,3 +292,53 @@ def test_a_query_that_the_database_refuses_is_named(cli: CommandLine) -> None:
     assert done.code == 1
     assert 'query temperature-stats: near "SELEC": syntax error' in done.out
     assert "rows acknowledged" not in done.out
+
+
+def test_a_second_run_on_the_same_file_is_refused_and_named(
+    cli: CommandLine, eventually: Wait
+) -> None:
+    running = cli.start("insert", *LONG)
+    in_mid_run(cli, eventually)
+    elsewhere = cli.folder / "other checkout"
+    elsewhere.mkdir()
+    other = CommandLine(elsewhere, environment={"XDG_STATE_HOME": str(cli.state.parent)})
+    refused = [
+        other.run("insert", "--target=sqlite", f"--extra-option=path={cli.folder / 'bench.db'}"),
+        cli.run("query", *SQLITE),
+    ]
+    checked = cli.run("check", *SQLITE[:2])
+    running.send_signal(signal.SIGINT)
+    cli.finish(running)
+
+    assert "another run is in progress on this database" in refused[0].err
+    assert f"process {running.pid}" in refused[0].err
+    assert [done.code for done in refused] == [2, 2]
+    assert not other.output.exists()
+    assert checked.code == 0
+    assert cli.leftovers() == []
+
+
+def test_a_missing_driver_is_told_before_anything_starts(cli: CommandLine) -> None:
+    (cli.folder / "mine.py").write_text(
+        "from simulator.modules.null import Null\n\n\nclass Mine(Null):\n    name = 'mine'\n\n"
+        "    def connect(self):\n        import no_such_driver\n"
+    )
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text("targets:\n  own:\n    module: mine:Mine\n    runner: local\n")
+    cli.environment["PYTHONPATH"] = str(cli.folder)
+    for command in ("insert", "check"):
+        done = cli.run(command, "--target=own")
+
+        assert done.code == 2
+        assert "needs the Python package no_such_driver" in done.err
+        assert "pip install" in done.err
+    assert not cli.output.exists()
+
+
+def test_a_missing_helm_is_told_before_anything_starts(cli: CommandLine) -> None:
+    cli.environment["PATH"] = "/nowhere"
+    done = cli.run("insert", "--target=postgresql")
+
+    assert done.code == 2
+    assert "helm is not on the PATH" in done.err
+    assert not cli.output.exists()

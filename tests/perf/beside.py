@@ -1,11 +1,11 @@
-"""The tool beside the rawest way into each database: both rates, their ratio, the client's share.
+"""Compares this tool with the rawest client of each database: rates, ratio, client share.
 
     python tests/perf/beside.py [TARGET ...] [--repeats 4] [--rows N] [--batch N] [--connections N]
 
-Both write the same rows into the same tables of the same server with as many connections and as
-many rows a send. They take turns, each being the first as often as the other, and the ratio is the
-median of those of the pairs, so that it holds although the machine's speed drifts. The rival's rows
-are encoded before its clock starts; the tool encodes, measures and decides within its own.
+Both write the same rows into the same tables of the same server, with the same number of
+connections and the same batch size. They alternate, and each goes first equally often. The ratio is
+the median over the pairs, so it holds even if the speed of the machine drifts. The rows of the raw
+client are encoded before its clock starts; the tool encodes and measures within its own time.
 """
 
 import argparse
@@ -38,14 +38,14 @@ SPAWN = multiprocessing.get_context("spawn")  # drivers and engines do not survi
 BLOCK_ROWS = 8192
 REST_S = 4
 HEAD = (
-    "| Target | Rows a send | Connections | Tool, rows/s | Rawest way, rows/s | Ratio (pairs) "
-    "| Client | Rawest way |\n|---|---|---|---|---|---|---|---|"
+    "| Target | Batch | Connections | Tool, rows/s | Raw client, rows/s | Ratio (pairs) "
+    "| Client share | Raw client |\n|---|---|---|---|---|---|---|---|"
 )
 
 
 @dataclass(frozen=True)
 class Contest:
-    """A target, its rival, and the server that both write to."""
+    """A target, its raw client, and the server that both write to."""
 
     target: str
     rival: Rival
@@ -65,14 +65,14 @@ class Contest:
 
     @property
     def dataset(self) -> Dataset:
-        """Return the dataset, as the tool makes it."""
+        """Return the dataset as the tool generates it."""
         return Dataset(
             workload="iot", workload_version=1, params={"devices": 1}, seed=1,
             start_ms=1_795_232_700_000, primary_key=self.rival.primary_key, parts=1,
         )  # fmt: skip
 
     def rival_rate(self, connections: int, rows: int) -> float:
-        """Return rows/s of the rival, one process and connection a lane."""
+        """Return rows/s of the raw client, with one process and connection per lane."""
         _in_a_process(_clear, self)
         _in_a_process(_create, self)
         barrier = SPAWN.Barrier(connections + 1)
@@ -82,8 +82,12 @@ class Contest:
         ]
         for process in processes:
             process.start()
-        while barrier.n_waiting < connections:  # else one that dies early is waited for for ever
-            assert not any(process.exitcode for process in processes), f"{self.target}: rival died"
+        while (
+            barrier.n_waiting < connections
+        ):  # otherwise the wait for a process that died would not end
+            assert not any(process.exitcode for process in processes), (
+                f"{self.target}: the raw client died"
+            )
             time.sleep(0.01)
         barrier.wait()
         start = time.perf_counter()
@@ -97,7 +101,7 @@ class Contest:
     def tool_rate(self, folder: Path, connections: int, rows: int) -> tuple[float, float]:
         """Return rows/s and client share of the tool."""
         _in_a_process(_clear, self)
-        for name, value in self.options.items():  # by the environment: some are secret
+        for name, value in self.options.items():  # through the environment: some are secret
             os.environ[f"BENCH_{name.upper()}"] = str(value)
         given = {name: f"${{BENCH_{name.upper()}}}" for name in self.options}
         target = {"module": self.module_name, "runner": "local", **given}
@@ -113,11 +117,11 @@ class Contest:
         return metrics.rows_per_s, metrics.client_share
 
     def compare(self, connections: int, rows: int, repeats: int) -> str:
-        """Return a row of the table: the medians of pairs, after one that warms both up."""
+        """Return a row of the table: the medians of the pairs, after one pair of warm-up."""
         pairs = []
         with tempfile.TemporaryDirectory() as folder:
             for turn in range(repeats + 1):
-                if turn % 2:  # whoever is the second finds another server than the first
+                if turn % 2:  # the first run changes the server for the second
                     tool = self.tool_rate(Path(folder), connections, rows)
                     rival = self.rival_rate(connections, rows)
                 else:
@@ -134,7 +138,7 @@ class Contest:
 
 
 def _in_a_process(work: Any, contest: Contest) -> None:
-    """Leave nothing of an embedded engine in this process."""
+    """Run in a child process, so that no embedded engine stays in this one."""
     process = SPAWN.Process(target=work, args=(contest,))
     process.start()
     process.join()
@@ -142,7 +146,7 @@ def _in_a_process(work: Any, contest: Contest) -> None:
 
 
 def _clear(contest: Contest) -> None:
-    """Give neither side what the one before has left the server to do."""
+    """Wait until the server has finished the work of the previous run."""
     contest.module.drop(DatasetReader(contest.dataset).tables)
     time.sleep(REST_S)
 
@@ -163,7 +167,7 @@ def _write(contest: Contest, lane: int, rows: int, barrier: Barrier) -> None:
         table = reader.tables[0]
         prepared = Prepared(contest.module, contest.options, table, blocks, batch_rows)
         send = contest.rival.prepare(prepared)
-        gc.disable()  # else all that was prepared is searched through, again and again
+        gc.disable()  # otherwise garbage collection scans all prepared rows repeatedly
         barrier.wait()
         send()
         barrier.wait()
@@ -174,7 +178,7 @@ def _write(contest: Contest, lane: int, rows: int, barrier: Barrier) -> None:
 
 @contextmanager
 def contest(target: str) -> Iterator[Contest]:
-    """Start what the target needs, with an empty database, and stop it in the end."""
+    """Start the server of the target with an empty database, and stop it at the end."""
     rival = RIVALS[target]
     if rival.server is None:
         with tempfile.TemporaryDirectory() as folder:
@@ -188,8 +192,8 @@ def main() -> None:
     """Print a row for each target and number of connections."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(RIVALS)}")
-    parser.add_argument("--rows", type=int, help="rows of each run, instead of the target's own")
-    parser.add_argument("--batch", type=int, help="rows a send, instead of the target's own")
+    parser.add_argument("--rows", type=int, help="rows per run, instead of the target's default")
+    parser.add_argument("--batch", type=int, help="rows per batch, instead of the target's default")
     parser.add_argument("--connections", type=int, help="only with so many")
     parser.add_argument("--repeats", type=int, default=4, help="pairs that count")
     given = parser.parse_args()

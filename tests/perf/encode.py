@@ -1,17 +1,17 @@
-"""What it costs the client to encode: rows/s and MB/s of each encoder on one core, side by side.
+"""Encoding speed: rows/s and MB/s of each encoder on one core, side by side.
 
     python tests/perf/encode.py
 
-The four columns of the IoT table, blocks of 8,192 rows cut into payloads of 1,000, beside a plain
-Python loop that formats the same rows as CSV (with instants as integers, which costs it least), and
-MongoDB's driver that encodes them as documents.
-Medians, in one run, so that ratios hold on any machine.
+The four columns of the IoT table, in blocks of 8,192 rows cut into payloads of 1,000, compared with
+a plain Python loop that formats the same rows as CSV (with instants as integers, the cheapest form)
+and with MongoDB's driver, which encodes them as documents. All figures are medians of one run, so
+that ratios hold on any machine.
 
-`rested` is the rate after a pause before each block, in which the caches go cold as they do while a
-worker waits for its database.
+`rested` is the rate after a pause before each block, with cold CPU caches, as after a worker has
+waited for its database.
 
-`faults` are fresh pages of memory a block. Where glibc gives freed memory back to the system
-at once, they cost more than the encoding itself; MALLOC_TRIM_THRESHOLD_=67108864 and
+`faults` is the number of page faults per block. Where glibc returns freed memory to the system at
+once, they cost more than the encoding; MALLOC_TRIM_THRESHOLD_=67108864 and
 MALLOC_MMAP_THRESHOLD_=67108864 in the environment show the difference.
 """
 
@@ -73,7 +73,7 @@ TABLE = Table(
 
 
 def blocks(device_count: int) -> list[Block]:
-    """Draw blocks that follow each other, a row every millisecond."""
+    """Draw consecutive blocks, one row per millisecond."""
     rng = np.random.default_rng(1)
     devices = np.array([b"device-%05d" % device for device in range(device_count)])
     grid = np.arange(-20 * 64, 35 * 64, dtype=np.float32) / np.float32(64)
@@ -119,7 +119,7 @@ def _plain(values: Array) -> list:
 
 
 def rested_s(encode: Callable[[Block], list], drawn: list[Block]) -> float:
-    """Return the median time for one block that follows a pause."""
+    """Return the median time for a block after a pause."""
     taken_s = []
     for block in drawn * RESTS:
         time.sleep(REST_S)
@@ -161,13 +161,13 @@ def show(
 
 
 def cql(block: Block, rows_per_send: int) -> list[bytes]:
-    """Encode for CQL, as nothing but bytes."""
+    """Encode for CQL, bytes only."""
     sends = _CQL.encode(block, rows_per_send)
     return [request.content for requests in sends for request in requests]
 
 
 def clickhouse_connect(block: Block, rows_per_send: int) -> list[bytes]:
-    """Encode as ClickHouse's own client does, given the columns as NumPy arrays."""
+    """Encode with ClickHouse's client, given the columns as NumPy arrays."""
     columns = [block.data[column.name].values() for column in TABLE.columns]
     columns[1] = columns[1].astype(str).astype(object)
     sends = []
@@ -187,13 +187,13 @@ _CQL = CqlRows(
 
 
 def tablets(block: Block, rows_per_send: int) -> list[bytes]:
-    """Encode for IoTDB, as nothing but bytes."""
+    """Encode for IoTDB, bytes only."""
     encoded = _TABLETS.encode(block, rows_per_send)
     return [part for tablet in encoded for part in (tablet.times, tablet.values)]
 
 
 def iotdb(block: Block, rows_per_send: int) -> list[bytes]:
-    """Encode as IoTDB's own client does, given the columns as NumPy arrays."""
+    """Encode with IoTDB's client, given the columns as NumPy arrays."""
     times, *columns = (block.data[column.name].values() for column in TABLE.columns)
     columns[0] = columns[0].astype(str).astype(object)
     types = [TSDataType.STRING, TSDataType.INT64, TSDataType.FLOAT]
@@ -210,7 +210,7 @@ _TABLETS = Tablets(TABLE.columns[1:], lambda times: times)
 
 
 def points(encoder: Points, block: Block, rows_per_send: int) -> list[bytes]:
-    """Return the messages of a database of metrics, two points a row."""
+    """Return the messages of a metrics database, two points per row."""
     sends = encoder.encode(block, rows_per_send, instead={})
     return [message for messages in sends for message in messages]
 
@@ -250,7 +250,7 @@ def main() -> None:
         drawn = blocks(device_count)
         loop_s, _ = measure(python_csv, drawn[:2])
         print(f"{device_count} devices")
-        print("  encoder        rows/send   Mrows/s    MB/s    rested    x loop    faults")
+        print("  encoder        batch       Mrows/s    MB/s    rested    x loop    faults")
         show("Python loop", ROWS_PER_SEND, python_csv, drawn[:2], loop_s)
         show("bson.encode", ROWS_PER_SEND, driver_bson, drawn[:2], loop_s)
         for rows_per_send in (ROWS_PER_SEND, 1):

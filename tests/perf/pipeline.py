@@ -1,9 +1,8 @@
-"""What the client costs from draw to send, in memory, at the barrier, and from return to result.
+"""The cost of the client: from draw to send, memory, barrier, and time to the first result.
 
     python tests/perf/pipeline.py [--rows 100000000]
 
-Everything is run through the product's own command line and collector; figures that are to be
-compared come from one run of this script.
+All figures come from the product's own command line and collector. Compare only figures of one run.
 """
 
 import argparse
@@ -42,7 +41,7 @@ def insert(folder: Path, *arguments: str, config: Path = ROOT / "config.yaml") -
 
 
 def null_rate(folder: Path, encoding: str, rows: int) -> tuple[float, int]:
-    """Return rows/s and the worker's peak memory of one worker that writes into `null`."""
+    """Return rows/s and peak memory of one worker that inserts into `null`."""
     result = insert(
         folder, "--target=null", "--workers=1", "--runs=1", "--batch=1000",
         f"--num-inserts={rows}", f"--extra-option=encode={encoding}",
@@ -67,7 +66,7 @@ def plain_loop() -> float:
 
 
 def show_rates(folder: Path) -> None:
-    """Print draw + encode + the worker's own loop, on one core, beside the plain loop."""
+    """Print the rate of draw + encode + worker loop on one core, beside a plain loop."""
     loop = median(plain_loop() for _ in range(3))
     print("draw + encode + worker loop into null, one worker, batches of 1,000, median of 3")
     print(f"  {'plain Python loop':20} {loop / 1e6:8.2f} million rows/s")
@@ -85,7 +84,7 @@ def show_memory(folder: Path, rows: int) -> None:
 
 
 def show_start(folder: Path) -> None:
-    """Print the time from pressing return to the result."""
+    """Print the time from the command to the result."""
     spent = []
     for _ in range(5):
         start = time.perf_counter()
@@ -94,7 +93,9 @@ def show_start(folder: Path) -> None:
             f"--extra-option=path={folder / 'start.db'}",
         )  # fmt: skip
         spent.append(time.perf_counter() - start)
-    print("from return to the verified result: insert of 1 worker x 10,000 single rows on SQLite")
+    print(
+        "from the command to the verified result: insert of 1 worker x 10,000 single rows on SQLite"
+    )
     print(f"  min {min(spent):.2f} s, median {median(spent):.2f} s, max {max(spent):.2f} s")
 
 
@@ -114,7 +115,7 @@ async def post(port: int, token: str, path: str, body: dict[str, object]) -> Non
 
 
 async def barrier_s(port: int) -> float:
-    """Return how long the last arrival's barrier takes to let everybody go."""
+    """Return the time from the last arrival to the last release of the barrier."""
     workers = range(BARRIER_WORKERS)
     await asyncio.gather(*(
         post(port, "t", "/register", {"index": i, "uid": str(i), "version": __version__})

@@ -1,9 +1,9 @@
-"""The rawest way into each database: rows that were prepared beforehand, and a bare client.
+"""The rawest client of each database: prepared rows and a bare connection.
 
-A function takes what a worker of the tool would have sent, and returns what sends it all. It makes
-whatever it needs before; nothing but sending is in its time. Payloads are those of the module's own
-encoder, so that the database gets the same bytes, but where the driver's own call takes other
-things (SQLite, Cassandra) or the vendor's loader reads a file (MySQL).
+Each function takes the rows of a worker and returns a function that sends them all. Everything else
+is prepared before the clock starts. Payloads come from the module's encoder, so the database gets
+the same bytes, except where the driver's call takes other types (SQLite, Cassandra) or the vendor's
+loader reads a file (MySQL).
 """
 
 import io
@@ -24,16 +24,16 @@ from simulator.modules.base import BATCH, Database, Payload
 
 Send = Callable[[], object]
 Stored = Callable[[int, bytes], bool]
-"""Whether an HTTP status and body say that the rows are stored."""
+"""Whether an HTTP status and body mean that the rows are stored."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What one connection is to write."""
+    """The rows of one connection."""
 
     module: Database
     options: Mapping[str, Any]
-    """The module's, as they were given."""
+    """Options of the module."""
     table: Table
     blocks: list[Block]
     batch_rows: int
@@ -48,13 +48,13 @@ class Prepared:
             ]
 
     def objects(self) -> list[Any]:
-        """Return the rows as lists of Python values, a list of them a batch."""
+        """Return the rows as lists of Python values, one list per batch."""
         encoder = Objects(self.table.columns, self.table.time_unit)
         return [rows for block in self.blocks for rows in encoder.encode(block, self.batch_rows)]
 
 
 def sqlite_executemany(given: Prepared) -> Send:
-    """Execute a statement for many rows at a time, each time a transaction."""
+    """Execute a statement for many rows, one transaction per batch."""
     batches = given.objects()
     columns = ", ".join(column.name for column in given.table.columns)
     marks = ", ".join("?" * len(given.table.columns))
@@ -72,7 +72,7 @@ def sqlite_executemany(given: Prepared) -> Send:
 
 
 def duckdb_arrow(given: Prepared) -> Send:
-    """Insert Arrow tables, each a transaction."""
+    """Insert Arrow tables, one transaction each."""
     import duckdb
 
     tables = [payload.data[1] for payload in given.payloads()]
@@ -87,7 +87,7 @@ def duckdb_arrow(given: Prepared) -> Send:
 
 
 def chdb_insert(given: Prepared) -> Send:
-    """Insert prepared blocks in ClickHouse's own format."""
+    """Insert prepared blocks in ClickHouse's native format."""
     import chdb
 
     payloads = [payload.data for payload in given.payloads()]
@@ -103,7 +103,7 @@ def chdb_insert(given: Prepared) -> Send:
 
 
 def copy(given: Prepared) -> Send:
-    """COPY prepared streams, each a transaction."""
+    """COPY prepared streams, one transaction each."""
     import psycopg2
 
     payloads = [payload.data for payload in given.payloads()]
@@ -120,7 +120,7 @@ def copy(given: Prepared) -> Send:
 
 
 def load_data(given: Prepared) -> Send:
-    """Load prepared files, each a transaction."""
+    """Load prepared files, one transaction each."""
     import pymysql
 
     folder = Path(tempfile.mkdtemp(prefix="load-data-"))
@@ -144,7 +144,7 @@ def load_data(given: Prepared) -> Send:
 
 
 def insert_many(given: Prepared) -> Send:
-    """Insert prepared documents by the driver's own call, which has nothing left to encode."""
+    """Insert prepared documents through the driver, which has nothing left to encode."""
     from bson.raw_bson import RawBSONDocument
     from pymongo import MongoClient, WriteConcern
 
@@ -170,13 +170,13 @@ def insert_many(given: Prepared) -> Send:
 
 
 def execute_concurrent(given: Prepared) -> Send:
-    """Execute batches that are bound already, as many at once as the tool has on their way."""
+    """Execute bound batches, with as many in flight as the tool."""
     from cassandra.concurrent import execute_concurrent as execute
     from cassandra.query import BatchStatement, BatchType
 
     from simulator.modules.cassandra import query as cql
 
-    session = given.module.connect()  # its policies, of the driver's own
+    session = given.module.connect()  # its policies are objects of the driver
     insert = cql.insert(given.options["keyspace"], given.table, given.table.name)
     statement = session.prepare(insert)
     batches = []
@@ -192,7 +192,7 @@ def execute_concurrent(given: Prepared) -> Send:
 
 
 def send_tablets(given: Prepared) -> Send:
-    """Send tablets whose bytes are ready; the driver's generated code only frames them."""
+    """Send prepared tablets; the driver's generated code only frames them."""
     payloads = given.payloads()
     session = given.module.connect()
 
@@ -237,7 +237,7 @@ def post_bulk(given: Prepared) -> Send:
 
 
 def post_series(given: Prepared) -> Send:
-    """Post prepared lines of JSON, each of a series, to VictoriaMetrics."""
+    """Post prepared lines of JSON, one per series, to VictoriaMetrics."""
     requests = [payload.data for payload in given.payloads()]
     return _post(given, requests, {}, lambda status, _: status == 204)
 
@@ -253,20 +253,20 @@ def post_points(given: Prepared) -> Send:
 
 @dataclass(frozen=True)
 class Rival:
-    """How a target is compared with the rawest way into its database."""
+    """How a target is compared with a raw client."""
 
     way: str
-    """What the rival is, for the table."""
+    """Description for the table."""
     prepare: Callable[[Prepared], Send]
     server: str | None = None
     """In tests/servers; None: embedded."""
     rows: int = 1_000_000
-    """Rows of a run, of all connections."""
+    """Rows per run over all connections."""
     batch_rows: int = 1000
     connections: tuple[int, ...] = (1, 2)
     primary_key: PrimaryKey = PrimaryKey.DB
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the module beside those that reach the server, for both sides."""
+    """Options of the module besides those that reach the server, for both sides."""
 
 
 RIVALS: dict[str, Rival] = {
@@ -328,12 +328,12 @@ RIVALS: dict[str, Rival] = {
         "prepared points by http.client", post_points, "opentsdb", rows=60_000, connections=(1,),
     ),
 }  # fmt: skip
-"""A target in config.yaml -> what it is compared with.
+"""A target of config.yaml -> its raw client.
 
-Sends are as long as serves the database: QuestDB's own clients send 75,000 rows at once, and IoTDB
-takes more rows a second in sends of 50,000 than in those of 1,000 or 100,000.
+The batch size suits the database: the clients of QuestDB send 75,000 rows at once, and IoTDB is
+faster with 50,000 rows per batch than with 1,000 or 100,000.
 
-Not here: what there is no server of (see DATABASES.md); ClickHouse's server, of which there is
-only one too old for the module (its engine is here, as clickhouse_embedded); Graphite, which
-acknowledges nothing, so that a rate would be the socket's.
+Not included: databases whose server is in no package registry; ClickHouse's server, whose only
+packaged version is too old (the engine is included as clickhouse_embedded); and Graphite, which
+acknowledges nothing, so that the rate would be that of the socket.
 """

@@ -1,4 +1,4 @@
-"""Real database servers for the tests, out of package registries.
+"""Real database servers for the tests, from package registries.
 
 Each server lives in a temporary folder of its own, on free ports of the loopback interface, as an
 unprivileged user, and is stopped by the process ids that started it.
@@ -7,9 +7,9 @@ unprivileged user, and is stopped by the process ids that started it.
     python -m tests.servers install NAME...    fetches what is missing (quick: QUICK; all: SERVERS)
     python -m tests.servers run NAME           runs one until Ctrl-C and prints how to reach it
 
-A server is one file: a class that derives from base.Server and says how its programs are fetched
-(`build`, with packages.py), what it runs (`prepare`, `programs`), and how tests reach an empty
-database on it (`create_database`, `drop_database`, `options`); and a line in SERVERS.
+A server is one file, and a line in SERVERS: a class derived from base.Server with the methods that
+fetch its programs (`build`, with packages.py), prepare and run them (`prepare`, `programs`), and
+give tests an empty database (`create_database`, `drop_database`, `options`).
 """
 
 from tests.servers.base import Server, free_port
@@ -56,13 +56,13 @@ SERVERS: dict[str, type[Server]] = {
 }
 
 QUICK = ("postgres", "timescaledb", "mysql", "mariadb", "cassandra", "clickhouse", "elasticsearch")
-"""Those that `make test` installs and runs; `make test-all` takes all."""
+"""The servers of `make test`; `make test-all` uses all."""
 
 __all__ = ["QUICK", "SERVERS", "NotInstalled", "Postgres", "Server", "free_port", "named"]
 
 
 def named(names: str) -> list[str]:
-    """Return the servers that `quick`, `all` or a list with commas means; ValueError if unknown."""
+    """Return the servers for `quick`, `all` or a comma-separated list; ValueError if unknown."""
     groups = {"quick": list(QUICK), "all": list(SERVERS)}
     wanted = [each for name in names.split(",") for each in groups.get(name, [name])]
     unknown = [name for name in wanted if name not in SERVERS]

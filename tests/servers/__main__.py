@@ -1,4 +1,4 @@
-"""The servers by hand: list, install, run."""
+"""Manages servers by hand: list, install, run."""
 
 import argparse
 import contextlib
@@ -11,7 +11,7 @@ from tests.servers.packages import BuildFailed
 
 
 def listed() -> None:
-    """Print every server and where its programs are."""
+    """Print every server and the folder of its programs."""
     for name, server in SERVERS.items():
         try:
             where = str(server.installed())
@@ -30,7 +30,7 @@ def run(name: str) -> None:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.servers", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="all servers, and what is installed")

@@ -1,4 +1,4 @@
-"""A real database server for the tests: where it lives, how it starts, stops and crashes."""
+"""A real database server for the tests: its folder, start, stop and crash."""
 
 import contextlib
 import os
@@ -32,49 +32,49 @@ class Program:
     name: str
     command: Sequence[str | Path]
     ready: Callable[[], object]
-    """Returns once the process can be used; until then it raises."""
+    """Returns if the process is ready, and raises otherwise."""
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_signal: signal.Signals = signal.SIGTERM
 
 
 class Server(ABC):
     """A server in a temporary folder, on free ports of the loopback interface, as an unprivileged
-    user; a context manager that leaves nothing behind.
+    user. A context manager that leaves nothing behind.
     """
 
     name: ClassVar[str]
     version: ClassVar[str]
-    """What is fetched; the folder in the cache is called after both."""
+    """What is fetched; name and version make the name of the cache folder."""
     targets: ClassVar[Sequence[str]] = ()
-    """Those of config.yaml that it stands for in the tests of the whole command line."""
+    """Targets of config.yaml that the command line is tested with on this server."""
     ready_s: ClassVar[float] = 60
-    """How long each of its processes may take to start, on a busy machine."""
+    """Time limit for the start of each process, on a busy machine."""
     stop_s: ClassVar[float] = 30
 
     def __init__(self) -> None:
         self.home = self.installed()
-        """Where its programs are."""
+        """Folder of the programs."""
         self.folder = Path()
         """Its temporary folder: data, configuration, logs."""
         self._ports: dict[str, int] = {}
         self._running: dict[str, tuple[Program, subprocess.Popen[bytes]]] = {}
 
-    # --- what a server says of itself
+    # --- what a server defines
 
     @classmethod
     @abstractmethod
     def build(cls, folder: Path) -> None:
-        """Fetch the programs into an empty folder, where they stay (see packages.py)."""
+        """Fetch the programs into an empty folder, their final place (see packages.py)."""
 
     def prepare(self) -> None:  # noqa: B027  # some servers make their data themselves
-        """Make data and configuration in `self.folder`, before the first start."""
+        """Create data and configuration in `self.folder` before the first start."""
 
     @abstractmethod
     def programs(self) -> Iterable[Sequence[Program]]:
-        """Yield the processes, in groups; those of a group start together.
+        """Yield groups of processes; the processes of a group start together.
 
-        The next group is asked for once the last one is ready, at every start; so a generator can
-        do something between two of them.
+        At every start, the next group is requested once the previous one is ready, so a generator
+        can act between two groups.
         """
 
     @abstractmethod
@@ -83,9 +83,9 @@ class Server(ABC):
 
     @contextlib.contextmanager
     def database(self) -> Iterator[str]:
-        """Give the name of a new and empty database, or whatever keeps tests apart on this server.
+        """Yield the name of a new empty database, or of what separates tests on this server.
 
-        It is gone in the end, unless the test has stopped the server.
+        It is dropped at the end, unless the test has stopped the server.
         """
         name = new_name()
         self.create_database(name)
@@ -96,25 +96,25 @@ class Server(ABC):
                 self.drop_database(name)
 
     def create_database(self, name: str) -> None:  # noqa: B027  # a name may be enough
-        """Make a database, keyspace, bucket, ...; nothing where names keep tests apart."""
+        """Create a database, keyspace, bucket, ...; nothing where names separate tests."""
 
     def drop_database(self, name: str) -> None:  # noqa: B027
-        """Drop it again with all that is in it."""
+        """Drop it with its contents."""
 
     def environment(self) -> dict[str, str]:
-        """Return variables that all of its processes need."""
+        """Return environment variables for all processes."""
         return {}
 
     # --- its programs
 
     @classmethod
     def install(cls) -> None:
-        """Fetch the programs, unless they are there."""
+        """Fetch the programs, unless they are installed."""
         packages.install(cls.name, cls.version, cls.build)
 
     @classmethod
     def installed(cls) -> Path:
-        """Return the folder of the programs; NotInstalled says how to get them."""
+        """Return the folder of the programs; NotInstalled names the command that fetches them."""
         return packages.installed(cls.name, cls.version)
 
     # --- its life
@@ -141,12 +141,12 @@ class Server(ABC):
 
     @property
     def running(self) -> bool:
-        """Whether any of its processes runs."""
+        """Whether any process is running."""
         return any(process.poll() is None for _, process in self._running.values())
 
     def start(self) -> None:
-        """Start what does not run, on the same ports and data; return once all of it is ready."""
-        if not self.running:  # else files may vanish under our hands
+        """Start what is not running, on the same ports and data; return once all is ready."""
+        if not self.running:  # otherwise files may vanish meanwhile
             self.give(self.folder)
         for group in self.programs():
             started = [program for program in group if not self._runs(program.name)]
@@ -156,27 +156,27 @@ class Server(ABC):
                 self._wait_ready(program)
 
     def stop(self) -> None:
-        """Stop the processes, the last one first: politely, and after a while by SIGKILL."""
+        """Stop the processes in reverse order, by SIGTERM and after a while by SIGKILL."""
         for name in reversed(list(self._running)):
             program, process = self._running.pop(name)
             family = _family(process)
             process.send_signal(program.stop_signal)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(self.stop_s)
-            self._kill(process, family)  # whatever is left of it
+            self._kill(process, family)  # remaining child processes
 
     def kill(self, *names: str) -> None:
-        """Kill the named processes, or all, with all their children, as a crash does."""
+        """Kill the named processes, or all, with their children, as in a crash."""
         for name in names or list(self._running):
             _, process = self._running.pop(name)
             self._kill(process, _family(process))
 
     @contextlib.contextmanager
     def paused(self, name: str) -> Iterator[None]:
-        """Let one of its processes stand still for a while."""
+        """Stop one process for a while (SIGSTOP)."""
         _, process = self._running[name]
         process.send_signal(signal.SIGSTOP)
-        os.waitid(os.P_PID, process.pid, os.WSTOPPED)  # until the last of its threads stands
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)  # until its last thread has stopped
         try:
             yield
         finally:
@@ -196,16 +196,16 @@ class Server(ABC):
         self.stop()
         self.start()
 
-    # --- for those who derive
+    # --- for subclasses
 
     def port(self, purpose: str = "") -> int:
-        """Return the port for a purpose; a free one, the same at every call."""
+        """Return a free port for a purpose, the same at every call."""
         if purpose not in self._ports:
             self._ports[purpose] = free_port(self._ports.values())
         return self._ports[purpose]
 
     def write(self, name: str, content: str) -> Path:
-        """Write a file below the server's folder, readable by the server alone."""
+        """Write a file into the server's folder, readable by the server only."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
@@ -214,13 +214,13 @@ class Server(ABC):
         return path
 
     def give(self, folder: Path) -> None:
-        """Hand files over to the user who runs the server, if that is not ourselves."""
+        """Give files to the user who runs the server."""
         if os.geteuid() == 0:
             user = unprivileged_user()
             owner = pwd.getpwnam(user).pw_uid
             for path, folders, files in os.walk(folder):
                 for each in (Path(path, name) for name in ("", *folders, *files)):
-                    # A server that runs may remove files of its own meanwhile.
+                    # A running server may remove files meanwhile.
                     with contextlib.suppress(FileNotFoundError):
                         if each.stat().st_uid != owner:
                             shutil.chown(each, user)
@@ -232,7 +232,7 @@ class Server(ABC):
         environment: Mapping[str, str] | None = None,
         stdin: str = "",
     ) -> str:
-        """Run a program to its end as the server's user; RuntimeError with its words if not."""
+        """Run a program as the server's user; RuntimeError with its output if it fails."""
         self.give(self.folder)
         done = subprocess.run(
             unprivileged(command, signal.SIGKILL),
@@ -249,7 +249,7 @@ class Server(ABC):
         return done.stdout
 
     def log(self, name: str) -> Path:
-        """Return the file that takes what one of its processes says."""
+        """Return the log file of a process."""
         return self.folder / f"{name}.log"
 
     # --- processes
@@ -258,7 +258,7 @@ class Server(ABC):
         return name in self._running and self._running[name][1].poll() is None
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
-        """Return a process's whole environment: the tests' own is none of a server's business."""
+        """Return the environment of a process, without that of the tests."""
         kept = {n: os.environ[n] for n in ("PATH", "JAVA_HOME") if n in os.environ}
         folders = {"HOME": str(self.folder), "TMPDIR": str(self.folder / "tmp")}
         return {**kept, **folders, "LANG": "C.UTF-8", **self.environment(), **more}
@@ -272,7 +272,7 @@ class Server(ABC):
                 stderr=log,
                 cwd=self.folder,
                 env=self._environment(program.environment),
-                start_new_session=True,  # a Ctrl-C at the terminal is for the tests alone
+                start_new_session=True,  # Ctrl-C at the terminal is for the tests only
             )
         self._running[program.name] = program, process
 
@@ -303,9 +303,9 @@ def _family(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
 
 
 def _has_ended(process: psutil.Process) -> bool:
-    """Whether nothing is left of it; its new parent may take a while to see that.
+    """Whether nothing is left of a process; its new parent may take a while to reap it.
 
-    Its first thread may have ended before the others, which hold its sockets.
+    Its main thread may end before the others, which hold its sockets.
     """
     try:
         return process.status() == psutil.STATUS_ZOMBIE and process.num_threads() == 1
@@ -314,10 +314,10 @@ def _has_ended(process: psutil.Process) -> bool:
 
 
 def free_port(taken: Iterable[int] = ()) -> int:
-    """Return a port on which nobody listens, on any of this machine's addresses.
+    """Return a port that is free on all addresses of this machine.
 
-    Below the range from which the system gives ports to clients: so no connection of somebody
-    else takes the port while its server is down.
+    It is below the range of client ports, so that no outgoing connection takes it while its server
+    is down.
     """
     while True:
         port = random.randint(15_000, 30_000)
@@ -340,13 +340,13 @@ def new_name() -> str:
 
 
 def unprivileged_user() -> str:
-    """Return the user who runs servers when we are root, which most of them refuse to be."""
+    """Return the user who runs servers if the tests run as root, which most servers refuse."""
     known = {line.split(":")[0] for line in Path("/etc/passwd").read_text().splitlines()}
     return "postgres" if "postgres" in known else "nobody"
 
 
 def unprivileged(command: Sequence[str | Path], death: signal.Signals) -> list[str]:
-    """Return a command that runs another one without rights, and never longer than ourselves."""
+    """Return a command that runs another one unprivileged, and ends with this process."""
     wrapper = ["setpriv", f"--pdeathsig={death.name.removeprefix('SIG')}"]
     if os.geteuid() == 0:
         user = unprivileged_user()
@@ -356,11 +356,11 @@ def unprivileged(command: Sequence[str | Path], death: signal.Signals) -> list[s
 
 
 def listens(port: int, host: str = "127.0.0.1") -> None:
-    """Raise unless somebody listens on a port."""
+    """Raise unless a process listens on a port."""
     socket.create_connection((host, port), timeout=2).close()
 
 
 def answers(url: str) -> bytes:
-    """Return what an address answers; raise unless it is a success."""
+    """Return the answer of a URL; raise unless it is a success."""
     with urllib.request.urlopen(url, timeout=2) as reply:
         return bytes(reply.read())

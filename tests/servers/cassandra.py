@@ -1,4 +1,4 @@
-"""Apache Cassandra, one node or three, out of its Maven artifact."""
+"""Apache Cassandra, one node or three, from its Maven artifact."""
 
 import os
 import secrets
@@ -27,7 +27,7 @@ from tests.servers.base import Program, Server, listens
 ADMIN = "bench"
 _TOKENS = 4
 
-# What bin/cassandra gives a Java 17, from conf/jvm17-server.options.
+# Options of bin/cassandra for Java 17, from conf/jvm17-server.options.
 _OPENED = """
     java.base/java.io java.base/java.lang java.base/java.lang.module java.base/java.lang.reflect
     java.base/java.nio java.base/java.util java.base/java.util.concurrent
@@ -52,10 +52,10 @@ _LOGBACK = """<configuration>
 
 
 class Cassandra(Server):
-    """A cluster on 127.0.0.1 and the addresses behind it; who comes has to log in.
+    """A cluster on 127.0.0.1 and the following addresses, with authentication.
 
-    Settings are those of the distribution but for memory, the snapshots of dropped tables, and the
-    time that a write may take, which a busy machine needs.
+    Settings are those of the distribution, except for memory, snapshots of dropped tables, and the
+    write timeout, which is longer for a busy machine.
     """
 
     name = "cassandra"
@@ -79,16 +79,16 @@ class Cassandra(Server):
 
     @property
     def addresses(self) -> list[str]:
-        """The nodes' addresses; node 1 has the first."""
+        """The addresses of the nodes, in order."""
         return [f"127.0.0.{number}" for number in range(1, self.nodes + 1)]
 
     @property
     def authority(self) -> Path:
-        """The certificate that the nodes show, which has signed itself."""
+        """The self-signed certificate of the nodes."""
         return self.folder / "ca.pem"
 
     def give(self, folder: Path) -> None:
-        """Hand files over, but not while nodes run: they are theirs then, and come and go."""
+        """Give files to the server's user, but not while nodes run: files come and go then."""
         if not self.running:
             super().give(folder)
 
@@ -201,9 +201,9 @@ class Cassandra(Server):
         ]
 
     def _make_admin(self) -> None:
-        """Make a superuser who can log in as long as any node is there."""
+        """Create a superuser who can log in as long as one node is up."""
         deadline = time.monotonic() + self.ready_s
-        while True:  # the first superuser is made some time after the port is open
+        while True:  # the first superuser is created some time after the port opens
             try:
                 cluster, session = self._connect("cassandra", "cassandra")
                 break
@@ -245,7 +245,7 @@ class Cassandra(Server):
             raise
 
     def execute(self, *statements: str) -> list[tuple[Any, ...]]:
-        """Run statements as the administrator; return what the last one answers."""
+        """Run statements as the administrator; return the answer of the last one."""
         cluster, session = self.connect()
         try:
             answers = [list(session.execute(statement)) for statement in statements]
@@ -264,11 +264,11 @@ class Cassandra(Server):
         }
 
     def pause(self, *names: str) -> None:
-        """Stop nodes in their tracks: their connections stay, and nobody answers."""
+        """Stop nodes (SIGSTOP): connections stay open, and nothing answers."""
         self._signal(signal.SIGSTOP, names)
 
     def resume(self, *names: str) -> None:
-        """Let them go on."""
+        """Continue the nodes."""
         self._signal(signal.SIGCONT, names)
 
     def _signal(self, number: signal.Signals, names: tuple[str, ...]) -> None:
@@ -288,7 +288,7 @@ class CassandraCluster(Cassandra):
 
     @classmethod
     def install(cls) -> None:
-        """Fetch the programs, which are those of one node."""
+        """Fetch the programs, the same as for one node."""
         Cassandra.install()
 
     @classmethod

@@ -1,4 +1,4 @@
-"""ClickHouse 18.16 of Debian's bookworm, the newest server that any registry has."""
+"""ClickHouse 18.16 of Debian bookworm, the newest server in a package registry."""
 
 import secrets
 import shutil
@@ -37,7 +37,7 @@ _USER = """<{name}><password>{password}</password><networks><ip>127.0.0.1</ip></
 
 
 class ClickHouse(Server):
-    """A ClickHouse server with a user who may do everything, and one who may only read."""
+    """A ClickHouse server with an administrator and a read-only user."""
 
     name = "clickhouse"
     version = "18.16.1"
@@ -66,8 +66,8 @@ class ClickHouse(Server):
 
     def programs(self) -> Iterator[list[Program]]:
         if not self.running:
-            # What a crash left of a merge. Servers of today remove it before they merge anew; this
-            # one does both at once, and a merge that comes first fails of what is there.
+            # Leftovers of a merge after a crash. Newer servers remove them before they merge; this
+            # one does both in parallel, and a merge that comes first fails.
             for left in (self.folder / "data/data").glob("*/*/tmp_merge_*"):
                 shutil.rmtree(left)
         command = [self.home / "usr/sbin/clickhouse-server", f"--config={self.folder}/config.xml"]

@@ -1,4 +1,4 @@
-"""FerretDB, which speaks MongoDB's protocol, on PostgreSQL 18 with the extension DocumentDB."""
+"""FerretDB (the MongoDB protocol) on PostgreSQL 18 with the extension DocumentDB."""
 
 import secrets
 import signal
@@ -23,10 +23,10 @@ _NOT_NEEDED = (
 
 
 class FerretDb(Server):
-    """A FerretDB in front of a PostgreSQL of its own, reached as MongoDB is.
+    """A FerretDB with a PostgreSQL of its own, accessed like MongoDB.
 
-    Passwords are asked for (SCRAM-SHA-256); the same server also listens with TLS, by a certificate
-    of an authority made for it.
+    It requires passwords (SCRAM-SHA-256), and also listens with TLS, with a certificate of an
+    authority created for it.
     """
 
     name = "ferretdb"
@@ -45,7 +45,7 @@ class FerretDb(Server):
         packages.patchelf(
             folder, *programs, libraries=[f"{_POSTGRES}/lib/pg_documentdb*.so"], more=within
         )
-        # What Debian's maintainer scripts would have linked.
+        # Links that Debian's maintainer scripts would create.
         extensions = folder / "usr/share/postgresql/18/extension"
         if not (extensions / "postgis.control").exists():
             (extensions / "postgis.control").symlink_to("postgis-3.control")
@@ -79,7 +79,7 @@ class FerretDb(Server):
         self._certify()
 
     def _certify(self) -> None:
-        """Make an authority, and a certificate of it for the loopback interface."""
+        """Create an authority, and its certificate for the loopback interface."""
         authority = trustme.CA()
         certificate = authority.issue_cert("127.0.0.1")
         self.write("ca.pem", authority.cert_pem.bytes().decode())
@@ -89,7 +89,7 @@ class FerretDb(Server):
 
     @property
     def authority(self) -> Path:
-        """The certificate of the authority that signed the server's."""
+        """The certificate of the authority."""
         return self.folder / "ca.pem"
 
     def programs(self) -> Iterator[list[Program]]:
@@ -101,12 +101,12 @@ class FerretDb(Server):
             "max_wal_size": "2GB",
             "shared_preload_libraries": "pg_cron,pg_documentdb_core,pg_documentdb",
             "cron.database_name": "postgres",
-            "cron.use_background_workers": "on",  # a connection of its own would need a password
+            "cron.use_background_workers": "on",  # a connection by TCP would need a password
             "jit": "off",
         }
         command = [self.home / _POSTGRES / "bin/postgres", "-D", self.folder / "data"]
         command += [item for pair in settings.items() for item in ("-c", "=".join(pair))]
-        # DocumentDB connects to its own server, to make collections outside of a transaction.
+        # DocumentDB connects to its own server to create collections outside of a transaction.
         environment = {"PGPASSFILE": str(self.folder / "pgpass")}
         stop = signal.SIGINT
         yield [Program("postgres", command, self._execute, environment, stop)]
@@ -146,7 +146,7 @@ class FerretDb(Server):
         return MongoClient(self.connection_string(), **how)
 
     def connection_string(self, port: str = "", user: str = ADMIN) -> str:
-        """Return how to reach the server, without the password; `tls` names the other port."""
+        """Return the connection string without the password; `tls` selects the TLS port."""
         return f"mongodb://{user}@127.0.0.1:{self.port(port)}/?authSource=admin"
 
     def options(self, database: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from tests.servers import packages
 from tests.servers.base import Program, Server, listens
 
 _RETENTION_S = 6 * 3600
-"""Of what the tests of the contract write, whose paths begin with test_: small files."""
+"""Retention of what the contract tests write (paths that begin with test_): small files."""
 _LONG_S = 30 * 86_400
 
 _AGGREGATION = """\
@@ -39,8 +39,8 @@ class Graphite(Server):
             folder,
             *(f"{name}=={cls.version}" for name in ("whisper", "carbon", "graphite-web")),
             "gunicorn==27.0.1",
-            "setuptools<80",  # what is not there any more in later ones
-            environment={"GRAPHITE_NO_PREFIX": "True"},  # or they go into /opt
+            "setuptools<80",  # removed in later versions
+            environment={"GRAPHITE_NO_PREFIX": "True"},  # the default is /opt
         )
 
     @property

@@ -1,4 +1,4 @@
-"""InfluxDB 2, built from Go modules and, for Flux, Rust; and InfluxDB 1, from Go alone."""
+"""InfluxDB 2, built from Go modules and Rust (Flux), and InfluxDB 1, built from Go modules."""
 
 import contextlib
 import secrets
@@ -14,7 +14,7 @@ from tests.servers.base import Program, Server, answers
 ADMIN, ORG = "bench", "benchmark"
 _WAIT_S = 30
 _QUIET_RUSTC = """#!/bin/sh
-# Flux forbids itself warnings, of which a newer compiler has more.
+# Flux denies warnings, and newer compilers have more of them.
 case " $* " in
     *--cap-lints*|*" -vV "*) exec "$@" ;;
     *) exec "$@" --cap-lints warn ;;
@@ -32,7 +32,7 @@ class InfluxDb(Server):
     @classmethod
     def build(cls, folder: Path) -> None:
         packages.need("cargo", "cargo")
-        # Tells the Go build where libflux is, after it has built it.
+        # Builds libflux, and passes its place to the Go build.
         packages.go_program(folder, "pkg-config", "github.com/influxdata/pkg-config", "v0.2.7")
         quiet = folder / "bin/rustc-quiet"
         quiet.write_text(_QUIET_RUSTC)
@@ -40,7 +40,7 @@ class InfluxDb(Server):
         environment = {"PKG_CONFIG": str(folder / "bin/pkg-config"), "RUSTC_WRAPPER": str(quiet)}
         with contextlib.suppress(packages.NotInstalled):
             packages.need("rustup", "rustup")
-            environment["RUSTUP_TOOLCHAIN"] = "stable"  # not the old one that Flux names
+            environment["RUSTUP_TOOLCHAIN"] = "stable"  # not the old version that Flux names
         version = f"v{cls.version}"
         packages.go_program(
             folder,
@@ -99,7 +99,7 @@ class InfluxDb(Server):
 
 
 class InfluxDb1(Server):
-    """An InfluxDB 1 server that asks for a password."""
+    """An InfluxDB 1 server with authentication."""
 
     name = "influxdb1"
     targets = ("influxdb1",)
@@ -152,7 +152,7 @@ class InfluxDb1(Server):
     def programs(self) -> Iterator[list[Program]]:
         command = [self.home / "bin/influxd", "-config", self.folder / "influxdb.conf"]
         yield [Program(self.name, command, lambda: answers(f"{self.url}/ping"))]
-        # The first user is made by nobody, and again means nothing.
+        # The first user is created without authentication; repeating it has no effect.
         self._ask(f"CREATE USER {ADMIN} WITH PASSWORD '{self.password}' WITH ALL PRIVILEGES")
 
     def _ask(self, statement: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Apache IoTDB: a ConfigNode, which keeps the catalogue, and a DataNode, which keeps the rows."""
+"""Apache IoTDB: a ConfigNode, which stores the catalogue, and a DataNode, which stores the rows."""
 
 import contextlib
 import shutil
@@ -29,10 +29,10 @@ class IoTDb(Server):
     targets = ("iotdb",)
     ready_s = 180
     settings: ClassVar[Mapping[str, str]] = {}
-    """What stands in iotdb-system.properties besides."""
+    """Further lines of iotdb-system.properties."""
 
     def __init__(self, **settings: str) -> None:
-        """Take more of them, as in `timestamp_precision="us"`."""
+        """Take further settings, as in `timestamp_precision="us"`."""
         super().__init__()
         self._settings = settings
 
@@ -108,7 +108,7 @@ class IoTDb(Server):
         return {"host": "127.0.0.1", "port": self.port(), "database": database}
 
     def execute(self, *statements: str) -> None:
-        """Run statements of the table model, by the vendor's client."""
+        """Run statements of the table model with the vendor's client."""
         address = f"127.0.0.1:{self.port()}"
         config = TableSessionConfig([address], enable_redirection=False)
         with contextlib.closing(TableSession(config)) as session:
@@ -120,7 +120,7 @@ class IoTDb(Server):
 
 
 class IoTDbMicroseconds(IoTDb):
-    """The same, counting time in microseconds."""
+    """IoTDB with timestamps in microseconds."""
 
     name = "iotdb_us"
     settings: ClassVar[Mapping[str, str]] = {"timestamp_precision": "us"}

@@ -1,4 +1,4 @@
-"""MySQL of Debian's sid with its own libc, and MariaDB of this machine's Debian release."""
+"""MySQL of Debian sid with its own libc, and MariaDB of this machine's Debian release."""
 
 import secrets
 from abc import abstractmethod
@@ -15,7 +15,7 @@ ADMIN = "bench"
 
 
 class _MySqlLike(Server):
-    """What MySQL and MariaDB have in common."""
+    """The common part of MySQL and MariaDB."""
 
     def __init__(self, **settings: str) -> None:
         """Take settings of the server, as in `max_connections="50"`."""
@@ -25,14 +25,14 @@ class _MySqlLike(Server):
 
     @abstractmethod
     def daemon(self) -> list[str | Path]:
-        """Return the command that runs the server on its data."""
+        """Return the command of the server."""
 
     @property
     def data(self) -> Path:
         return self.folder / "data"
 
     def _first_statements(self) -> str:
-        """Return what makes the administrator, one statement a line as --init-file wants it."""
+        """Return the statements that create the administrator, one per line (--init-file)."""
         who = f"'{ADMIN}'@'127.0.0.1'"
         return (
             f"CREATE USER {who} IDENTIFIED BY '{self.password}';\n"
@@ -162,6 +162,6 @@ class MariaDb(_MySqlLike):
         tables = "".join((share / name).read_text() for name in scripts)
         bootstrap = f"CREATE DATABASE mysql;\nUSE mysql;\n{tables}"
         self.call([*self.daemon(), "--bootstrap", "--log-warnings=0"], stdin=bootstrap)
-        # Accounts are known only to a server that has started with the tables just made.
+        # Accounts require a server that has started with these tables.
         bootstrap = f"FLUSH PRIVILEGES;\n{self._first_statements()}"
         self.call([*self.daemon(), "--bootstrap", "--log-warnings=0"], stdin=bootstrap)

@@ -1,6 +1,6 @@
-"""OpenTSDB on an HBase of its own, standalone: ZooKeeper, master and region server in one process.
+"""OpenTSDB on a standalone HBase: ZooKeeper, master and region server in one process.
 
-OpenTSDB was made for Java 8: what later ones lack comes along, and what they hide is opened.
+OpenTSDB requires Java 8: missing packages are added, and hidden ones are opened.
 """
 
 import json
@@ -84,7 +84,7 @@ class OpenTsdb(Server):
             "hbase.zookeeper.quorum": local,
             "zookeeper.session.timeout": 10_000,
             "hbase.cluster.distributed": "false",
-            # A file system that writes through, so that a killed HBase has written its log.
+            # A file system that writes through, so that the log of a killed HBase is complete.
             "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
             "hbase.unsafe.stream.capability.enforce": "false",
             "hbase.wal.provider": "filesystem",
@@ -117,7 +117,7 @@ class OpenTsdb(Server):
             "tsd.http.request.enable_chunked": "true",
             "tsd.http.request.max_chunk": 4 << 20,
             "tsd.http.query.allow_delete": "true",
-            # How long a point waits for others; with 1000, the default, every synchronous put does.
+            # How long a point waits for others; the default of 1000 delays every synchronous put.
             "hbase.rpcs.buffered_flush_interval": 10,
             **self._settings,
         }
@@ -147,14 +147,14 @@ class OpenTsdb(Server):
         return [java, *settings, *opened, *shown, "-cp", path]
 
     def _hbase_is_ready(self) -> None:
-        """See that the log says so, behind what it said in an earlier life."""
+        """Raise unless the log contains the line after the last start."""
         with self.log("hbase").open("rb") as log:
             log.seek(self._told)
             if _READY not in log.read():
-                raise RuntimeError("the master has not said that it is ready")
+                raise RuntimeError("the master is not ready")
 
     def answer_version(self) -> Any:
-        """Return what the TSD says of itself."""
+        """Return the version of the TSD."""
         return json.loads(answers(f"http://127.0.0.1:{self.port()}/api/version"))
 
     def options(self, database: str) -> dict[str, Any]:

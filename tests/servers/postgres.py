@@ -1,4 +1,4 @@
-"""PostgreSQL: this machine's own, or its Debian release's packages."""
+"""PostgreSQL: the installed one, or the packages of this Debian release."""
 
 import re
 import secrets
@@ -20,8 +20,8 @@ ADMIN = "bench"
 class Postgres(Server):
     """A PostgreSQL server.
 
-    Passwords are asked for (scram-sha-256) on every way in, and text is sorted by language, not by
-    bytes, so that what holds here also holds on servers with other defaults than ours.
+    It requires passwords (scram-sha-256) on all connections, and sorts text by language, not by
+    bytes, so that tests also hold on servers with other defaults.
     """
 
     name = "postgres"
@@ -45,7 +45,7 @@ class Postgres(Server):
 
     @classmethod
     def install(cls) -> None:
-        """Fetch a PostgreSQL, unless this machine has one."""
+        """Fetch PostgreSQL, unless it is installed."""
         try:
             cls.installed()
         except packages.NotInstalled:
@@ -53,7 +53,7 @@ class Postgres(Server):
 
     @classmethod
     def installed(cls) -> Path:
-        """Return the folder of the newest PostgreSQL's programs."""
+        """Return the folder of the programs of the newest PostgreSQL."""
         found = [path.parent for path in Path("/").glob(cls.newest)]
         on_path = shutil.which("initdb")
         if on_path and not found:
@@ -77,7 +77,7 @@ class Postgres(Server):
             "--no-sync",
             "--locale=C",
         ]
-        if _major_version(self.home) >= 15:  # earlier ones have no database-wide ICU
+        if _major_version(self.home) >= 15:  # earlier versions have no ICU collation per database
             command += ["--locale-provider=icu", "--icu-locale=en"]
         self.call(command)
         password_file.unlink()
@@ -96,7 +96,7 @@ class Postgres(Server):
         yield [Program("postgres", command, self.execute, stop_signal=signal.SIGINT)]
 
     def connection_string(self, database: str = "postgres", user: str = ADMIN) -> str:
-        """Return how to reach a database, without the password."""
+        """Return the connection string of a database, without the password."""
         return f"host=127.0.0.1 port={self.port()} dbname={database} user={user}"
 
     def options(self, database: str) -> dict[str, Any]:

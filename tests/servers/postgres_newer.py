@@ -1,4 +1,4 @@
-"""Newer PostgreSQL than this machine's Debian has, as Maven's embedded binaries."""
+"""Newer PostgreSQL than that of this Debian release, as embedded binaries of Maven."""
 
 import tarfile
 from pathlib import Path
@@ -28,12 +28,12 @@ class Postgres18(Postgres):
 
     @classmethod
     def install(cls) -> None:
-        """Fetch it, unless it is there."""
+        """Fetch the programs, unless they are installed."""
         packages.install(cls.name, cls.version, cls.build)
 
     @classmethod
     def installed(cls) -> Path:
-        """Return the folder of its programs."""
+        """Return the folder of the programs."""
         return packages.installed(cls.name, cls.version) / "bin"
 
     def environment(self) -> dict[str, str]:

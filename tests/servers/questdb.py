@@ -1,4 +1,4 @@
-"""QuestDB: one jar, run by the system's Java."""
+"""QuestDB: one jar, run with the installed Java."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ w.stdout.level=ERROR,CRITICAL
 
 
 class QuestDb(Server):
-    """A QuestDB that asks for a password."""
+    """A QuestDB server with authentication."""
 
     name = "questdb"
     targets = ("questdb",)
@@ -70,7 +70,7 @@ class QuestDb(Server):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The URL of the server."""
         return f"http://127.0.0.1:{self.port()}"
 
     def execute(self, statement: str) -> list[list[Any]]:
@@ -87,5 +87,5 @@ class QuestDb(Server):
         return {"url": self.url, "username": USER, "password": self.password}
 
     def drop_database(self, name: str) -> None:
-        """Drop every table: tests have the server to themselves, one after the other."""
+        """Drop every table: one test at a time uses the server."""
         self.execute("DROP ALL TABLES")

@@ -1,7 +1,7 @@
-"""Elasticsearch and OpenSearch: the distributions that their vendors publish for integration tests.
+"""Elasticsearch and OpenSearch: the vendors' distributions for integration tests.
 
 https://central.sonatype.com/artifact/org.elasticsearch.distribution.integ-test-zip/elasticsearch:
-the server itself without most of its modules; so without scripts, and without API keys.
+the server without most of its modules, and so without scripts and API keys.
 """
 
 import base64
@@ -34,7 +34,7 @@ class _Search(Server):
     stop_s = 60
     product: ClassVar[str]
     java: ClassVar[range] = range(17, 22)
-    """The versions of Java that it runs with; later ones have no security manager, which it has."""
+    """The Java versions that it supports; later ones have no security manager, which it needs."""
 
     @classmethod
     def build(cls, folder: Path) -> None:
@@ -76,7 +76,7 @@ class _Search(Server):
     def prepare(self) -> None:
         shutil.copytree(self.programs_folder / "config", self.folder / "config")
         options = self.folder / "config/jvm.options"
-        # Logs and dumps go into the folder of the programs, where this user may not write.
+        # By default logs and dumps go into the folder of the programs, which is read-only.
         kept = [line for line in options.read_text().splitlines() if "logs/" not in line]
         options.write_text("\n".join(kept))
         lines = [f"{name}: {json.dumps(value)}\n" for name, value in self.settings().items()]
@@ -101,24 +101,24 @@ class _Search(Server):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The URL of the server."""
         return f"http://127.0.0.1:{self.port()}"
 
     def fetch(self, path: str, method: str = "GET") -> bytes:
-        """Return what it answers; raise unless that is a success."""
+        """Return the answer; raise unless it is a success."""
         return _fetched(self.url + path, method)
 
     def options(self, database: str) -> dict[str, Any]:
         return {"url": self.url}
 
     def drop_database(self, name: str) -> None:
-        """Delete every index: tests have the server to themselves, one after the other."""
+        """Delete every index: one test at a time uses the server."""
         for index in json.loads(self.fetch("/_cat/indices?format=json&h=index")):
             self.fetch(f"/{index['index']}", "DELETE")
 
 
 def _java_home(versions: range) -> Path:
-    """Return the home of a Java of one of these versions; NotInstalled if there is none."""
+    """Return JAVA_HOME of one of these versions; NotInstalled if there is none."""
     on_path = shutil.which("java")
     programs = [Path(on_path)] if on_path else []
     for program in (*programs, *sorted(Path("/usr/lib/jvm").glob("*/bin/java"))):
@@ -143,7 +143,7 @@ def _fetched(
 
 
 class Elasticsearch(_Search):
-    """Elasticsearch, open to everyone."""
+    """Elasticsearch without security."""
 
     name = "elasticsearch"
     targets = ("elasticsearch",)
@@ -155,7 +155,7 @@ class Elasticsearch(_Search):
 
 
 class SecureElasticsearch(Elasticsearch):
-    """Elasticsearch by TLS, with an administrator and a user without any rights."""
+    """Elasticsearch with TLS, an administrator and a user without permissions."""
 
     name = "elasticsearch_secure"
 

@@ -1,4 +1,4 @@
-"""TimescaleDB, Apache edition: Debian's of sid, or one built for this machine's PostgreSQL 15."""
+"""TimescaleDB, Apache edition: from Debian sid, or built for PostgreSQL 15."""
 
 import shutil
 from pathlib import Path
@@ -10,7 +10,7 @@ _UNUSED = "^perl|^libperl|^postgresql-common|-common$|^ssl-cert|^netbase|^tzdata
 
 
 class Timescaledb(Postgres):
-    """TimescaleDB as sid has it, on its PostgreSQL and with its libc."""
+    """TimescaleDB of Debian sid, with its PostgreSQL and libc."""
 
     name = "timescaledb"
     targets = ("timescaledb",)
@@ -30,24 +30,24 @@ class Timescaledb(Postgres):
 
     @classmethod
     def install(cls) -> None:
-        """Fetch it, unless it is there."""
+        """Fetch the programs, unless they are installed."""
         packages.install(cls.name, cls.version, cls.build)
 
     @classmethod
     def installed(cls) -> Path:
-        """Return the folder of PostgreSQL's programs."""
+        """Return the folder of the programs of PostgreSQL."""
         (initdb,) = packages.installed(cls.name, cls.version).glob(cls.newest)
         return initdb.parent
 
     def environment(self) -> dict[str, str]:
-        return {}  # the programs know where their libraries are
+        return {}  # the programs contain the paths of their libraries
 
 
 _PROGRAMS = ("postgres", "initdb")
 
 
 class Timescaledb15(Timescaledb):
-    """An older TimescaleDB: trixie's source, built for this Debian's PostgreSQL; two minutes."""
+    """An older TimescaleDB: source of Debian trixie, built for PostgreSQL 15 in two minutes."""
 
     name = "timescaledb15"
     version = "2.19.3"

@@ -1,4 +1,4 @@
-"""VictoriaMetrics, a single node, of Debian's sid."""
+"""VictoriaMetrics, single node, from Debian sid."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ _PACKAGE = "1.145.0+ds1-2"
 
 
 class VictoriaMetrics(Server):
-    """A victoria-metrics that keeps what is a hundred years old, or to come."""
+    """A victoria-metrics with a retention of a hundred years, also for the future."""
 
     name = "victoriametrics"
     targets = ("victoriametrics",)
@@ -24,7 +24,7 @@ class VictoriaMetrics(Server):
 
     @classmethod
     def build(cls, folder: Path) -> None:
-        # Its program runs with the libraries of older releases, so nothing else comes along.
+        # The program runs with the libraries of older releases.
         skip = r"^(?!victoria-metrics$)"
         packages.debian_suite("sid", folder, f"victoria-metrics={_PACKAGE}", skip=skip)
 

@@ -1,7 +1,7 @@
-"""Modules without a real server, as far as PostgreSQL reaches.
+"""Modules without a real server, tested on PostgreSQL.
 
-Each derives from the real module and leaves out what PostgreSQL cannot parse; the rest is run as it
-is. What is left out is compared with the vendor's documentation, as text: test_cockroachdb.py, ...
+Each derives from the real module and leaves out what PostgreSQL cannot parse; the tests of each
+module compare that part with the vendor's documentation, as text: test_cockroachdb.py, ...
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ YB_SERVERS = (
 
 
 def sorts_by_bytes(server: PostgresServer, database: str) -> None:
-    """Make an empty database anew; most of PostgreSQL's relatives sort texts by their bytes."""
+    """Create the empty database again; most of PostgreSQL's relatives sort texts by their bytes."""
     server.execute(
         f"DROP DATABASE {database}",
         f"CREATE DATABASE {database} TEMPLATE template0 LOCALE_PROVIDER libc LOCALE 'C'",
@@ -30,8 +30,8 @@ def sorts_by_bytes(server: PostgresServer, database: str) -> None:
 class CockroachdbOnPostgres(Cockroachdb):
     """Without SHOW as a source of rows, and the session's settings for COPY."""
 
-    def _session_settings(self) -> dict[str, str]:
-        settings = super()._session_settings()
+    def session_settings(self) -> dict[str, str]:
+        settings = super().session_settings()
         settings.pop("copy_from_atomic_enabled", None)
         return settings
 
@@ -43,17 +43,17 @@ class CockroachdbOnPostgres(Cockroachdb):
 
 
 class YugabyteSqlOnPostgres(YugabyteSql):
-    """Without the settings that only it has; the test's database has a function yb_servers()."""
+    """Without YugabyteDB's own settings; the test's database has a function yb_servers()."""
 
-    def _session_settings(self) -> dict[str, str]:
-        settings = super()._session_settings()
+    def session_settings(self) -> dict[str, str]:
+        settings = super().session_settings()
         return {name: value for name, value in settings.items() if not name.startswith("yb_")}
 
 
 class CratedbPgOnPostgres(CratedbPg):
-    """Without shards, REFRESH and the tables sys...; the test's database draws text UUIDs."""
+    """Without shards, REFRESH and the tables sys...; the test's database generates text UUIDs."""
 
-    def _storage(self) -> str:
+    def storage(self) -> str:
         return ""
 
     def settle(self, tables: Sequence[Table]) -> None:
@@ -62,9 +62,9 @@ class CratedbPgOnPostgres(CratedbPg):
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         names = [f'"{name}"' for table in tables for name in table.names]
         sizes = ", ".join(f"pg_total_relation_size('{name}')" for name in names)
-        (sizes,) = self._ask([f"SELECT {sizes}"])
+        (sizes,) = self.ask([f"SELECT {sizes}"])
         return sum(sizes[0])
 
     def describe(self) -> Server:
-        (((version,),),) = self._ask(["SELECT version()"])
-        return Server(version, 1, "an acknowledged row is PostgreSQL's business", durable=True)
+        (((version,),),) = self.ask(["SELECT version()"])
+        return Server(version, 1, "an acknowledged row is stored by PostgreSQL", durable=True)

@@ -1,4 +1,4 @@
-"""Specifications of runs that several tests start from."""
+"""Datasets and run specifications that several tests start from."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from simulator.protocol.spec import Kind, RunSpec
 
 
 def dataset(**changes: Any) -> Dataset:
-    """Return the dataset of a workload with three columns, without any range of rows."""
+    """Return a dataset of the workload `iot` without any range of rows."""
     given = {
         "workload": "iot",
         "workload_version": 1,
@@ -22,7 +22,7 @@ def dataset(**changes: Any) -> Dataset:
 
 
 def run_spec(**changes: Any) -> RunSpec:
-    """Return the specification of an insert into `null`."""
+    """Return the specification of an insert run on `null`."""
     given = {
         "run_id": "r",
         "kind": Kind.INSERT,

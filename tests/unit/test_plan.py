@@ -69,7 +69,7 @@ def rows_of(spec):
 
 def test_good_options_have_no_problems():
     assert plan.option_problems(DEFAULTS) == []
-    assert plan.target_problems(DEFAULTS, SQLITE.open()) == []
+    assert plan.target_problems(DEFAULTS, SQLITE, force=False) == []
 
 
 def test_every_problem_is_told_at_once():
@@ -126,16 +126,27 @@ def test_steps_take_one_run(runs):
 def test_more_workers_than_can_open_it_are_named():
     embedded = Target("duck", "duckdb", "local", DuckDbOptions(path="x.db"), {})
     options = replace(DEFAULTS, workers=(1, 4))
-    told = "--workers: duckdb takes 1 at most, got 4; use --workers 1"
+    told = "--workers: duckdb takes at most 1, got 4; use --workers 1"
 
-    assert plan.target_problems(options, embedded.open()) == [told]
-    assert plan.target_problems(DEFAULTS, embedded.open()) == []
-    with pytest.raises(ConfigError, match="takes 1 at most"):
-        query_run("q", embedded, dataset_of(DEFAULTS), workers=2, runs=1, timeout_s=0, names=[])
+    assert plan.target_problems(options, embedded, force=True) == [told]
+    assert plan.target_problems(DEFAULTS, embedded, force=False) == []
+    with pytest.raises(ConfigError, match="takes at most 1"):
+        query_run(
+            "q",
+            embedded,
+            dataset_of(DEFAULTS),
+            workers=2,
+            runs=1,
+            timeout_s=0,
+            names=[],
+            force=False,
+        )
 
 
 def test_a_primary_key_that_the_module_has_not_is_named_with_those_it_has():
-    (problem,) = plan.target_problems(replace(DEFAULTS, primary_key=PrimaryKey.UUID), SQLITE.open())
+    (problem,) = plan.target_problems(
+        replace(DEFAULTS, primary_key=PrimaryKey.UUID), SQLITE, force=False
+    )
 
     assert problem == "--primary-key: sqlite has no uuid key; it has: db, client, none"
 
@@ -328,7 +339,14 @@ STORED = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 50)])
 
 def asked(target=SQLITE, *, workers=2, runs=3, timeout_s=0.0, names=()):
     return query_run(
-        "sweep", target, STORED, workers=workers, runs=runs, timeout_s=timeout_s, names=names
+        "sweep",
+        target,
+        STORED,
+        workers=workers,
+        runs=runs,
+        timeout_s=timeout_s,
+        names=names,
+        force=False,
     )
 
 
@@ -376,3 +394,16 @@ def test_every_problem_of_a_query_run_is_told_at_once():
         ),
         "--target: nil stores nothing that could be asked about",
     )
+
+
+def test_a_verification_has_no_workers_and_expects_the_dataset():
+    run = plan.verify_run("s", SQLITE, STORED, mode=VerifyMode.FULL, timeout_s=5.0)
+
+    assert (run.spec.kind, run.spec.workers, run.spec.dataset) == (Kind.VERIFY, (), STORED)
+    assert (run.spec.verify, run.spec.timeout_s, run.level) == (VerifyMode.FULL, 5.0, STORED.rows)
+    plan.expect_stored(SQLITE, "full")
+
+
+def test_what_stores_nothing_is_not_verifiable():
+    with pytest.raises(UnverifiableError, match="null stores nothing"):
+        plan.expect_stored(NULL, "full")

@@ -1,21 +1,31 @@
+"""The generated parts of the documentation agree with the code and the evidence."""
+
+import re
+
 import click
+import pytest
 
 from cli.main import commands
-from cli.reference import DATABASES, PARTS, README, databases, renewed
+from cli.reference import DOCUMENTS, PARTS, ROOT, renewed
+from simulator.modules import MODULES, database_class
+from simulator.modules.evidence import evidence
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def test_the_generated_parts_of_the_readme_are_as_the_code_has_them():
-    text = README.read_text()
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_the_generated_parts_agree_with_the_code(path):
+    text = path.read_text()
 
     assert text == renewed(text), "run `make docs`"
 
 
-def test_the_document_of_the_databases_is_as_the_code_has_it():
-    assert DATABASES.read_text() == databases(), "run `make docs`"
+def test_every_generated_part_stands_in_one_document_and_is_not_empty():
+    texts = [path.read_text() for path in DOCUMENTS]
 
-
-def test_no_generated_part_is_empty():
-    assert [name for name, make in PARTS.items() if len(make().splitlines()) < 3] == []
+    for name, make in PARTS.items():
+        assert sum(text.count(f"<!-- {name} -->") for text in texts) == 1, name
+        assert len(make().splitlines()) > 3, name
 
 
 def test_every_command_and_option_has_help():
@@ -30,7 +40,39 @@ def test_every_command_and_option_has_help():
     assert [name for name, command in commands.commands.items() if not command.help] == []
 
 
-def test_every_command_stands_in_the_readme():
-    text = README.read_text()
+def test_every_command_and_every_option_stands_in_the_documentation():
+    text = (ROOT / "docs" / "options.md").read_text()
 
-    assert [name for name in commands.commands if f"python run.py {name}" not in text] == []
+    for name, command in commands.commands.items():
+        assert f"## {name}\n" in text
+        for parameter in command.params:
+            for option in parameter.opts if isinstance(parameter, click.Option) else ():
+                assert re.search(rf"`[^`]*{re.escape(option)}\b", text), f"{name} {option}"
+
+
+def test_every_module_and_every_server_it_was_verified_on_stands_in_the_documentation():
+    text = (ROOT / "docs" / "databases.md").read_text()
+
+    for module in MODULES:
+        section = text.split(f"\n## {module}\n")[1].split("\n## ")[0]
+        stores = database_class(module).capabilities.stores
+        for record in evidence(module).records:
+            assert f"| {record.server} | {record.cases} | {record.kill} |" in section
+        assert ("Draft" in section) == (stores and evidence(module).draft)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path):
+    for target in re.findall(r"\]\(([^)]+)\)", path.read_text()):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        page = path.parent / file if file else path
+        assert page.exists(), f"{path.name}: {target}"
+        assert not anchor or anchor in _anchors(page.read_text()), f"{path.name}: {target}"
+
+
+def _anchors(text: str) -> list[str]:
+    """The anchors that GitHub makes of the headings."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", each).strip().lower().replace(" ", "-") for each in headings]

@@ -1,6 +1,7 @@
 """Result files: always whole, found again, and worth an exit code."""
 
 import os
+import tempfile
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -281,3 +282,45 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path):
 )
 def test_the_exit_code_follows_from_status_and_verdicts(status, runs, code):
     assert result(status=status, runs=runs).exit_code == code
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """The output folder, the state folder and the temporary folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    folders = [tmp_path / "out", tmp_path / "state" / "iotbench" / "results", tmp_path / "tmp"]
+    folders[0].mkdir()
+    folders[2].mkdir()
+    return folders
+
+
+def block(folder):
+    """Make a folder one that nothing can be written to, for root as well."""
+    if folder.exists():
+        folder.rmdir()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.touch()
+
+
+@pytest.mark.parametrize("blocked", [0, 1, 2])
+def test_a_result_goes_to_the_first_place_that_takes_it(places, blocked):
+    for folder in places[:blocked]:
+        block(folder)
+    file = results.ResultFile(places[0] / "r.json")
+    file.write(result())
+
+    assert file.path == places[blocked] / "r.json"
+    assert results.read(file.path) == result()
+    assert file.trouble.count("cannot be written") == blocked
+
+
+def test_a_result_that_no_place_takes_has_no_path(places):
+    for folder in places:
+        block(folder)
+    file = results.ResultFile(places[0] / "r.json")
+    file.write(result())
+    file.write(result())
+
+    assert file.path is None
+    assert file.trouble.count("cannot be written") == 3

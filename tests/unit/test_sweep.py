@@ -2,17 +2,20 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from pydantic import SecretStr
 
+from cli import sweep
 from cli.host.interrupts import Interrupts
 from cli.host.machine import this_machine
 from cli.plan import PlannedRun
-from cli.results import Result
+from cli.results import Result, ResultFile
 from cli.sweep import run_sweep
 from simulator.data.dataset import lane_range
 from simulator.modules.base import Options
 from simulator.protocol.messages import Outcome, WorkerReport
 from simulator.protocol.spec import Kind, WorkerPlan
+from simulator.protocol.verdict import RowSlice, Status, Verdict
 from tests.unit.specs import run_spec
 
 SECRETS = {"password": "sesame open"}
@@ -57,7 +60,7 @@ def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
         Runner(),
         Secretive(password="sesame open").redact,
         result=result,
-        path=path,
+        file=ResultFile(path),
         watch=lambda _, event: shown.append(event.model_dump_json()),
         interrupts=Interrupts(),
     )
@@ -65,3 +68,32 @@ def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
     for text in (*shown, path.read_text()):
         assert "no entry for ***" in text
         assert "sesame" not in text
+
+
+UNCERTAIN = WorkerReport(index=0, rows=5, uncertain=(RowSlice(start=5, stop=10, step=1),))
+CERTAIN = WorkerReport(index=0, rows=10)
+
+
+@pytest.mark.parametrize(
+    ("report", "status", "absent", "complete"),
+    [
+        (CERTAIN, Status.VERIFIED, 0, True),
+        (CERTAIN, Status.MISMATCH, 0, True),
+        (CERTAIN, Status.OFF, 0, True),
+        (UNCERTAIN, Status.VERIFIED, 0, True),
+        (UNCERTAIN, Status.INCOMPLETE, 3, False),
+        (UNCERTAIN, Status.MISMATCH, 3, False),
+        (UNCERTAIN, Status.UNKNOWN, 0, False),
+        (UNCERTAIN, Status.OFF, 0, False),
+    ],
+)
+def test_a_manifest_is_complete_only_if_no_row_is_in_doubt(report, status, absent, complete):
+    verdict = Verdict(status=status, uncertain_absent=absent)
+    outcome = Outcome(status="done", touched=True, workers=(report,), verdict=verdict)
+
+    assert sweep._complete(outcome) is complete
+
+
+@pytest.mark.parametrize("status", ["failed", "interrupted"])
+def test_a_manifest_of_a_run_that_did_not_finish_is_incomplete(status):
+    assert not sweep._complete(Outcome(status=status, workers=(CERTAIN,)))

@@ -1,4 +1,4 @@
-"""Workloads: tables, the rows in them, and the questions asked of them."""
+"""Workloads: tables, their rows, and queries."""
 
 from simulator.data.workloads.base import Workload
 from simulator.data.workloads.file import File
@@ -6,7 +6,7 @@ from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError, nearest
 
 GENERATORS: dict[str, type[Workload]] = {"iot": Iot}
-"""What `--workload` offers."""
+"""The choices of `--workload`."""
 WORKLOADS: dict[str, type[Workload]] = {**GENERATORS, File.name: File}
 
 

@@ -1,8 +1,8 @@
-"""What a workload is: tables, the rows in them as a pure function of their number, and questions.
+"""The contract of a workload: tables, rows as a pure function of their number, and queries.
 
-Rows are numbered row = lane * LANE_ROWS + sequence. A worker writes one lane, so that ranges of
-rows are contiguous for each worker, time rises in every lane at once (as it does when devices send
-side by side), and prefill, steps, `--no-clean` and resuming are just further ranges.
+Rows are numbered row = lane * LANE_ROWS + sequence. Each worker writes one lane. The rows of a
+worker are therefore contiguous ranges, time rises in all lanes in parallel (as with devices that
+send in parallel), and prefill, steps and `--no-clean` are further ranges of the same lanes.
 """
 
 from abc import ABC, abstractmethod
@@ -31,11 +31,11 @@ class Workload(ABC):
 
     name: ClassVar[str]
     version: ClassVar[int]
-    """Changes whenever the same parameters give other rows, so that no two versions are mixed."""
+    """Increased whenever the same parameters give different rows, so that versions never mix."""
     params_model: ClassVar[type[Params]]
 
     def __init__(self, params: Params, seed: int, start_ms: int) -> None:
-        """Take the parameters; `start_ms` is the instant of the first row, since 1970 in UTC."""
+        """Take the parameters; `start_ms` is the time of the first row in ms since 1970 UTC."""
         self.params = params
         self.seed = seed
         self.start_ms = start_ms
@@ -47,7 +47,7 @@ class Workload(ABC):
 
     @property
     def rows(self) -> int | None:
-        """How many rows there are, all in lane 0; None: every lane goes on without end."""
+        """Number of rows, all in lane 0; None: every lane is endless."""
         return None
 
     @abstractmethod
@@ -60,5 +60,5 @@ class Workload(ABC):
 
 
 def client_key(table: Table, data: Mapping[str, ColumnData]) -> Array:
-    """Return the concatenation of the natural key's columns, as `--primary-key client` has it."""
+    """Return the key of `--primary-key client`: the concatenated columns of the natural key."""
     return joined([data[name].values() for name in table.key])

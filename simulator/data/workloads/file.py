@@ -56,7 +56,7 @@ class FileColumn(BaseModel):
     coded: bool = False
     """Whether it is a text with few different values."""
     summable: bool = False
-    """Whether it is a number whose sum every database can tell: it fits into its type."""
+    """Whether it is a number whose sum fits into its type, so that databases can return it."""
 
 
 class FileParams(Params):

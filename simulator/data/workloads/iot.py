@@ -1,4 +1,4 @@
-"""Temperature events of IoT devices, as the reference orchestrator's document describes them."""
+"""Temperature events of IoT devices, as in the reference benchmark."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -32,15 +32,15 @@ _ALPHABET = np.frombuffer(
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", dtype=np.uint8
 )
 _PREFIXES = 62**4
-_PREFIX_STEP = 9_868_181  # no common factor with 62, so that a lane's prefixes are all different
+_PREFIX_STEP = 9_868_181  # coprime to 62, so that all prefixes of a lane differ
 
 
 class IotParams(Params):
-    """How many devices there are, and how often they send."""
+    """Number of devices, and their interval."""
 
     devices: int = Field(1, ge=1, le=_PREFIXES, description="devices of each worker")
     tick_ms: int = Field(
-        60, ge=1, description="a worker's events follow each other in 5 to 10 times this"
+        60, ge=1, description="milliseconds; the events of a worker are 5 to 10 times this apart"
     )
 
 
@@ -79,10 +79,10 @@ class Iot(Workload):
         }
 
     def _timestamps(self, rows: Rows, sequence: Rows) -> NDArray[np.int64]:
-        """Return rising instants whose steps are 5..10 ticks (of 60 ms), 7.5 in the mean.
+        """Return rising instants, 5..10 ticks (of 60 ms) apart, 7.5 on average.
 
-        floor(7.5 n) steps by 7 or 8, a draw of 0, 1 or 2 moves that by -2..2: the document's steps,
-        but each instant is known without those before it.
+        floor(7.5 n) has steps of 7 or 8; a draw of 0, 1 or 2 changes them by -2..2. These are the
+        steps of the reference, but each instant is known without the previous ones.
         """
         ticks = below(self._step_key, rows, 3)
         ticks += sequence * 15 // 2
@@ -91,10 +91,10 @@ class Iot(Workload):
         return ticks
 
     def _draw_names(self, lane: int) -> Array:
-        """Return the lane's device names: 4 characters, the lane in 4 digits, 4 characters.
+        """Return the device names of a lane: 4 characters, the lane in 4 digits, 4 characters.
 
-        The first four are a permutation of the device's number, so that names differ by
-        construction; the last four are drawn.
+        The first four are a permutation of the device's number, so that names are unique; the last
+        four are drawn.
         """
         device = np.arange(self.params.devices, dtype=np.int64)
         rows = device + lane * LANE_ROWS
@@ -111,7 +111,7 @@ class Iot(Workload):
         return letters.reshape(-1).view(f"S{8 + width}")
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return the five published queries."""
+        """Return the five queries of the reference."""
         (events,) = tables
         highest = Aggregate(Function.MAX, "temperature")
         mean = Aggregate(Function.AVG, "temperature")

@@ -143,15 +143,12 @@ class Cassandra(Database["CassandraSession"]):
         acknowledged="as many replicas as `consistency` demands have the row in their commit log "
         "and in memory; their commitlog_sync decides whether it was also synced to disk",
         oldest={"Cassandra": (4, 0)},  # virtual tables show the settings
-        verified_against="Cassandra 5.0.9; not yet run against YugabyteDB",
         limits=(
             "a row with an existing key silently replaces that row",
             "a primary key has no NULL and at most 65,535 bytes, a partition key no empty text",
             "timestamps have milliseconds: finer ones are stored as bigint; booleans as tinyint",
             "groups by time, or by columns outside the key, are aggregated by the client",
         ),
-        # A log that is synced periodically is replayed up to its last marker, of every 100 ms.
-        kept_after_kill=False,
     )
     options_model: ClassVar[type[Options]] = CassandraOptions
     options: CassandraOptions

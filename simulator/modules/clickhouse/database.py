@@ -257,9 +257,6 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         acknowledged="written as a part of the table, which is not synced to disk unless the "
         "option fsync is set; with async_insert see wait_for_async_insert",
         oldest={"ClickHouse": (22, 8)},
-        verified_against="its SQL and formats: the embedded engine 26.9; HTTP, its errors and "
-        "restarts: server 18.16, with that version's types",
-        kept_after_kill=True,
         limits=(
             "no key is unique: a row with an existing key is stored again",
             "replicated tables (engine, cluster) and async_insert are not tested on a server",

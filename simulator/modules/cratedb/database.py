@@ -1,28 +1,203 @@
-"""CrateDB by HTTP: bulk_args, a JSON array for each row, in several requests at once if wanted.
+"""CrateDB through HTTP: bulk_args, a JSON array for each row, in one or more concurrent requests.
 
-https://cratedb.com/docs/crate/reference/en/latest/interfaces/http.html. Written by the vendor's
-documentation and not yet run against the real server; `cratedb_pg` is the way by PostgreSQL's
-protocol.
+https://cratedb.com/docs/crate/reference/en/latest/interfaces/http.html. Written from the vendor's
+documentation and from a report of a run on CrateDB 6.3.7. `CrateTables` is also the base of
+`cratedb_pg`, which uses the PostgreSQL protocol. CrateDB has no transactions and no sequences.
 """
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+import time
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, RowsQuery, Statement
-from simulator.data.schema import PrimaryKey
+from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, with_remedy
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server, Session
 from simulator.modules.cratedb.query import (
-    ACKNOWLEDGED,
-    LIMITS,
-    PRIMARY_KEYS,
-    CrateOptions,
-    CrateTables,
+    LONGEST_TEXT_BYTES,
+    CrateDialect,
+    check_names,
+    quoted,
 )
 from simulator.modules.cratedb.session import CratedbSession
-from simulator.modules.shared.http import Http, HttpError, HttpOptions, basic
+from simulator.modules.shared import sql
+from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+
+ACKNOWLEDGED = (
+    "in the translog of the primary shard and of every copy in sync; `translog_durability` decides "
+    "whether it was synced to disk; visible after a refresh"
+)
+LIMITS = (
+    f"A text has at most {LONGEST_TEXT_BYTES:,} bytes and no NUL; a float is finite.",
+    "A bigint is neither -2^63 nor 2^63-1.",
+    "An instant that is not in milliseconds is stored as an integer in its own unit.",
+    'No / \\ * ? " < > | . , or space in table names, nor _ at their start.',
+    "No . or [ in column names, nor the form of system columns, such as _id.",
+)
+PRIMARY_KEYS = {
+    PrimaryKey.CLIENT: "TEXT, sent by the client",
+    PrimaryKey.UUID: "TEXT DEFAULT gen_random_text_uuid()",
+    PrimaryKey.NONE: "no key and no id column; CrateDB generates a hidden _id",
+}
+_BLOCKED = (
+    "CrateDB blocks writes to the table; if its disk is above the flood-stage watermark, free disk "
+    "space, else reset the table's settings blocks.*"
+)
+REMEDIES = {
+    "[Ss]chema 'sys' unknown|sys\\.(nodes|shards|segments)": "grant the permission: GRANT DQL ON "
+    "TABLE sys.nodes, sys.shards, sys.segments TO ...",
+    "MissingPrivilege|[Mm]issing '.*' privilege": "grant the permissions: GRANT DDL, DML, DQL ON "
+    "SCHEMA ... TO ...; GRANT DQL ON TABLE sys.nodes, sys.shards, sys.segments TO ...",
+    "blocked by: \\[|doesn't support or allow \\w+ operations": _BLOCKED,
+    "DuplicateKey|same primary key exists|duplicate key": "rows with these keys are already "
+    "stored; run with --clean, or use another --primary-key",
+    "RelationUnknown|[Rr]elation '.*' unknown": "run an insert first",
+    "SchemaUnknown|[Ss]chema '.*' unknown": "run an insert first, or check the name of the schema",
+}
+"""Pattern of the server's words -> what to try; the permission for sys... comes first."""
+
+SIZE_STANDS_S = 10.5
+"""CrateDB caches the sizes in sys.shards for 10 s."""
+_SIZE_TIMEOUT_S = 300.0
+_SIZE_POLL_S = 1.0
+
+
+class CrateOptions(Options):
+    """How tables are created and settled."""
+
+    shards: int | None = Field(
+        None, ge=1, description="shards of a table; default: the server's choice"
+    )
+    replicas: str | None = Field(
+        None,
+        pattern=r"^\d+(-(\d+|all))?$",
+        description="copies of each shard beside the primary, such as 1 or 0-1; default: the "
+        "server's choice",
+    )
+    tags_as_object: bool = Field(
+        default=False,
+        description="store a row's tags in one column, OBJECT(DYNAMIC), as the reference document "
+        "does, instead of one column each",
+    )
+    translog_durability: Literal["request", "async"] = Field(
+        "request",
+        description="request: synced to disk before it is acknowledged; async: later",
+    )
+    optimize: bool = Field(
+        default=True, description="merge each shard into one segment when settling"
+    )
+
+
+CrateSession_co = TypeVar("CrateSession_co", bound=Session, covariant=True)
+
+
+class CrateTables(sql.SqlDatabase[CrateSession_co]):
+    """Tables of CrateDB, for both protocols."""
+
+    options: CrateOptions
+
+    @abstractmethod
+    def ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:
+        """Run statements one by one and return the rows of each; SetupError if one fails."""
+
+    def dialect_of(self, table: Table) -> CrateDialect:
+        """Return the dialect of this table."""
+        return CrateDialect(table, tags_as_object=self.options.tags_as_object)
+
+    def change(self, statements: Sequence[str]) -> None:
+        """Run statements one by one: there are no transactions."""
+        self.ask(statements)
+
+    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
+        """Create the tables; if one fails, drop those that were created before it."""
+        check_names(tables)
+        created: list[str] = []
+        for table in tables:
+            for name in table.names:
+                try:
+                    self.change(self.create_table(table, name, batch_rows))
+                except SetupError:
+                    self.change([f"DROP TABLE IF EXISTS {quoted(each)}" for each in created])
+                    raise
+                created.append(name)
+
+    def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
+        """Return the statement that creates one physical table."""
+        return [self.dialect_of(table).create_table(table, name, self.storage())]
+
+    def storage(self) -> str:
+        """Return the clauses of CREATE TABLE that follow the columns."""
+        options = self.options
+        settings = [f"\"translog.durability\" = '{options.translog_durability.upper()}'"]
+        if options.replicas:
+            settings.append(f"number_of_replicas = '{options.replicas}'")
+        shards = f" CLUSTERED INTO {options.shards} SHARDS" if options.shards else ""
+        return f"{shards} WITH ({', '.join(settings)})"
+
+    def drop(self, tables: Sequence[Table]) -> None:
+        """Drop the tables, one by one."""
+        self.change([f"DROP TABLE IF EXISTS {quoted(name)}" for name in former_names(tables)])
+
+    def settle(self, tables: Sequence[Table]) -> None:
+        """Make acknowledged rows visible, and merge each shard's segments into one."""
+        names = ", ".join(map(quoted, names_of(tables)))
+        statements = [f"REFRESH TABLE {names}"]
+        if self.options.optimize:
+            statements.append(f"OPTIMIZE TABLE {names} WITH (max_num_segments = 1)")
+            statements.append(f"REFRESH TABLE {names}")  # releases the segments that were merged
+        self.change(statements)
+
+    def size_bytes(self, tables: Sequence[Table]) -> int | None:
+        """Return the size of all shards, copies included; None if it does not become final.
+
+        Merged segments are deleted some time later, and sys.shards shows sizes that are up to 10 s
+        old: a size is final once no shard has two segments and it has not changed for longer.
+        """
+        statements = _sizes(names_of(tables))
+        size, since = -1, time.monotonic()
+        deadline = since + _SIZE_TIMEOUT_S
+        while time.monotonic() < deadline:
+            (((found,),), ((segments,),)) = self.ask(statements)
+            merged = (segments or 0) <= 1 or not self.options.optimize
+            if not merged or found != size:
+                size, since = found, time.monotonic()
+            elif time.monotonic() - since >= SIZE_STANDS_S:
+                return int(size or 0)
+            time.sleep(min(_SIZE_POLL_S, SIZE_STANDS_S))
+        return None
+
+    def describe(self) -> Server:
+        """Return the version and the number of nodes; durability is that of the tables."""
+        ((version,),), ((nodes,),) = self.ask(
+            ["SELECT version()", "SELECT count(*) FROM sys.nodes"]
+        )
+        durability = self.options.translog_durability
+        durable = durability == "request"
+        when = "on disk" if durable else "synced to disk every few seconds"
+        settings = {"translog.durability": durability.upper()}
+        meaning = (
+            f"an acknowledged row is in the translog of every copy in sync, {when} "
+            f"(translog.durability={durability.upper()})"
+        )
+        return Server(str(version).split(" (built")[0], int(nodes), meaning, durable, settings)
+
+
+def _sizes(names: Sequence[str]) -> list[str]:
+    """Return the statements for the size of all shards, and the most segments of one."""
+    literals = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
+    known = f"table_name IN ({literals})"
+    segments = (
+        "SELECT count(*) AS segments FROM sys.segments "
+        f"WHERE table_schema = CURRENT_SCHEMA AND {known} "
+        "GROUP BY table_name, shard_id, node['id']"
+    )
+    return [
+        f"SELECT sum(size) FROM sys.shards WHERE schema_name = CURRENT_SCHEMA AND {known}",
+        f"SELECT max(segments) FROM ({segments}) AS shards",
+    ]
 
 
 class CratedbOptions(HttpOptions, CrateOptions):
@@ -30,18 +205,18 @@ class CratedbOptions(HttpOptions, CrateOptions):
 
     username: str | None = Field(None, description="user; default: crate, the superuser")
     password: SecretStr | None = Field(None, description="the user's password")
-    schema_name: str = Field("doc", description="the schema in which the tables are")
+    schema_name: str = Field("doc", description="the schema of the tables")
     concurrent_requests: int = Field(
         1,
         ge=1,
         le=100,
-        description="cut each batch into so many requests, which are in flight at once; with 10 "
-        "and --batch 100000 they have 10,000 rows each",
+        description="split each batch into this many requests and send them at the same time; with "
+        "10 and --batch 100000 each has 10,000 rows",
     )
 
 
-class Cratedb(CrateTables):
-    """A CrateDB cluster, by HTTP."""
+class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
+    """A CrateDB cluster, through HTTP."""
 
     name = "cratedb"
     capabilities = Capabilities(
@@ -55,27 +230,21 @@ class Cratedb(CrateTables):
     )
     options_model: ClassVar[type[Options]] = CratedbOptions
     options: CratedbOptions
+    remedies: ClassVar[Mapping[str, str]] = REMEDIES
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return, a sentence each, what cannot work."""
         found = super().problems(primary_key, parts, batch_rows)
         requests = self.options.concurrent_requests
         if requests > max(batch_rows, 1):
-            found.append(f"concurrent_requests={requests} are more than a batch of {batch_rows} "
-                         "rows can be cut into; use a larger --batch")  # fmt: skip
+            found.append(
+                f"concurrent_requests={requests} is more than the {max(batch_rows, 1)} rows of a "
+                "batch; use a larger --batch"
+            )
         return found
 
-    def connect(self) -> CratedbSession:
-        """Open the connections and see that the server lets us in."""
-        session = self._open()
-        try:
-            session.ask("SELECT 1")
-        except HttpError as error:
-            session.close()
-            raise SetupError(f"{self.name}: {self.explain(error)}") from error
-        return session
-
-    def _open(self) -> CratedbSession:
+    def open(self) -> CratedbSession:
+        """Return a session that has not sent anything yet."""
         options, password = self.options, self.options.secrets().get("password", "")
         headers = {"Content-Type": "application/json", "Default-Schema": options.schema_name}
         if options.username or password:
@@ -83,12 +252,10 @@ class Cratedb(CrateTables):
         connections = [Http(options, headers) for _ in range(options.concurrent_requests)]
         return CratedbSession(connections, self.dialect_of, options.query_timeout_s)
 
-    def _ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:
-        with self._open() as session:
-            try:
-                return [session.ask(statement) for statement in statements]
-            except HttpError as error:
-                raise SetupError(f"{self.name}: {self.explain(error)}") from error
+    def ask(self, statements: Sequence[str]) -> list[Sequence[Sequence[Any]]]:
+        """Run statements one by one and return the rows of each; SetupError if one fails."""
+        with self.administration() as session:
+            return [session.ask(statement) for statement in statements]
 
     def render(self, query: Query) -> Statement:
         """Return the query as SQL; all rows are read in the order of time, portion by portion."""
@@ -96,17 +263,3 @@ class Cratedb(CrateTables):
         if isinstance(query, RowsQuery):
             return Statement(statement.text, statement.outputs, (query.table.time.name,))
         return statement
-
-    def explain(self, error: Exception) -> str:
-        """Return an error in the server's words, with a remedy where one is known."""
-        return with_remedy(str(error), _REMEDIES)
-
-
-_REMEDIES = {
-    "already exists": "drop it, or run with --clean",
-    "DuplicateKeyException": "run with --clean, or use another --primary-key",
-    "RelationUnknown": "run an insert first",
-    "SchemaUnknown": "run an insert first, or name another in schema_name",
-    "MissingPrivilege": "let the user do this: GRANT DDL, DML, DQL ON SCHEMA ... TO ...",
-}
-"""A pattern of the server's words -> what to try."""

@@ -1,4 +1,4 @@
-"""A session of CrateDB by HTTP: how rows are sent, and what an error says about them."""
+"""One or more HTTP connections to CrateDB: how rows are sent, and what an error means for them."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -11,12 +11,14 @@ from simulator.data.query import Statement
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.encode.text import Style, Text
-from simulator.modules.base import SINGLE, Failure, Payload, Session
-from simulator.modules.cratedb.query import CrateDialect, check
-from simulator.modules.shared.http import Http, HttpError, Refused, classify
+from simulator.modules.base import SINGLE, Encoder, Failure, Payload
+from simulator.modules.cratedb.query import CrateDialect, check_values, quoted
+from simulator.modules.shared.http import Http, HttpError, HttpSession, Refused, classify
 
 _STORED = b'"rowcount":1}'
-_REQUEST_IS_WRONG = range(4000, 5000)
+UNKNOWN_RELATION = (4041, 4045)
+"""Table or schema unknown: for some seconds after a restart also where they exist."""
+_TOO_MANY_REQUESTS = 4290
 
 
 def _escape(text: bytes) -> bytes:
@@ -28,29 +30,29 @@ JSON = Style(
 )
 
 
-class RowsRefused(HttpError):
-    """Rows of a bulk request were not stored; others of it may be."""
+class CrateRowsRefused(HttpError):
+    """Rows of a request were not stored; others of it may be."""
 
     def __init__(self, results: Sequence[dict[str, Any]]) -> None:
         refused = [result for result in results if result.get("rowcount") != 1]
         self.stored = len(results) - len(refused)
         error: dict[str, Any] = next((r["error"] for r in refused if r.get("error")), {})
         self.code = int(error.get("code", 0))
-        told = (result.get("error_message") for result in refused)  # the form of older versions
-        message = error.get("message") or next(filter(None, told), "the server does not say why")
+        old = (result.get("error_message") for result in refused)  # of older versions
+        message = error.get("message") or next(filter(None, old), "the server gives no reason")
         super().__init__(f"{len(refused)} of {len(results)} rows were refused: {message}")
 
 
-class PiecesFailed(HttpError):
-    """Some of the requests that a batch was cut into have failed."""
+class RequestsFailed(HttpError):
+    """Some of the requests that a batch was split into have failed."""
 
     def __init__(self, failure: Failure, errors: Sequence[Exception], requests: int) -> None:
         self.failure = failure
         super().__init__(f"{len(errors)} of {requests} requests failed; {errors[0]}")
 
 
-class CratedbSession(Session):
-    """One or more connections; a batch's requests go over all of them at once."""
+class CratedbSession(HttpSession):
+    """One or more connections; a batch's requests use all of them at the same time."""
 
     def __init__(
         self,
@@ -58,11 +60,15 @@ class CratedbSession(Session):
         dialect_of: Callable[[Table], CrateDialect],
         query_timeout_s: float,
     ) -> None:
+        super().__init__(connections[0])
         self._connections = connections
         self._dialect_of = dialect_of
         self._query_timeout_s = query_timeout_s
-        self._encoders: dict[tuple[str, str], Text] = {}
         self._pool = ThreadPoolExecutor(len(connections)) if len(connections) > 1 else None
+
+    def greet(self) -> None:
+        """Run a statement, which shows whether the server accepts the user."""
+        self.ask("SELECT 1")
 
     def close(self) -> None:
         """Close the connections."""
@@ -79,29 +85,31 @@ class CratedbSession(Session):
 
     # --- rows in ----------------------------------------------------------------------------------
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as bodies of requests, one or more for each send."""
-        check(block)
-        encoder = self._encoders.get((block.name, mode))
-        if encoder is None:
-            encoder = self._encoders[block.name, mode] = self._encoder(block, mode)
-        starts = range(0, len(block), rows_per_send)
-        sizes = [min(rows_per_send, len(block) - start) for start in starts]
-        if self._pool is None:
-            bodies = encoder.encode(block, rows_per_send)
-            return [Payload(n, mode, [(n, body)]) for n, body in zip(sizes, bodies, strict=True)]
-        payloads = []
-        for start, size in zip(starts, sizes, strict=True):
-            piece = -(-size // len(self._connections))
-            counts = [min(piece, size - first) for first in range(0, size, piece)]
-            cut = encoder.encode(block.slice(start, start + size), piece)
-            payloads.append(Payload(size, mode, [*zip(counts, cut, strict=True)]))
-        return payloads
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as the requests of each batch: rows and body of each."""
+        bodies = self._bodies(table, name, mode)
 
-    def _encoder(self, block: Block, mode: str) -> Text:
-        dialect = self._dialect_of(block.table)
+        def encode(block: Block, rows_per_batch: int) -> Sequence[list[tuple[int, bytes]]]:
+            check_values(block)
+            starts = range(0, len(block), rows_per_batch)
+            sizes = [min(rows_per_batch, len(block) - start) for start in starts]
+            if len(self._connections) == 1:
+                encoded = bodies.encode(block, rows_per_batch)
+                return [[pair] for pair in zip(sizes, encoded, strict=True)]
+            batches = []
+            for start, size in zip(starts, sizes, strict=True):
+                rows = -(-size // len(self._connections))
+                counts = [min(rows, size - first) for first in range(0, size, rows)]
+                encoded = bodies.encode(block.slice(start, start + size), rows)
+                batches.append([*zip(counts, encoded, strict=True)])
+            return batches
+
+        return encode
+
+    def _bodies(self, table: Table, name: str, mode: str) -> Text:
+        dialect = self._dialect_of(table)
         names = dialect.inserted()
-        into = f"INSERT INTO {CrateDialect.name(dialect, block.name)} ({', '.join(names)})"
+        into = f"INSERT INTO {quoted(name)} ({', '.join(names)})"
         statement = json.dumps(f"{into} VALUES ({', '.join('?' * len(names))})").encode()
         row = dialect.row(
             JSON, Frame(b"[", b",", b"]"), b",", lambda name: json.dumps(name).encode() + b":"
@@ -109,7 +117,7 @@ class CratedbSession(Session):
         before, after = b'{"stmt":%b,"bulk_args":[' % statement, b"]}"
         if mode == SINGLE:
             before, after = b'{"stmt":%b,"args":' % statement, b"}"
-        return Text(row, Frame(before, b",", after), block.table.time_unit)
+        return Text(row, Frame(before, b",", after), table.time_unit)
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once every one is stored."""
@@ -124,31 +132,33 @@ class CratedbSession(Session):
         outcomes = [future.exception() for future in futures]
         errors = [error for error in outcomes if isinstance(error, Exception)]
         if errors:
-            raise PiecesFailed(self._together(errors, len(requests)), errors, len(requests))
+            raise RequestsFailed(self._together(errors, len(requests)), errors, len(requests))
 
     def _together(self, errors: Sequence[Exception], requests: int) -> Failure:
-        """Say what the errors of some requests mean for the rows of all of them."""
+        """Return what the errors of some requests mean for the rows of all of them."""
         found = {self.classify(error) for error in errors}
         if Failure.FATAL in found:
             return Failure.FATAL
-        # What is stored in part must not be sent again.
+        # A batch that is stored in part must not be sent again.
         whole = len(errors) == requests and found == {Failure.NOT_APPLIED}
         return Failure.NOT_APPLIED if whole else Failure.UNKNOWN
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
+        """Return what an error of `send` means for its rows.
 
-        A request is no transaction: what an error of the server's own leaves behind is not known.
+        A request is no transaction: after an internal error of the server any row may be stored.
         """
         match error:
-            case PiecesFailed():
+            case RequestsFailed():
                 return error.failure
-            case RowsRefused() if error.code in _REQUEST_IS_WRONG:
-                return Failure.FATAL
-            case RowsRefused():
+            case CrateRowsRefused() if error.code in UNKNOWN_RELATION or not _is_final(error.code):
                 return Failure.UNKNOWN if error.stored else Failure.NOT_APPLIED
+            case CrateRowsRefused():
+                return Failure.FATAL
             case Refused() if error.status >= 500:
                 return Failure.UNKNOWN
+            case Refused(status=404) if _code(error) in UNKNOWN_RELATION:
+                return Failure.NOT_APPLIED
             case _:
                 return classify(error)
 
@@ -168,8 +178,8 @@ class CratedbSession(Session):
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, in the order of time.
 
-        A portion goes on where the one before ended: with the instant of its last row, whose rows
-        are left to it, since more of them may follow.
+        A portion starts with the instant at which the one before ended, because more rows of that
+        instant may follow; the one before leaves them out.
         """
         (time,) = statement.parameters
         place = [output.name for output in statement.outputs].index(time)
@@ -192,12 +202,25 @@ def _portions(found: Sequence[Any], rows: int) -> Iterator[Sequence[Any]]:
         yield found[start : start + rows]
 
 
+def _is_final(code: int) -> bool:
+    """Whether an error will occur again: the request is wrong, or the table is blocked."""
+    return str(code).startswith("4") and code != _TOO_MANY_REQUESTS
+
+
+def _code(error: Refused) -> int:
+    """Return the number of CrateDB's error; 0 if the answer has none."""
+    try:
+        return int(json.loads(error.reply.body)["error"]["code"])
+    except (ValueError, KeyError, TypeError):
+        return 0
+
+
 def _insert(connection: Http, rows: int, body: bytes) -> None:
-    """Send one INSERT; an error unless every row was stored."""
+    """Send one INSERT; CrateRowsRefused unless every row was stored."""
     reply = connection.request("POST", "/_sql", body)
-    if reply.body.count(_STORED) == rows:  # so says every result of most replies
+    if reply.body.count(_STORED) == rows:  # in every result, without parsing
         return
     answer = reply.json()
     results = answer.get("results", [answer])
     if len(results) != rows or any(result.get("rowcount") != 1 for result in results):
-        raise RowsRefused(results)
+        raise CrateRowsRefused(results)

@@ -92,13 +92,11 @@ class Elasticsearch(Database):
         acknowledged="in the translog of the primary and of every copy in sync; "
         "index.translog.durability says whether that was synced to disk; visible after a refresh",
         oldest={"Elasticsearch": (8, 0), "OpenSearch": (2, 0)},
-        verified_against="Elasticsearch 8.6.2, OpenSearch 2.19.6",
         limits=(
             "floats must be finite, texts no longer than 32,766 bytes, client keys than 512",
             "the least and the greatest client key cannot be asked for: it is the _id",
             "time buckets of a table that counts nanoseconds: histograms count in doubles",
         ),
-        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = ElasticsearchOptions
     options: ElasticsearchOptions

@@ -67,8 +67,6 @@ class Graphite(Database):
         },
         acknowledged="nothing: carbon does not answer. A send returns when the kernel of this "
         "machine has taken the bytes",
-        verified_against="carbon, whisper and graphite-web 1.1.10",
-        kept_after_kill=False,
         limits=(
             "Rates are those at which sockets take bytes; what was lost shows when it is verified.",
             "Fields are numbers, and stored as doubles: integers beyond 2**53 are refused.",

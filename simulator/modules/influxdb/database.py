@@ -75,8 +75,6 @@ class Influxdb(Database):
         },
         acknowledged="in the write-ahead log, which is synced before the answer",
         oldest={"InfluxDB": (2, 0)},
-        verified_against="InfluxDB 2.7.12",
-        kept_after_kill=True,
         limits=(
             "a row whose tags and time are there already replaces the other",
             "instants from 1677-09-21 to 2262-04-11 only",

@@ -73,8 +73,6 @@ class IotDb(Database["IotDbSession"]):
         },
         acknowledged="in memory and handed to the write-ahead log, which is synced first only if "
         "the server's wal_mode is SYNC",
-        verified_against="IoTDB 2.0.1-beta, one ConfigNode and one DataNode",
-        kept_after_kill=False,
         limits=(
             "the time column is called `time` on the server",
             "names are case-insensitive",

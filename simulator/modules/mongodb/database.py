@@ -19,7 +19,7 @@ from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.query import Documents, Format
-from simulator.modules.shared.conninfo import redacted, scrubbed
+from simulator.modules.shared.conninfo import redacted, redacted_words
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession
@@ -109,7 +109,7 @@ class MongodbOptions(Options):
         """Return a text without the credentials, also without pieces of a password."""
         secrets = self.secrets()
         _, passwords = redacted(secrets["connection_string"])
-        return scrubbed(super().redact(text), [*passwords, secrets.get("password", "")])
+        return redacted_words(super().redact(text), [*passwords, secrets.get("password", "")])
 
 
 class Mongodb(Database["MongodbSession"]):
@@ -130,8 +130,6 @@ class Mongodb(Database["MongodbSession"]):
         acknowledged="stored by as many members as the write concern says; with j, or if "
         "w=majority implies it, also in their journals on disk",
         oldest={"MongoDB": (5, 2)},  # $top
-        verified_against="FerretDB 2.7 on DocumentDB (PostgreSQL 18); a real mongod has not been "
-        "had",
         indices=True,
         limits=(
             "The name of a column has no dot, does not begin with a dollar sign, and is not `_id`.",
@@ -140,7 +138,6 @@ class Mongodb(Database["MongodbSession"]):
             "A sum of integers that overflows 64 bits is an error.",
             "FerretDB stores a time series in a plain collection and reports no durability.",
         ),
-        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = MongodbOptions
     options: MongodbOptions

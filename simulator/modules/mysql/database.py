@@ -102,7 +102,6 @@ class MySql(Database):
         "what that is worth. With MyISAM: handed to the operating system",
         # Where window functions, casts to double and an order of texts by bytes came together.
         oldest={"MySQL": (8, 0, 17), "MariaDB": (10, 5)},
-        verified_against="MySQL 9.7.4, MariaDB 10.11.19",
         indices=True,
         limits=(
             (
@@ -115,7 +114,6 @@ class MySql(Database):
                 "its rows count as uncertain"
             ),
         ),
-        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = MySqlOptions
     options: MySqlOptions

@@ -73,8 +73,6 @@ class OpenTsdb(Database):
         },
         acknowledged="HBase has the points in memory and in its write-ahead log (with sync=false: "
         "the TSD has them in memory)",
-        verified_against="OpenTSDB 2.4.1 on HBase 2.6.4",
-        kept_after_kill=True,
         limits=(
             "Fields are numbers: a text can be a tag only.",
             "Tags and names are of ASCII letters, digits and - _ . /, names without the dot.",

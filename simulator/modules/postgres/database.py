@@ -1,50 +1,27 @@
 """PostgreSQL, through psycopg2 and binary COPY.
 
-Relatives that speak its protocol derive from `Postgres` and say what they do differently.
+Databases that speak its protocol derive from `PostgresWire`; relatives derive from `Postgres`.
 """
 
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from typing import ClassVar, assert_never
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
-from simulator.data.query import Query, Statement
-from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, former_names
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
-from simulator.modules.postgres.session import TRANSACTION, VALUES
-from simulator.modules.postgres.wire import PostgresWire, WireOptions
+from simulator.data.schema import PrimaryKey, Table, names_of
+from simulator.errors import SetupError
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server, with_remedy
+from simulator.modules.postgres.query import PostgresDialect
+from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql
+from simulator.modules.shared.conninfo import redacted, redacted_words
+from simulator.modules.shared.sql import TRANSACTION, VALUES
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class PostgresOptions(WireOptions):
-    """Options of the module `postgres`."""
-
-    use_values_lists: bool = Field(
-        default=False, description="send a batch as one INSERT with a list of rows, not as COPY"
-    )
-    transaction: bool = Field(
-        default=False, description="insert single rows, and commit once a batch"
-    )
-    primary_key_constraint: str = Field(
-        _DEFAULT_CONSTRAINT,
-        description="the constraint that makes the primary key, such as "
-        "PRIMARY KEY (device_id, timestamp, sequence_number)",
-    )
-    install_extensions: bool = Field(
-        default=False,
-        description="create the extension pgcrypto, which servers older than PostgreSQL 13 need "
-        "for --primary-key uuid",
-    )
-    create_indices: bool = Field(
-        default=False, description="make indices on (tags, time, first field) and (first field)"
-    )
-
-
 _SETTINGS = (
     "fsync",
     "full_page_writes",
@@ -57,38 +34,158 @@ _SETTINGS = (
 )
 
 
-class PostgresDialect(sql.Dialect):
-    """PostgreSQL's types, and what makes its aggregates exact."""
+class WireOptions(Options):
+    """Options of every database that speaks PostgreSQL's protocol."""
 
-    types: ClassVar[dict[Type, str]] = {
-        Type.INT16: "smallint",
-        Type.INT32: "integer",
-        Type.INT64: "bigint",
-        Type.FLOAT32: "real",
-        Type.FLOAT64: "double precision",
-        Type.BOOL: "boolean",
-        Type.TEXT: "varchar",
-        Type.TIMESTAMP: "timestamptz",
+    connection_string: SecretStr = Field(
+        description="how to reach the database, as a libpq connection string: "
+        "host=... port=... dbname=... user=..., or postgresql://user@host:port/database"
+    )
+    password: SecretStr | None = Field(
+        None, description="the user's password, if it is not in connection_string"
+    )
+    connect_timeout_s: int = Field(10, ge=2, description="how long to wait for a connection")
+
+    def public(self) -> dict[str, Any]:
+        """Return the options that may be shown: host, database and user, but no password."""
+        reach, _ = redacted(self.connection_string.get_secret_value())
+        return {**super().public(), "connection_string": reach}
+
+
+class PostgresWire(sql.SqlDatabase[PostgresSession]):
+    """A database that speaks PostgreSQL's protocol."""
+
+    options: WireOptions
+    remedies: ClassVar[Mapping[str, str]] = {
+        "^23505": "rows with these keys are already stored; run with --clean, or use another "
+        "--primary-key",
+        "^42501": "grant the permission: GRANT CREATE, USAGE ON SCHEMA ... TO ..., or make this "
+        "user the owner of the tables",
+        "^42883": "set install_extensions=true, or choose another --primary-key",
+        "^42P01": "run an insert first",
+        "^42P07": "drop it, or run with --clean",
+        "^53100": "free disk space on the server",
+        "^53200": "raise max_locks_per_transaction, if the server names it, or add memory",
     }
+    """Pattern of the SQLSTATE and the server's message -> what to try."""
 
-    def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal to compare a timestamp with.
+    def connect(self) -> PostgresSession:
+        """Open a connection."""
+        import psycopg2  # noqa: PLC0415  # a driver is imported only when its module connects
 
-        What is finer than PostgreSQL's microseconds is rounded up: no stored instant lies between.
-        """
-        microseconds = -(-value * 10**6 // unit.per_second)
-        return f"timestamptz '{(_EPOCH + timedelta(microseconds=microseconds)).isoformat(' ')}'"
+        try:
+            connection = psycopg2.connect(**self._libpq_options())
+            try:
+                connection.autocommit = True
+                with connection.cursor() as cursor:
+                    settings = self.session_settings().items()
+                    if settings:
+                        cursor.execute("; ".join(f"SET {name} = {to}" for name, to in settings))
+            except BaseException:
+                connection.close()
+                raise
+        except psycopg2.Error as error:
+            # Not `from error`: libpq quotes what it cannot parse, and that may be a password.
+            secrets = self.options.secrets()
+            _, passwords = redacted(secrets["connection_string"])
+            shown = redacted_words(self.explain(error), [*passwords, secrets.get("password", "")])
+            raise SetupError(f"{self.name}: {shown}") from None
+        return self.open(connection)
 
-    def number(self, column: Column, unit: TimeUnit) -> str:
-        """Return a column as a number whose sum is exact."""
-        if column.type is Type.TIMESTAMP:
-            seconds = f"extract(epoch FROM {self.name(column.name)})"
-            return f"CAST({seconds} * {unit.per_second} AS BIGINT)"
-        return super().number(column, unit)
+    def open(self, connection: Any) -> PostgresSession:
+        """Return the session of a connection."""
+        return PostgresSession(connection, self.dialect_of)
 
-    def ordered(self, column: Column) -> str:
-        """Return a text ordered by its bytes, whatever the language of the database."""
-        return f'{self.name(column.name)} COLLATE "C"'
+    def session_settings(self) -> dict[str, str]:
+        """Return the settings that statements and answers rely on; a server may default others."""
+        return {
+            "timezone": "'UTC'",
+            "standard_conforming_strings": "on",
+            "extra_float_digits": "3",
+        }
+
+    def _libpq_options(self) -> dict[str, Any]:
+        from psycopg2.extensions import parse_dsn  # noqa: PLC0415
+
+        secrets = self.options.secrets()
+        options: dict[str, Any] = {
+            "connect_timeout": self.options.connect_timeout_s,
+            # The system detects within 30 s that the server's node is gone.
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 4,
+            "tcp_user_timeout": 30_000,
+            "fallback_application_name": f"benchmark {socket.gethostname()}:{os.getpid()}",
+            **parse_dsn(secrets["connection_string"]),
+            "client_encoding": "UTF8",
+        }
+        if "password" in secrets:
+            options["password"] = secrets["password"]
+        return options
+
+    @contextmanager
+    def cursor(self) -> Iterator[Any]:
+        """Open an administration session and yield a cursor on its connection."""
+        with self.administration() as session, session.connection.cursor() as cursor:
+            yield cursor
+
+    def change(self, statements: Sequence[str]) -> None:
+        """Run statements in one message, which makes them one transaction."""
+        with self.cursor() as cursor:
+            cursor.execute("; ".join(statements))
+
+    def explain(self, error: Exception) -> str:
+        """Return an error in the server's words, with a remedy where one is known."""
+        code, words = getattr(error, "pgcode", None), self.words(error)
+        if not code:  # a server that refuses a connection sends a message without a SQLSTATE
+            return with_remedy(words, _REFUSALS)
+        return with_remedy(f"{code} {words}", self.remedies).removeprefix(f"{code} ")
+
+    def words(self, error: Exception) -> str:
+        """Return the server's message and its detail on one line."""
+        import psycopg2  # noqa: PLC0415
+
+        if not isinstance(error, psycopg2.Error):
+            return super().words(error)
+        parts = (error.diag.message_primary, error.diag.message_detail)
+        return " ".join((": ".join(filter(None, parts)) or str(error)).split())
+
+
+_REFUSALS = {
+    "password authentication failed|no password supplied": "check user and password: "
+    "--extra-option password=..., or the target's options",
+    'database ".*" does not exist': "create it (createdb), or name another in dbname",
+    'role ".*" does not exist': "name another user in connection_string",
+    "Connection refused|timeout expired|could not translate|No such file|No route": "check that "
+    "the server runs, and host and port in connection_string",
+    "no pg_hba.conf entry": "allow this client in the server's pg_hba.conf",
+    "too many clients|connection slots": "use fewer workers, or raise max_connections",
+    "starting up": "wait until the server has started",
+    "^invalid": "write connection_string as host=... port=... dbname=... user=..., or as a URL "
+    "with %-escapes, and set the password separately",
+}
+"""Pattern of the server's or libpq's words -> what to try."""
+
+
+class PostgresOptions(WireOptions, sql.SqlOptions):
+    """Options of the module `postgres`."""
+
+    use_values_lists: bool = Field(
+        default=False, description="send a batch as one INSERT with a list of rows, not as COPY"
+    )
+    transaction: bool = Field(
+        default=False, description="insert single rows, and commit once per batch"
+    )
+    primary_key_constraint: str = Field(
+        _DEFAULT_CONSTRAINT,
+        description="the constraint of the primary key, such as "
+        "PRIMARY KEY (device_id, timestamp, sequence_number)",
+    )
+    install_extensions: bool = Field(
+        default=False,
+        description="create the extension pgcrypto, which servers older than PostgreSQL 13 need "
+        "for --primary-key uuid",
+    )
 
 
 class Postgres(PostgresWire):
@@ -103,29 +200,32 @@ class Postgres(PostgresWire):
             TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
         },
         primary_keys={
-            # A serial of 4 bytes would be padded to the 8 of the next column anyway, and overflow
-            # after 2**31 rows, which a long fill-level test reaches.
+            # A serial of 4 bytes is padded to 8 by the next column, and overflows after 2**31
+            # rows, which a long fill-level test reaches.
             PrimaryKey.DB: "bigserial",
-            PrimaryKey.SQL: "bigint GENERATED ALWAYS AS IDENTITY, its sequence cached as many "
-            f"rows as a batch has, or {_DEFAULT_CACHE_ROWS}",
+            PrimaryKey.SQL: "bigint GENERATED ALWAYS AS IDENTITY; its sequence caches the rows "
+            f"of a batch, or {_DEFAULT_CACHE_ROWS}",
             PrimaryKey.CLIENT: "varchar, sent by the client",
             PrimaryKey.UUID: "uuid DEFAULT gen_random_uuid()",
             PrimaryKey.NONE: "no key and no id column",
         },
-        acknowledged="committed; the server's synchronous_commit and fsync say what that is worth",
+        acknowledged="committed; the server's synchronous_commit and fsync decide whether it is "
+        "durable",
         oldest={"PostgreSQL": (10,)},  # identity columns
-        verified_against="PostgreSQL 15.18, 17.11, 18.6",
         indices=True,
-        kept_after_kill=True,
     )
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions
     dialect: ClassVar[PostgresDialect] = PostgresDialect()
-    _settling: ClassVar[str] = "VACUUM (ANALYZE)"
-    _shown: ClassVar[tuple[str, ...]] = _SETTINGS
+    settling: ClassVar[str] = "VACUUM (ANALYZE)"
+    shown_settings: ClassVar[tuple[str, ...]] = _SETTINGS
+
+    def dialect_of(self, table: Table) -> PostgresDialect:
+        """Return the dialect, which is the same for every table."""
+        return self.dialect
 
     def insert_mode(self, batch_rows: int) -> str:
-        """Return the mode that the options ask for, else the one that the batch size does."""
+        """Return the mode of the options, or else of the batch size."""
         if self.options.transaction:
             return TRANSACTION
         return VALUES if self.options.use_values_lists else super().insert_mode(batch_rows)
@@ -138,71 +238,46 @@ class Postgres(PostgresWire):
             found.append("transaction and use_values_lists exclude each other; choose one")
         for name in ("transaction", "use_values_lists"):
             if getattr(options, name) and not batch_rows:
-                found.append(f"{name}=true needs to know how many rows; try --batch 1000")
+                found.append(f"{name}=true needs a batch size; try --batch 1000")
         constraint = options.primary_key_constraint
         default = type(options).model_fields["primary_key_constraint"].default
         if primary_key is PrimaryKey.NONE and constraint != default:
             found.append(
-                f"--primary-key: none leaves no place for primary_key_constraint={constraint!r}; "
-                "leave one of them out"
+                f"--primary-key none excludes primary_key_constraint={constraint!r}; "
+                "leave out one of them"
             )
         return found
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none."""
-        statements = [
-            statement
-            for table in tables
-            for name in table.names
-            for statement in self._create_table(table, name, batch_rows)
-        ]
         if self.options.install_extensions:
-            statements.insert(0, "CREATE EXTENSION IF NOT EXISTS pgcrypto")
-        if self.options.create_indices:
-            statements += sql.create_indices(self.dialect, tables)
-        self._execute(statements)
+            self.change(["CREATE EXTENSION IF NOT EXISTS pgcrypto"])
+        super().create(tables, batch_rows)
 
-    def _create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
-        """Return the statements that make one physical table."""
-        return [sql.create_table(self.dialect, table, name, *self._key(table, batch_rows))]
+    def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
+        """Return the statements that create one physical table."""
+        key = self.key(table, batch_rows)
+        return [sql.create_table(self.dialect_of(table), table, name, *key)]
 
-    def _key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
-        """Return what makes the table's primary key: the definition of a column, a constraint."""
-        constraint = self.options.primary_key_constraint
-        match table.primary_key:
-            case PrimaryKey.DB:
-                return "id bigserial", constraint
-            case PrimaryKey.SQL:
-                cache = batch_rows or _DEFAULT_CACHE_ROWS
-                return f"id bigint GENERATED ALWAYS AS IDENTITY (CACHE {cache})", constraint
-            case PrimaryKey.UUID:
-                return "id uuid DEFAULT gen_random_uuid()", constraint
-            case PrimaryKey.CLIENT:
-                return None, constraint
-            case PrimaryKey.NONE:
-                return None, None
-            case _:
-                assert_never(table.primary_key)
-
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables, all or none."""
-        self._execute([f"DROP TABLE IF EXISTS {self.dialect.names(former_names(tables))}"])
-
-    def create_indices(self, tables: Sequence[Table]) -> None:
-        """Create the secondary indices that are not there yet."""
-        self._execute(sql.create_indices(self.dialect, tables))
+    def key(self, table: Table, batch_rows: int) -> tuple[str | None, str | None]:
+        """Return the definition of the column that the database fills, and the constraint."""
+        if table.primary_key is PrimaryKey.NONE:
+            return None, None
+        id_column = self.dialect.ids.get(table.primary_key)
+        if table.primary_key is PrimaryKey.SQL:
+            id_column = f"{id_column} (CACHE {batch_rows or _DEFAULT_CACHE_ROWS})"
+        return id_column, self.options.primary_key_constraint
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Do what autovacuum would do some time later: hint bits, visibility map, statistics."""
-        with self._cursor() as cursor:
-            for table in tables:
-                for name in table.names:
-                    cursor.execute(f"{self._settling} {self.dialect.name(name)}")
+        """Do what autovacuum does some time later: hint bits, visibility map, statistics."""
+        with self.cursor() as cursor:
+            for name in names_of(tables):
+                cursor.execute(f"{self.settling} {self.dialect.name(name)}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the tables with their indices and long values."""
-        names = [self.dialect.name(name) for table in tables for name in table.names]
-        with self._cursor() as cursor:
+        names = [self.dialect.name(name) for name in names_of(tables)]
+        with self.cursor() as cursor:
             cursor.execute(
                 "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s) AS name",
                 (names,),
@@ -211,33 +286,29 @@ class Postgres(PostgresWire):
         return int(size)
 
     def describe(self) -> Server:
-        """Return the version, and the settings as they hold for this user and database."""
-        with self._cursor() as cursor:
+        """Return the version, and the settings for this user and database."""
+        with self.cursor() as cursor:
             cursor.execute("SELECT version()")
             ((version,),) = cursor.fetchall()
             cursor.execute(
                 "SELECT name, current_setting(name) FROM pg_settings WHERE name = ANY(%s)",
-                (list(self._shown),),
+                (list(self.shown_settings),),
             )
             settings = dict(cursor.fetchall())
         durable, durability = _durability(settings)
         return Server(version.split(" on ")[0], 1, durability, durable, settings)
 
-    def render(self, query: Query) -> Statement:
-        """Return the query as SQL."""
-        return sql.render(self.dialect, query)
-
 
 def _durability(settings: dict[str, str]) -> tuple[bool, str]:
-    """Return whether an acknowledged row survives a power cut, and the reason in a sentence."""
+    """Return whether an acknowledged row survives a power cut, and why, in a sentence."""
     shown = ("fsync", "synchronous_commit", "full_page_writes", "wal_sync_method")
-    told = ", ".join(f"{name}={settings[name]}" for name in shown if name in settings)
+    found = ", ".join(f"{name}={settings[name]}" for name in shown if name in settings)
     commit = settings.get("synchronous_commit")
     if settings.get("fsync") == "off":
         meaning = "survives a crash of the server, but not of the machine: nothing is synced"
-        return False, f"an acknowledged row {meaning} ({told})"
+        return False, f"an acknowledged row {meaning} ({found})"
     if commit == "off":
-        return False, f"an acknowledged row may be lost in a crash: it is synced later ({told})"
+        return False, f"an acknowledged row may be lost in a crash: it is synced later ({found})"
     with_standbys = settings.get("synchronous_standby_names") and commit != "local"
     where = "on disk here and with the synchronous standbys" if with_standbys else "on disk"
-    return True, f"an acknowledged row is in the write-ahead log {where} ({told})"
+    return True, f"an acknowledged row is in the write-ahead log {where} ({found})"

@@ -69,9 +69,7 @@ class QuestDb(Database):
         },
         acknowledged="committed to the write-ahead log; cairo.commit.mode says whether that was "
         "synced to disk; visible once the log is applied to the table",
-        verified_against="QuestDB 9.3.4",
         oldest={"QuestDB": (9, 2)},  # has DECIMAL, whose sums are exact
-        kept_after_kill=True,
         limits=(
             "a row whose key is there already is kept beside the other, or replaces it (dedup)",
             "rows from 1970 to 9999 only, in nanoseconds to 2261",

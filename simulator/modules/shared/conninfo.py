@@ -1,4 +1,4 @@
-"""Connection strings of libpq and MongoDB, and what may be shown of them.
+"""Connection strings of libpq and MongoDB, without their passwords.
 
 https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
 https://www.mongodb.com/docs/manual/reference/connection-string/
@@ -19,10 +19,10 @@ _WORD_PASSWORD = re.compile(
 _URL = re.compile(r"\s*[a-z][\w+.-]*://", re.IGNORECASE)
 
 
-def redacted(reach: str) -> tuple[str, list[str]]:
+def redacted(connection_string: str) -> tuple[str, list[str]]:
     """Return a connection string with its passwords hidden, and the passwords.
 
-    What could be a password is taken as widely as it goes, since no driver may be able to read it.
+    Hides too much rather than too little: the string may be one that no driver can parse.
     """
     hidden: list[str] = []
 
@@ -30,19 +30,19 @@ def redacted(reach: str) -> tuple[str, list[str]]:
         hidden.append(match[2])
         return f"{match[1]}***"
 
-    is_url = _URL.match(reach)
+    is_url = _URL.match(connection_string)
     for pattern in (_QUERY_PASSWORD, _USER_PASSWORD) if is_url else (_WORD_PASSWORD,):
-        reach = pattern.sub(hide, reach)
-    return reach, hidden
+        connection_string = pattern.sub(hide, connection_string)
+    return connection_string, hidden
 
 
-def scrubbed(words: str, secrets: Iterable[str]) -> str:
-    """Return a message without the secrets or a piece of them.
+def redacted_words(words: str, secrets: Iterable[str]) -> str:
+    """Return a message without the secrets and without parts of them.
 
-    A password that is not escaped as it should be reaches libpq, and its messages, in pieces.
+    A password that is not escaped correctly reaches libpq, and its messages, in parts.
     """
     whole = [form for secret in secrets for form in (secret, unquote(secret))]
-    pieces = {piece for text in whole for piece in (text, *re.split(r"[\s@/:'\\]+", text)) if piece}
-    for piece in sorted(pieces, key=len, reverse=True):
-        words = re.sub(rf"(?<!\w){re.escape(piece)}(?!\w)", "***", words)
+    parts = {part for text in whole for part in (text, *re.split(r"[\s@/:'\\]+", text)) if part}
+    for part in sorted(parts, key=len, reverse=True):
+        words = re.sub(rf"(?<!\w){re.escape(part)}(?!\w)", "***", words)
     return words

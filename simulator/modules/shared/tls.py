@@ -1,4 +1,4 @@
-"""What every connection over TCP has in common: who the server is, and when it is gone."""
+"""TCP connections: who the server is (TLS), and when it is gone (keepalive)."""
 
 import socket
 import ssl
@@ -9,27 +9,26 @@ from simulator.errors import SetupError
 
 CONNECT_S = 10.0
 
-# The options of a module that has TLS, which say what `tls_context` takes.
+# The options of a module with TLS: the arguments of `tls_context`.
 CA_FILE: str | None = Field(
     None,
     description="file with the certificate (PEM) of the authority that signed the server's, if the "
-    "system does not trust it anyway",
+    "system does not trust it",
 )
 CA: SecretStr | None = Field(
     None,
-    description="that certificate itself, which pods can take from a Secret: "
+    description="that certificate as text; pods can read it from a Secret: "
     "ca_from: {secret: NAME, key: ca.crt}",
 )
 INSECURE: bool = Field(
-    default=False, description="take any certificate: nobody checks who the server is"
+    default=False, description="accept any certificate, without a check of the server's identity"
 )
 
 
 def socket_options() -> list[tuple[int, int, int]]:
-    """Return options for a socket, as far as the system at hand has them; Linux has all.
+    """Return the options of a socket that this system has; Linux has all of them.
 
-    A server that is gone without a word, with its node, is missed within 30 s by the system itself,
-    so that an answer may still take an hour.
+    The system detects within 30 s that the server's node is gone, while an answer may take an hour.
     """
     wanted = {"TCP_KEEPIDLE": 10, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4, "TCP_USER_TIMEOUT": 30_000}
     options = [
@@ -43,9 +42,9 @@ def socket_options() -> list[tuple[int, int, int]]:
 
 
 def tls_context(ca_file: str | None, ca: SecretStr | None, *, insecure: bool) -> ssl.SSLContext:
-    """Return what checks a server's certificate, against a CA or the system's; SetupError if none.
+    """Return the context that checks a server's certificate; SetupError if the CA is unreadable.
 
-    `ca` is the text of the CA's certificate; `insecure` takes any certificate.
+    `ca` is the text of the CA's certificate; `insecure` accepts any certificate.
     """
     text = ca.get_secret_value() if ca else None
     try:

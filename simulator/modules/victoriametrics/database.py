@@ -71,8 +71,6 @@ class VictoriaMetrics(Database):
         acknowledged="the server has the points in memory; they can be found about a second later, "
         "and are on disk after -inmemoryDataFlushInterval (5 s), the index of a new series after "
         "twice that",
-        verified_against="VictoriaMetrics 1.145.0",
-        kept_after_kill=False,
         limits=(
             "Fields are numbers: a text can be a tag only, and not an empty one.",
             "Floats are at most 900,000, with 6 digits behind the point (see decimals).",

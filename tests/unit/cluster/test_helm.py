@@ -75,7 +75,7 @@ def helm(**options):
 def test_a_missing_helm_is_told_with_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    with pytest.raises(SetupError, match=r"helm is not on the PATH: install helm 3\.13 or newer"):
+    with pytest.raises(ConfigError, match=r"helm is not on the PATH: install helm 3\.13 or newer"):
         helm().version()
 
 
@@ -83,7 +83,7 @@ def test_a_missing_helm_is_told_with_what_to_install(tmp_path, monkeypatch):
 def test_an_old_helm_is_told_with_what_is_needed(program, version):
     program.is_version(version)
 
-    with pytest.raises(SetupError, match=r"is too old: 3\.13 or newer is needed"):
+    with pytest.raises(ConfigError, match=r"is too old: 3\.13 or newer is needed"):
         helm().version()
 
 

@@ -1,5 +1,6 @@
 """A sweep's removal that the user stops."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +18,7 @@ def test_who_stops_the_removal_is_told_how_to_remove_the_rest(monkeypatch, capsy
     release = SimpleNamespace(sweep="20261122-021754-6dfe", selector="", name="")
     cluster = SimpleNamespace(namespace="bench")
     options = SimpleNamespace(keep=False, kubeconfig=None, context=None)
-    runner = KubernetesRunner(release, cluster, options, None)
+    runner = KubernetesRunner(release, cluster, options, None, nullcontext())
     with pytest.raises(Interrupted):
         runner.__exit__()
 

@@ -15,14 +15,15 @@ def told(*words):
     return done.stdout
 
 
-def test_every_target_is_listed_with_what_it_was_verified_against():
+def test_every_target_is_listed_with_the_servers_it_was_verified_on():
     listed = json.loads(told("--format=json"))
     shown = told()
 
     assert {"sqlite", "null", "postgresql"} <= {row["target"] for row in listed}
     for row in listed:
         assert row["target"] in shown
-        assert row["verified_against"]
+        assert row["verified_on"]
+        assert row["draft"] == (row["verified_on"] == "draft")
 
 
 def test_one_target_is_told_with_its_modes_keys_and_options():

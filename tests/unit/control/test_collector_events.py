@@ -154,7 +154,7 @@ def test_a_worker_that_is_lost_is_reported_by_its_last_words(events_of):
 
     lost = [event.report for event in events if isinstance(event, ReportEvent)][1]
     assert (lost.index, lost.rows, lost.retried) == (1, 7, 2)
-    assert lost.error == "no report; last heard of in insert"
+    assert lost.error == "no report; last heartbeat in insert"
     assert events[-1].reports == 2
 
 
@@ -166,8 +166,8 @@ def test_a_check_tells_each_thing_that_it_tried(events_of):
 
     assert events[0] == PhaseEvent(phase="check")
     checks = [event for event in events if isinstance(event, CheckEvent)]
-    assert [check.name for check in checks] == ["reached", "durability", "rights"]
-    assert checks[0].told == "null, 0 node(s)"
+    assert [check.name for check in checks] == ["reached", "durability", "permissions"]
+    assert checks[0].detail == "null, 0 nodes"
     outcome = events[-1]
     assert (outcome.status, outcome.exit_code, outcome.reports) == ("done", 0, 0)
     assert not outcome.touched
@@ -186,7 +186,7 @@ def test_a_check_ends_with_the_first_thing_that_is_wrong(events_of):
     checks = [event.name for event in events if isinstance(event, CheckEvent)]
     assert checks == ["reached", "durability"]
     assert (events[-1].status, events[-1].exit_code) == ("failed", 1)
-    assert events[-1].cause.startswith("rights: ")
+    assert events[-1].cause.startswith("permissions: ")
     assert "no right to create" in events[-1].cause
 
 

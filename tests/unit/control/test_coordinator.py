@@ -126,7 +126,7 @@ def test_an_index_that_is_taken_is_refused():
         run.tables_ready.set()
         await run.register(registration(1, "first"), "1")
         await run.register(registration(1, "first"), "1")
-        with pytest.raises(Rejected, match="worker 1 is there already"):
+        with pytest.raises(Rejected, match="worker 1 is already registered"):
             await run.register(registration(1, "second"), "1")
         return run.uids, run.stopped.is_set()
 
@@ -187,7 +187,7 @@ def watched(run, appear_s, step):
 def test_a_worker_that_does_not_appear_ends_the_run():
     run = Coordinator(1, Clock())
 
-    assert watched(run, 120.0, 10) == "worker 0 has not appeared within 120 s"
+    assert watched(run, 120.0, 10) == "worker 0 did not register within 120 s"
     assert run._clock.now > 1000 + 120
 
 
@@ -196,7 +196,7 @@ def test_a_silent_worker_ends_the_run():
     run.uids[0] = "uid"
     run.beat(Heartbeat(index=0, phase="insert", rows=1))
 
-    assert watched(run, 120.0, 1) == f"worker 0 has not been heard of for {SILENCE_S:.0f} s"
+    assert watched(run, 120.0, 1) == f"worker 0 has been silent for {SILENCE_S:.0f} s"
     assert run._clock.now == 1000 + SILENCE_S + 1
 
 
@@ -249,9 +249,13 @@ def test_a_lost_worker_is_told_of_by_its_last_words():
 
     assert run.all_reports() == (
         whole,
-        WorkerReport(index=1, error="no report; last heard of in prefill", prefill_rows=30),
+        WorkerReport(index=1, error="no report; last heartbeat in prefill", prefill_rows=30),
         WorkerReport(
-            index=2, error="no report; last heard of in insert", rows=70, prefill_rows=9, retried=1
+            index=2,
+            error="no report; last heartbeat in insert",
+            rows=70,
+            prefill_rows=9,
+            retried=1,
         ),
     )
 

@@ -180,9 +180,11 @@ def test_a_collector_that_was_there_is_missed_sooner(client_of, monkeypatch):
 
 
 def test_a_refusal_is_not_asked_again(server, client_of):
-    server.status, server.content = 409, b"worker 0 is there already"
+    server.status, server.content = 409, b"worker 0 is already registered"
 
-    with pytest.raises(RunError, match="the collector refused /heartbeat: worker 0 is there"):
+    with pytest.raises(
+        RunError, match="the collector refused /heartbeat: worker 0 is already registered"
+    ):
         client_of(server.server_port).post("/heartbeat", BEAT)
 
     assert len(server.heard) == 1
@@ -385,14 +387,14 @@ def test_a_second_worker_of_an_index_is_refused_and_the_first_ones_report_counts
     thread = running(first, answers)
     collector.waited_for(is_inserting)
 
-    with pytest.raises(RunError, match="worker 0 is there already; two cannot both count"):
+    with pytest.raises(RunError, match="worker 0 is already registered by another process"):
         a_worker(client_of, collector.port, spec).run()
     assert collector.run.reports == {}
 
     first.stop(CAUSE)
     thread.join(10)
     reported = collector.run.reports[0]
-    with pytest.raises(RunError, match="there already"):
+    with pytest.raises(RunError, match="already registered"):
         a_worker(client_of, collector.port, spec).run()
     assert collector.run.reports[0] is reported
 

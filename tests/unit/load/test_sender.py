@@ -225,7 +225,7 @@ def test_uncertain_rows_of_one_of_four_tables_are_every_fourth(rows, batch, expe
 
 def test_uncertain_sends_are_bounded():
     database = Database([UNKNOWN] * 1000)
-    with pytest.raises(RunError, match=f"more than {MAX_UNCERTAIN_SENDS} sends"):
+    with pytest.raises(RunError, match=f"more than {MAX_UNCERTAIN_SENDS} batches"):
         insert(database, rows=10_000)
 
     assert database.attempts == MAX_UNCERTAIN_SENDS + 1

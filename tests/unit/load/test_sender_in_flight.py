@@ -127,7 +127,7 @@ def test_sends_that_are_lost_together_count_as_one_failure():
     sender = insert(Database([Failed(Failure.UNKNOWN)] * most, sends=most), rows=10 * most)
     assert len(sender.uncertain) == most
 
-    with pytest.raises(RunError, match=f"more than {most} sends"):
+    with pytest.raises(RunError, match=f"more than {most} batches"):
         insert(Database([Failed(Failure.UNKNOWN)] * (most + 1), sends=most), rows=10 * most + 10)
 
 

@@ -95,14 +95,14 @@ def test_of_a_secret_that_is_mounted_whole_only_the_keys_are_read(projected):
 
 
 def test_secrets_that_are_not_there_are_told_with_their_place(tmp_path):
-    with pytest.raises(ConfigError, match=r"secrets cannot be read: .*nowhere/token"):
+    with pytest.raises(ConfigError, match=r"cannot read the run's secrets: .*nowhere/token"):
         read_secrets(tmp_path / "nowhere")
 
 
 def test_secrets_that_are_no_text_are_told_without_their_content(projected):
     (projected / "options" / "password").write_bytes(b"\xff\xfehidden")
 
-    with pytest.raises(ConfigError, match="secrets cannot be read") as error:
+    with pytest.raises(ConfigError, match="cannot read the run's secrets") as error:
         read_secrets(projected)
 
     assert "hidden" not in str(error.value)
@@ -152,7 +152,7 @@ def test_a_specification_of_another_version_is_told_with_both(tmp_path):
     ],
 )
 def test_garbage_is_no_specification(tmp_path, content):
-    with pytest.raises(ConfigError, match="the run's specification cannot be read"):
+    with pytest.raises(ConfigError, match="cannot read the run's specification"):
         read_spec(written(tmp_path / "spec.json", content))
 
 

@@ -427,8 +427,8 @@ def test_what_is_wrong_or_unknown_is_told_run_by_run():
     runs = [run(), run(outcome(verdict=wrong), number=2), run(outcome(verdict=unknown), number=3)]
 
     assert mismatches_of(result(runs)) == [
-        "1 workers, run 2: t: count: expected 2, found 1",
-        "1 workers, run 3: no answer",
+        "1 worker, run 2: t: count: expected 2, found 1",
+        "1 worker, run 3: no answer",
     ]
 
 

@@ -1,0 +1,57 @@
+"""One run at a time on one database: a ConfigMap in the namespace that names its holder.
+
+It carries the sweep's label, so that whatever removes the sweep removes the lock as well.
+"""
+
+from types import TracebackType
+from typing import Self
+
+from cli.cluster.api import Cluster, Exists, NotFound
+from cli.cluster.release import NAME, OWNER, PROGRAM, SWEEP, is_abandoned, this_owner
+from cli.host.lock import holder_of, in_use
+from cli.host.program import program
+
+_TRIES = 3
+
+
+class ClusterLock:
+    """A context that holds the lock of a database; ConfigError if another sweep holds it."""
+
+    def __init__(self, cluster: Cluster, key: str, sweep: str, command: str) -> None:
+        self._cluster = cluster
+        self._name = f"bench-lock-{key}"
+        self._labels = {NAME: PROGRAM, SWEEP: sweep, OWNER: this_owner()}
+        self._command = command
+
+    def __enter__(self) -> Self:
+        for _ in range(_TRIES):
+            try:
+                self._cluster.create_config_map(self._name, self._labels, holder_of(self._command))
+            except Exists:
+                self._remove_abandoned()
+            else:
+                return self
+        raise in_use({}, "try again")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._cluster.delete("configmaps", self._name)
+
+    def _remove_abandoned(self) -> None:
+        """Remove the lock of a command line of this machine that has ended without doing so."""
+        try:
+            found = self._cluster.object("configmaps", self._name)
+        except NotFound:
+            return
+        labels = found["metadata"].get("labels", {})
+        if not is_abandoned(labels.get(OWNER, "")):
+            sweep, namespace = labels.get(SWEEP, "ID"), self._cluster.namespace
+            raise in_use(
+                found.get("data", {}),
+                f"if it was killed: `{program()} cleanup -n {namespace} --run {sweep}`",
+            )
+        self._cluster.delete("configmaps", self._name)

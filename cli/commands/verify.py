@@ -1,0 +1,74 @@
+"""`verify`: compare what is stored with what an insert left, at any later time."""
+
+from pathlib import Path
+
+import click
+
+from cli import plan
+from cli.commands.common import Choice, Command, common_options, conclude, option, start
+from cli.commands.stored import inserted
+from cli.files.prepare import reopened
+from simulator.errors import ConfigError
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import VerifyMode
+
+_EXAMPLES = """\b
+Examples:
+  python run.py verify --target sqlite
+  python run.py verify -t postgresql --dataset results/20261122T0900...json --verify counts
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@common_options
+@option(
+    "--dataset",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Result file of the insert.  [default: the target's last insert in --output]",
+)
+@option(
+    "--verify",
+    type=click.Choice([VerifyMode.COUNTS.value, VerifyMode.FULL.value]),
+    default=VerifyMode.FULL.value,
+    show_default=True,
+    help="counts: rows, sums, minima, maxima, distinct keys; full: every row as well.",
+)
+def verify(  # noqa: PLR0913
+    *,
+    choice: Choice,
+    output: Path,
+    timeout: float,
+    form: str,
+    quiet: bool,
+    force: bool,
+    dry_run: bool,
+    dataset: Path | None,
+    verify: str,
+) -> None:
+    """Compare what a target stores with what an insert left.
+
+    Run it at any time after an insert: after a restart, a failover or an upgrade of the database.
+    Nothing is written. Exit code 0: every row is stored, exactly once and unchanged; 3: it is not.
+    """
+    del force  # no workers are started
+    problems: list[str] = []
+    found = choice.resolve(choice.extra_options(problems), problems)
+    if problems or not found:
+        raise ConfigError(problems)
+    plan.expect_stored(found, verify)
+    stored = inserted(output, found.name, dataset)
+    with reopened(stored, quiet=quiet) as asked:
+        sweep = start(Kind.VERIFY, found, output, asked)
+        planned = plan.verify_run(
+            sweep.result.sweep_id, found, asked, mode=VerifyMode(verify), timeout_s=timeout
+        )
+        sweep.result.configuration = {
+            "rows": asked.rows,
+            "workload": asked.workload,
+            "seed": asked.seed,
+            "verify": verify,
+            "timeout_s": timeout,
+            **found.options.public(),
+        }
+        conclude(sweep, [planned], choice, form=form, quiet=quiet, dry=dry_run)

@@ -1,0 +1,60 @@
+"""How many local workers this machine can run: bounded by its cores and its free memory."""
+
+from pathlib import Path
+
+import psutil
+
+from cli.host.machine import usable_cores
+
+WORKERS_PER_CORE = 8
+_ALWAYS_ALLOWED = 16
+"""The largest worker count of the default sweep."""
+_COLLECTOR_BYTES = 256 << 20
+_WORKER_BYTES = 96 << 20
+"""A worker with its driver and small batches takes 60 to 90 MiB."""
+_BATCH_ROW_BYTES = 512
+_CGROUPS = (
+    # (limit, usage) of cgroup v2, then v1
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (
+        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ),
+)
+
+
+def too_many(workers: int, batch_rows: int) -> list[str]:
+    """Return why this machine cannot run that many workers, one sentence for each bound."""
+    problems = []
+    cores = usable_cores()
+    most = max(WORKERS_PER_CORE * cores, _ALWAYS_ALLOWED)
+    if workers > most:
+        problems.append(
+            f"--workers: {workers:,} workers are too many for the {cores} cores of this machine;"
+            f" use {most} or fewer, --runner kubernetes, or --force to insist"
+        )
+    free, each = free_memory_bytes(), _WORKER_BYTES + _BATCH_ROW_BYTES * batch_rows
+    fitting = max((free - _COLLECTOR_BYTES) // each, 0)
+    if workers > fitting:
+        remedy = f"use {fitting:,} or fewer, a smaller --batch" if fitting else "free some memory"
+        problems.append(
+            f"--workers: {workers:,} workers need about"
+            f" {_gib(_COLLECTOR_BYTES + workers * each)} of memory, and {_gib(free)} are free;"
+            f" {remedy}, --runner kubernetes, or --force to insist"
+        )
+    return problems
+
+
+def free_memory_bytes() -> int:
+    """Return the memory that new processes can take within the container limit, if any."""
+    free = psutil.virtual_memory().available
+    for limit, usage in _CGROUPS:
+        try:
+            free = min(free, int(limit.read_text()) - int(usage.read_text()))
+        except (OSError, ValueError):
+            continue  # no such file, or "max": there is no limit
+    return max(free, 0)
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:,.1f} GiB"

@@ -1,0 +1,13 @@
+"""Folders of the user's that outlive a command."""
+
+import os
+from pathlib import Path
+
+
+def state_folder() -> Path:
+    """Return the folder for locks and rescued results; it may not exist yet.
+
+    https://specifications.freedesktop.org/basedir-spec/latest/ (XDG_STATE_HOME)
+    """
+    base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(base).expanduser() / "iotbench"

@@ -1,0 +1,105 @@
+"""One run at a time on one database: a lock file that names its holder.
+
+The kernel releases the lock when its process ends, however it ends, so no lock outlives its run.
+"""
+
+import fcntl
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cli.host.folders import state_folder
+from cli.host.owner import user_name
+from simulator.errors import ConfigError
+
+
+def holder_of(command: str) -> dict[str, str]:
+    """Return who runs a command: what a lock shows to others."""
+    return {
+        "command": command,
+        "user": user_name(),
+        "host": platform.node(),
+        "pid": str(os.getpid()),
+        "since": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC",
+    }
+
+
+def in_use(holder: Mapping[str, str], remedy: str) -> ConfigError:
+    """Return the error for a database on which another run is in progress."""
+    details = ""
+    if holder:
+        details = "`{command}`, started by {user} on {host} at {since}, process {pid}".format_map(
+            holder
+        )
+    return ConfigError(
+        f"another run is in progress on this database: {details or 'it has just started'};"
+        f" wait until it ends, or {remedy}"
+    )
+
+
+@contextmanager
+def locked(key: str, command: str) -> Iterator[None]:
+    """Hold the lock of a database for the duration of a command; ConfigError if it is held."""
+    folder = _folder()
+    path = folder / f"{key}.lock"
+    handle = _opened(path)
+    try:
+        os.truncate(handle, 0)
+        os.write(handle, json.dumps(holder_of(command)).encode())
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def remove_free_locks() -> list[Path]:
+    """Remove the lock files of killed processes, which nothing holds; return their paths."""
+    removed = []
+    for path in sorted(_folder().glob("*.lock")):
+        with suppress(ConfigError):  # a run is in progress
+            handle = _opened(path)
+            path.unlink(missing_ok=True)
+            os.close(handle)
+            removed.append(path)
+    return removed
+
+
+def _opened(path: Path) -> int:
+    """Return the lock file, open and locked; ConfigError if another process has locked it."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _holder(handle)
+            os.close(handle)
+            raise in_use(holder, "stop that process") from None
+        # The holder before us may have removed the file after we had opened it.
+        with suppress(FileNotFoundError):
+            if path.stat().st_ino == os.fstat(handle).st_ino:
+                return handle
+        os.close(handle)
+
+
+def _holder(handle: int) -> dict[str, str]:
+    try:
+        found = json.loads(os.pread(handle, 4096, 0))
+    except ValueError:  # it is being written
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _folder() -> Path:
+    """Return the folder of the user's locks; ConfigError if there is no place for it."""
+    fallback = Path(tempfile.gettempdir()) / f"iotbench-locks-{os.getuid()}"
+    for folder in (state_folder() / "locks", fallback):
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
+                return folder
+    raise ConfigError(f"cannot create the lock folder {fallback}; set XDG_STATE_HOME to another")

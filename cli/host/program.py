@@ -1,0 +1,17 @@
+"""How the user calls this program: `python run.py` in a checkout, `iotbench` once installed."""
+
+import sys
+from pathlib import Path
+
+INSTALLED = "iotbench"
+SCRIPT = "run.py"
+
+
+def program_name() -> str:
+    """Return the name for usage lines and shell completion."""
+    return INSTALLED if Path(sys.argv[0]).name == INSTALLED else SCRIPT
+
+
+def program() -> str:
+    """Return the words that start a command, for messages that suggest one."""
+    return INSTALLED if program_name() == INSTALLED else f"python {SCRIPT}"

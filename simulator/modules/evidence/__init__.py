@@ -1,0 +1,103 @@
+"""What the contract tests have shown of each module: a JSON file per module, written by the tests.
+
+`pytest tests/contract --evidence` writes the files; the documentation and `targets` read them.
+"""
+
+import datetime as dt
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+FOLDER = Path(__file__).parent
+STAND_IN = "stand-in"
+"""The server of a record whose cases ran on a stand-in, not on the database itself."""
+
+
+class Kill(StrEnum):
+    """What was left of the acknowledged rows after a kill -9 of the server under inserts."""
+
+    ALL_KEPT = "all kept"
+    SOME_LOST = "some lost"
+    NOT_TRIED = "not tried"
+
+
+class Record(BaseModel):
+    """One target of the contract suite whose cases have all passed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str
+    """The target's name in tests/contract/targets.py."""
+    server: str
+    """Product and version as the server reports them, or STAND_IN."""
+    date: dt.date
+    cases: int
+    """How many cases passed."""
+    kill: Kill = Kill.NOT_TRIED
+    note: str = ""
+    """What a reader must know about this server, in half a sentence."""
+
+
+class Evidence(BaseModel):
+    """All records of one module."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    module: str
+    records: tuple[Record, ...] = ()
+
+    @property
+    def real(self) -> list[Record]:
+        """The records of real servers."""
+        return [record for record in self.records if record.server != STAND_IN]
+
+    @property
+    def draft(self) -> bool:
+        """Whether the module has never passed on a real server."""
+        return not self.real
+
+    @property
+    def servers(self) -> str:
+        """The real servers, each product once with its versions; `draft` without any."""
+        products: dict[str, list[str]] = {}
+        for record in self.real:
+            product, _, version = record.server.partition(" ")
+            versions = products.setdefault(product, [])
+            if version not in versions:
+                versions.append(version)
+        shown = (f"{product} {', '.join(versions)}" for product, versions in products.items())
+        return "; ".join(shown) or "draft"
+
+    @property
+    def kill(self) -> Kill:
+        """The worst outcome of the kill test on a real server."""
+        outcomes = {record.kill for record in self.real}
+        order = (Kill.SOME_LOST, Kill.ALL_KEPT)
+        return next((kill for kill in order if kill in outcomes), Kill.NOT_TRIED)
+
+    def with_record(self, record: Record) -> "Evidence":
+        """Return the evidence with the record in place of an earlier one of the same target.
+
+        A loss stays on record for the same server: a later kill may come at a luckier moment.
+        """
+        earlier = next((old for old in self.records if old.target == record.target), None)
+        lost = earlier and earlier.kill is Kill.SOME_LOST and earlier.server == record.server
+        kept = record.model_copy(update={"kill": Kill.SOME_LOST}) if lost else record
+        others = [old for old in self.records if old.target != record.target]
+        ordered = sorted([*others, kept], key=lambda each: each.target)
+        return self.model_copy(update={"records": tuple(ordered)})
+
+
+def evidence(module: str, folder: Path = FOLDER) -> Evidence:
+    """Return what the tests have shown of a module; no records for a module of the user's own."""
+    path = folder / f"{module}.json"
+    if not path.is_file():
+        return Evidence(module=module)
+    return Evidence.model_validate_json(path.read_text(encoding="utf-8"))
+
+
+def write(found: Evidence, folder: Path = FOLDER) -> None:
+    """Write a module's file."""
+    path = folder / f"{found.module}.json"
+    path.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")

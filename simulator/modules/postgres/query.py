@@ -1,0 +1,50 @@
+"""PostgreSQL's SQL: types, and what makes its aggregates exact."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar
+
+from simulator.data.schema import Column, PrimaryKey, TimeUnit, Type
+from simulator.modules.shared import sql
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class PostgresDialect(sql.Dialect):
+    """PostgreSQL's types, and what makes its aggregates exact."""
+
+    types: ClassVar[Mapping[Type, str]] = {
+        Type.INT16: "smallint",
+        Type.INT32: "integer",
+        Type.INT64: "bigint",
+        Type.FLOAT32: "real",
+        Type.FLOAT64: "double precision",
+        Type.BOOL: "boolean",
+        Type.TEXT: "varchar",
+        Type.TIMESTAMP: "timestamptz",
+    }
+    ids: ClassVar[Mapping[PrimaryKey, str]] = {
+        PrimaryKey.DB: "id bigserial",
+        PrimaryKey.SQL: "id bigint GENERATED ALWAYS AS IDENTITY",
+        PrimaryKey.UUID: "id uuid DEFAULT gen_random_uuid()",
+    }
+    """Without PRIMARY KEY: the option `primary_key_constraint` adds the constraint."""
+
+    def instant(self, value: int, unit: TimeUnit) -> str:
+        """Return the literal to compare a timestamp with.
+
+        Finer than microseconds it is rounded up, because no stored instant lies between.
+        """
+        microseconds = -(-value * 10**6 // unit.per_second)
+        return f"timestamptz '{(_EPOCH + timedelta(microseconds=microseconds)).isoformat(' ')}'"
+
+    def number(self, column: Column, unit: TimeUnit) -> str:
+        """Return a column as a number whose sum is exact."""
+        if column.type is Type.TIMESTAMP:
+            seconds = f"extract(epoch FROM {self.name(column.name)})"
+            return f"CAST({seconds} * {unit.per_second} AS BIGINT)"
+        return super().number(column, unit)
+
+    def ordered(self, column: Column) -> str:
+        """Return a text column that sorts by bytes, whatever the collation of the database."""
+        return f'{self.name(column.name)} COLLATE "C"'

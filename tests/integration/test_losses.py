@@ -1,0 +1,133 @@
+"""A measurement is never lost: not to a full disk, a removed folder or a closed pipe."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+
+SMALL = ("--workers=1", "--runs=1", "--num-inserts=100", "--batch=10")
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", *SMALL)
+Wait = Callable[[Callable[[], Any]], Any]
+
+
+@pytest.fixture
+def full_disk(cli: CommandLine) -> Iterator[Path]:
+    """A full file system of its own, mounted as the output folder."""
+    cli.output.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(cli.output)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if mounted.returncode:
+        pytest.skip(f"a small file system cannot be mounted: {mounted.stderr.strip()}")
+    try:
+        with (
+            pytest.raises(OSError, match="No space left"),
+            (cli.output / "ballast").open("wb") as f,
+        ):
+            f.write(bytes(1 << 20))
+        yield cli.output
+    finally:
+        subprocess.run(["umount", str(cli.output)], check=True)
+
+
+def rescued(cli: CommandLine) -> Any:
+    """The one result in the fallback folder."""
+    (file,) = (cli.state / "results").glob("*.json")
+    return json.loads(file.read_text())
+
+
+def test_on_a_full_disk_the_table_is_printed_and_the_result_rescued(
+    cli: CommandLine, full_disk: Path
+) -> None:
+    done = cli.run("insert", *SQLITE)
+
+    assert done.code == 1
+    assert "verified" in done.out
+    assert f"error: {full_disk}" in done.err
+    assert "No space left on device" in done.err
+    assert f"the result is in {cli.state / 'results'}" in done.err
+    assert rescued(cli)["runs"][0]["metrics"]["rows"] == 100
+    assert [file.name for file in full_disk.iterdir()] == ["ballast"]
+
+
+def test_a_removed_output_folder_costs_nothing_but_the_exit_code(
+    cli: CommandLine, eventually: Wait
+) -> None:
+    running = cli.start("insert", *SQLITE, "--rate=50", "--quiet")
+    eventually((cli.folder / "bench.db").exists)
+    shutil.rmtree(cli.output)
+    done = cli.finish(running)
+
+    assert done.code == 1
+    assert "verified" in done.out
+    assert "No such file or directory" in done.err
+    assert rescued(cli)["status"] == "done"
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_a_full_standard_output_is_named_and_the_result_stored(cli: CommandLine, form: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = cli.finish(cli.start("insert", *SQLITE, "--quiet", f"--format={form}", stdout=full))
+
+    assert done.code == 1
+    assert "error: standard output: No space left on device" in done.err
+    assert f"show {cli.output}" in done.err
+    assert cli.results()[0]["status"] == "done"
+
+
+def test_a_closed_pipe_is_named_and_the_result_stored(cli: CommandLine) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = cli.finish(cli.start("insert", *SQLITE, stdout=writer))
+    finally:
+        os.close(writer)
+
+    assert done.code == 1
+    assert "error: standard output: Broken pipe" in done.err
+    assert cli.results()[0]["status"] == "done"
+
+
+@pytest.mark.parametrize("stderr", ["closed", "full"])
+def test_standard_error_that_takes_nothing_stops_nothing(cli: CommandLine, stderr: str) -> None:
+    if stderr == "closed":
+        reader, writer = os.pipe()
+        os.close(reader)
+    else:
+        writer = os.open("/dev/full", os.O_WRONLY)
+    try:
+        done = cli.finish(cli.start("insert", *SQLITE, stderr=writer))
+    finally:
+        os.close(writer)
+
+    assert done.code == 0
+    assert "verified" in done.out
+
+
+@pytest.mark.parametrize("command", [["targets"], ["targets", "--help"]])
+def test_other_commands_name_a_full_standard_output_too(
+    cli: CommandLine, command: list[str]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = cli.finish(cli.start(*command, stdout=full))
+
+    assert done.code == 1
+    assert "No space left on device" in done.err
+
+
+def test_a_failed_run_names_its_cause_on_standard_error(cli: CommandLine) -> None:
+    path = "--extra-option=path=no/such/folder/bench.db"
+    done = cli.run("insert", "--target=sqlite", path, *SMALL, "--quiet", "--format=csv")
+
+    assert done.code == 1
+    assert done.out == ""
+    assert "insert failed: " in done.err
+    assert "no/such/folder" in done.err

@@ -1,0 +1,107 @@
+"""`verify`: what is stored against what an insert left, any time later."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
+INSERT = ("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100", "--num-inserts=500")
+
+
+def swap(cli: CommandLine) -> None:
+    """Swap two values of the only device: no aggregate of them changes."""
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as connection:
+        rows = connection.execute("SELECT rowid, temperature FROM events LIMIT 2").fetchall()
+        (one, first), (other, second) = rows
+        assert first != second
+        pairs = [(second, one), (first, other)]
+        connection.executemany("UPDATE events SET temperature = ? WHERE rowid = ?", pairs)
+        connection.commit()
+
+
+def change(cli: CommandLine, statement: str) -> None:
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+@pytest.mark.parametrize("mode", ["counts", "full"])
+def test_what_an_insert_left_is_verified(cli: CommandLine, mode: str) -> None:
+    assert cli.run(*INSERT).code == 0
+    done = cli.run("verify", *SQLITE, f"--verify={mode}", "--format=json")
+
+    assert done.code == 0, done.err
+    checks = {row["check"]: row for row in done.json["rows"]}
+    assert checks["events: count"]["found"] == "1000"
+    assert ("events: every row" in checks) == (mode == "full")
+    assert {row["verdict"] for row in done.json["rows"]} == {"verified"}
+    assert [result["kind"] for result in cli.results()] == ["insert", "verify"]
+    assert cli.leftovers() == []
+
+
+def test_two_swapped_values_are_found_by_full_alone(cli: CommandLine) -> None:
+    cli.run(*INSERT, "--workers=1")
+    swap(cli)
+
+    assert cli.run("query", *SQLITE).code == 0
+    assert cli.run("verify", *SQLITE, "--verify=counts").code == 0
+    done = cli.run("verify", *SQLITE)
+    assert done.code == 3
+    assert "missing 2" in done.out
+    assert "mismatch" in done.out
+
+
+def test_a_lost_row_is_a_mismatch_and_the_row_is_named(cli: CommandLine) -> None:
+    cli.run(*INSERT)
+    change(cli, "DELETE FROM events WHERE rowid = 7")
+    done = cli.run("verify", *SQLITE, "--format=csv")
+
+    assert done.code == 3
+    assert "events: count,1000,999,mismatch" in done.out
+
+
+def test_tables_that_are_gone_are_named(cli: CommandLine) -> None:
+    cli.run(*INSERT)
+    change(cli, "DROP TABLE events")
+    done = cli.run("verify", *SQLITE)
+
+    assert done.code == 1
+    assert "no such table: events" in done.out
+
+
+def test_an_earlier_insert_is_verified_by_its_result_file(cli: CommandLine) -> None:
+    cli.run(*INSERT)
+    (first,) = cli.output.glob("*.json")
+    cli.run(*INSERT, "--seed=2")
+
+    assert cli.run("verify", *SQLITE).code == 0
+    assert cli.run("verify", *SQLITE, f"--dataset={first}").code == 3
+
+
+def test_an_insert_that_did_not_finish_is_refused(cli: CommandLine) -> None:
+    cli.run("insert", *SQLITE, "--workers=1", "--num-inserts=50000000", "--timeout=1")
+    done = cli.run("verify", *SQLITE)
+
+    assert done.code == 2
+    assert "did not finish" in done.err
+
+
+def test_what_stores_nothing_cannot_be_verified(cli: CommandLine) -> None:
+    done = cli.run("verify", "--target=null")
+
+    assert done.code == 4
+    assert "null stores nothing to verify" in done.err
+
+
+def test_a_file_is_verified_too(cli: CommandLine) -> None:
+    rows = "".join(f"2026-11-22T00:00:{i:02d},{i}\n" for i in range(60))
+    (cli.folder / "readings.csv").write_text("time,value\n" + rows)
+    inserted = cli.run("insert", *SQLITE, "--data=readings.csv", "--workers=2", "--runs=1")
+    assert inserted.code == 0, inserted.err
+
+    assert cli.run("verify", *SQLITE).code == 0
+    change(cli, "UPDATE readings SET value = -1 WHERE rowid = 9")
+    assert cli.run("verify", *SQLITE).code == 3

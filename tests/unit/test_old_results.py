@@ -1,0 +1,37 @@
+"""Result files that version 0.1.0 wrote are still read and printed."""
+
+import json
+
+import pytest
+
+from cli import results
+from cli.report.tables import FORMATS, printed
+from tests import ROOT
+
+FILES = sorted((ROOT / "tests/files/format1").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_result_file_of_format_1_is_read_and_printed(path, form):
+    assert printed(results.read(path), path, form).strip() or path.stem == "failed"
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "exit_code"),
+    [("insert", 2, 0), ("query", 5, 0), ("steps", 2, 0), ("failed", 0, 1)],
+)
+def test_the_numbers_of_a_result_file_of_format_1_are_kept(name, rows, exit_code):
+    result = results.read(ROOT / f"tests/files/format1/{name}.json")
+    shown = json.loads(printed(result, None, "json"))
+
+    assert len(shown["rows"]) == rows
+    assert result.exit_code == shown["exit_code"] == exit_code
+
+
+@pytest.mark.parametrize("name", ["insert", "steps"])
+def test_the_manifest_of_format_1_still_says_what_the_tables_hold(name):
+    manifest = results.read(ROOT / f"tests/files/format1/{name}.json").manifest
+
+    assert manifest.complete
+    assert manifest.rows == manifest.dataset.rows > 0
