@@ -140,8 +140,8 @@ def test_a_refused_point_is_no_stored_row(opentsdb, mode):
     with opentsdb.connect() as session:
         good = encoded(session, readings(1), mode)
         (body,) = good.data
-        bad = Payload(1, mode, [body.replace(b'"d1"', b'"not a tag"', 1)])
-        with pytest.raises(PutError, match="1 points were not stored: Invalid tag value") as caught:
+        bad = Payload(1, mode, [body.replace(b'"d1"', b'"not a tag"')])
+        with pytest.raises(PutError, match="2 points were not stored: Invalid tag value") as caught:
             session.send(bad)
         assert session.classify(caught.value) is Failure.FATAL
         assert session.alive

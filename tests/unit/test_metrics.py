@@ -29,7 +29,7 @@ LIMITS = Limits(
     letters=LETTERS,
     large_integers=False,
     more_in_tags=".",
-    told="small letters",
+    allowed="small letters",
     finer="try another",
 )
 TIME = Column("time", Type.INT64, Role.TIME)

@@ -39,7 +39,7 @@ _LIMITS = Limits(
     letters=queries.LETTERS,
     large_integers=False,
     more_in_tags="",
-    told="ASCII letters, digits, - and _",
+    allowed="ASCII letters, digits, - and _",
     finer="--tick-ms 1000 and a --start-time give whole seconds",
 )
 

@@ -25,7 +25,7 @@ _LIMITS = Limits(
     letters=queries.LETTERS,
     large_integers=True,
     more_in_tags=".",
-    told="ASCII letters, digits and - _ . /, names without the dot",
+    allowed="ASCII letters, digits and - _ . /, names without the dot",
     finer="the workload iot has whole milliseconds",
 )
 _REFUSED = ("Invalid ", "Unable to parse", "Unknown metric", "Too many tags", "Missing ")

@@ -26,7 +26,7 @@ _LIMITS = Limits(
     letters=None,
     large_integers=False,
     more_in_tags="",
-    told="",
+    allowed="",
     finer="the workload iot has whole milliseconds",
     null_tags=True,
     longest_tag=4096,
@@ -178,7 +178,7 @@ class Inexact:
         """Return what is wrong, or an empty text."""
         if isinstance(data, Coded):
             return self._of_levels(data.levels)
-        return self._of(data.array if data.valid is None else data.array[data.valid])
+        return self._of(data.present())
 
     def _of(self, values: Array) -> str:
         power = 10.0**self._decimals
