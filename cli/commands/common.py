@@ -208,6 +208,15 @@ def describe_options(options: Any) -> dict[str, Any]:
     return {key: value.value if isinstance(value, Enum) else value for key, value in plain.items()}
 
 
+def configured(command: Mapping[str, Any], target: Target) -> dict[str, Any]:
+    """Return the options of the command and of the target, as a result keeps them.
+
+    An option of the target with the name of one of the command gets the prefix `target_`.
+    """
+    own = {f"target_{k}" if k in command else k: v for k, v in target.options.public().items()}
+    return {**command, **own}
+
+
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """A sweep that is about to start: its target, and where its result goes."""

@@ -13,6 +13,7 @@ from cli.commands.common import (
     Choice,
     common_options,
     conclude,
+    configured,
     describe_options,
     given_options,
     start,
@@ -283,12 +284,14 @@ def insert(  # noqa: PLR0913
         empty = plan.empty_dataset(options, params)
         stored = empty if clean else _stored(output, found.name, empty)
         sweep = start(Kind.INSERT, found, output, stored.model_copy(update={"ranges": ()}))
-        sweep.result.configuration = {
-            **described(describe_options(options), params),
-            "runs": options.runs or (1 if steps else plan.DEFAULT_RUNS),
-            "verify": level.value,
-            **found.options.public(),
-        }
+        sweep.result.configuration = configured(
+            {
+                **described(describe_options(options), params),
+                "runs": options.runs or (1 if steps else plan.DEFAULT_RUNS),
+                "verify": level.value,
+            },
+            found,
+        )
         planned = list(plan.insert_runs(sweep.result.sweep_id, found, options, stored, level))
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
 
