@@ -39,7 +39,6 @@ RETIRED = {
 
 PENDING: tuple[str, ...] = (
     "cli/",
-    "dbinstall/",
     "docs/databases.md",
     "simulator/encode/",
     "simulator/modules/",
