@@ -39,11 +39,16 @@ def cleanup(  # noqa: PLR0913
     """
     if run_id and everything:
         raise ConfigError("--run, --all: give one of them")
+    removed = 0
     for folder in abandoned_folders():
         remove_folder(folder)
         click.echo(f"removed folder {folder}")
+        removed += 1
     for lock in remove_free_locks():
         click.echo(f"removed lock {lock}")
+        removed += 1
+    if not removed:
+        click.echo("nothing to remove on this machine")
     where = namespace or configuration.load(config).namespace
     options = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
     problems = options.problems()
@@ -87,4 +92,4 @@ def _clean_cluster(
     if left:
         click.echo("remove one with --run ID, all with --all")
     if not found:
-        click.echo(f"nothing is left in namespace {namespace}")
+        click.echo(f"nothing to remove in namespace {namespace}")

@@ -109,6 +109,5 @@ def query(  # noqa: PLR0913
             "workload": asked.workload,
             "seed": asked.seed,
             "timeout_s": timeout,
-            **found.options.public(),
         }
         conclude(sweep, [planned], choice, form=form, quiet=quiet, dry=dry_run)

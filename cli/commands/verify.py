@@ -70,6 +70,5 @@ def verify(  # noqa: PLR0913
             "seed": asked.seed,
             "verify": verify,
             "timeout_s": timeout,
-            **found.options.public(),
         }
         conclude(sweep, [planned], choice, form=form, quiet=quiet, dry=dry_run)
