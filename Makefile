@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test test-all quick-servers all-servers lint unit contract integration chart e2e servers cluster cluster-down bench clean
+.PHONY: help venv docs demo image test test-all quick-servers all-servers lint unit contract integration chart e2e e2e-db servers cluster cluster-down bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -54,17 +54,20 @@ chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refu
 	@command -v helm >/dev/null || tests/cluster/cluster.sh helm >/dev/null
 	$(BIN)/pytest tests/chart
 
-e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on one that it starts (see `make cluster`)
+e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster that it starts
 	$(BIN)/pytest tests/e2e
 
-cluster: ## start a Kubernetes on this machine for tests, where there is no other (Debian, as root)
+e2e-db: .venv/ready-dev ## install databases on the cluster as dbinstall says, measure, remove; NAME=questdb picks one
+	$(BIN)/pytest tests/e2e/test_databases.py -s $(if $(NAME),-k '$(NAME)')
+
+cluster: ## start a test cluster on this machine (Debian, as root; see tests/cluster)
 	@tests/cluster/cluster.sh build
 	@tests/cluster/cluster.sh up
 
-cluster-down: ## stop it and remove what it left
+cluster-down: ## stop the test cluster and remove its files
 	@tests/cluster/cluster.sh down
 
-docs: venv ## renew the generated parts of the README
+docs: venv ## rewrite the generated parts of docs/
 	$(BIN)/python -m cli.reference
 
 bench: .venv/ready-dev ## print the performance figures, side by side; an hour with every server

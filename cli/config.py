@@ -1,4 +1,4 @@
-"""config.yaml: the targets. Read once, checked whole, all problems told at once."""
+"""config.yaml: the targets, checked as a whole; every problem is reported at once."""
 
 import os
 import re
@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
+from cli.host.shipped import shipped
+from cli.quantities import as_option
+from cli.validation import problems_of, shown
+from cli.yamlfile import read_yaml
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
 from simulator.modules.base import Database, Options
 
+FILE = "config.yaml"
 RUNNERS = ("local", "kubernetes")
 _RESERVED = ("module", "runner", "queries", "database_pods")
 _FROM = "_from"
@@ -24,7 +28,7 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class SecretRef:
-    """A key of a Kubernetes Secret that is there already, in the run's namespace."""
+    """A key of an existing Kubernetes Secret in the run's namespace."""
 
     secret: str
     key: str
@@ -43,12 +47,12 @@ class Target:
     namespace: str = "default"
     """Of the benchmark's pods."""
     secret_refs: Mapping[str, SecretRef] = field(default_factory=dict)
-    """Option -> the Secret that the pods read it from; the command line never sees its value."""
+    """Option -> the Secret from which the pods read it; the command line never sees the value."""
     database_pods: Mapping[str, str] = field(default_factory=dict)
     """Labels of the database's pods: the benchmark's never run beside them."""
 
     def secrets(self) -> dict[str, str]:
-        """Return the credentials that the command line knows, in clear, by option name."""
+        """Return the credentials given to the command line, in clear text, by option name."""
         known = self.options.secrets()
         return {name: value for name, value in known.items() if name not in self.secret_refs}
 
@@ -59,14 +63,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The file as it was read; targets are resolved one at a time, when they are used."""
+    """The content of the file; a target is resolved when it is used."""
 
     path: Path
     namespace: str
     targets: Mapping[str, Mapping[str, Any]]
 
     def entry(self, name: str) -> Mapping[str, Any]:
-        """Return a target as it stands in the file; ConfigError if there is none of that name."""
+        """Return a target's entry in the file; ConfigError if the file has no such target."""
         if name not in self.targets:
             hint = nearest(name, self.targets)
             raise ConfigError(f"target {name!r} is not in {self.path} ({hint})")
@@ -75,7 +79,7 @@ class Config:
     def resolve(
         self, name: str, extra_options: Mapping[str, Any], runner: str | None = None
     ) -> Target:
-        """Return a target with --extra-option merged over its options; ConfigError if wrong."""
+        """Return a target whose options are overridden by --extra-option; ConfigError if wrong."""
         entry = self.entry(name)
         where = f"{self.path}: targets.{name}"
         problems: list[str] = []
@@ -86,15 +90,15 @@ class Config:
         refs = {key: value for key, value in own.items() if key in references}
         given = {k: v for k, v in {**own, **extra_options}.items() if k not in refs}
         found = _secret_refs(where, refs, problems)
-        # A Secret is read by pods. Elsewhere, and over it, the option itself is given.
+        # Only pods read Secrets. An option that is given directly takes precedence.
         from_secrets = {} if chosen == "local" else {k: v for k, v in found.items()
                                                      if k not in given}  # fmt: skip
         expanded = {k: _expanded(f"{where}.{k}", v, problems) for k, v in given.items()}
         options = _validated(cls, where, expanded, set(extra_options), from_secrets, problems)
         if chosen == "kubernetes" and cls.capabilities.embedded:
             problems.append(
-                f"{where}: module {cls.name} keeps its data in a file of one machine, which pods do"
-                " not share: use --runner local"
+                f"{where}: module {cls.name} stores its data in a file on one machine, which pods"
+                " do not share: use --runner local"
             )
         if problems or options is None:
             raise ConfigError(problems)
@@ -112,32 +116,37 @@ class Config:
         )
 
 
-def load(path: Path) -> Config:
-    """Read a configuration file; ConfigError naming every problem in it."""
-    try:
-        content = yaml.safe_load(path.read_text())
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ConfigError(f"{path}: cannot be read: {reason}; --config names the file") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: is not YAML: {' '.join(str(error).split())}") from error
+def load(given: Path | None = None) -> Config:
+    """Read a configuration file; ConfigError with every problem in it.
+
+    Without one: config.yaml of the current folder, or else the one that comes with the program.
+    """
+    here = Path(FILE)
+    path = given or (here if here.exists() else shipped(FILE))
+    content = read_yaml(path)
     if content is None:
         raise ConfigError(f"{path}: is empty; it must have `targets:`")
     if not isinstance(content, dict):
-        raise ConfigError(f"{path}: expected a mapping with `targets:`, got {_kind(content)}")
+        raise ConfigError(f"{path}: expected a mapping with `targets:`, got {shown(content)}")
     problems = [
-        f"{path}: {key}: is not known ({nearest(str(key), _TOP_LEVEL)})"
+        f"{path}: {key}: unknown key ({nearest(str(key), _TOP_LEVEL)})"
         for key in content
         if key not in _TOP_LEVEL
     ]
     namespace = content.get("namespace", "default")
     if not isinstance(namespace, str):
-        problems.append(f"{path}: namespace: expected text, got {_kind(namespace)}")
+        problems.append(f"{path}: namespace: expected text, got {shown(namespace)}")
     targets = content.get("targets")
     if not isinstance(targets, dict) or not targets:
-        problems.append(f"{path}: targets: expected a mapping of targets, got {_kind(targets)}")
+        problems.append(f"{path}: targets: expected a mapping of targets, got {shown(targets)}")
         targets = {}
     for name, entry in targets.items():
+        if name is None or isinstance(name, bool):
+            problems.append(
+                f"{path}: targets: YAML reads the name of one target as {str(name).lower()}, which"
+                ' is not text; write it in quotes, as in "null":'
+            )
+            continue
         if not _NAME.fullmatch(str(name)):
             problems.append(
                 f"{path}: targets.{name}: a name is made of letters, digits, '-', '_' and '.',"
@@ -151,13 +160,13 @@ def load(path: Path) -> Config:
 
 def _entry_problems(where: str, entry: Any) -> list[str]:
     if not isinstance(entry, dict):
-        return [f"{where}: expected a mapping with `module:`, got {_kind(entry)}"]
+        return [f"{where}: expected a mapping with `module:`, got {shown(entry)}"]
     problems = []
     module = entry.get("module")
     if not isinstance(module, str):
-        problems.append(f"{where}.module: expected a module's name, got {_kind(module)}")
+        problems.append(f"{where}.module: expected a module's name, got {shown(module)}")
     elif module not in MODULES and ":" not in module:
-        problems.append(f"{where}.module: {module!r} is not known ({nearest(module, MODULES)})")
+        problems.append(f"{where}.module: unknown module {module!r} ({nearest(module, MODULES)})")
     runner = entry.get("runner", "local")
     if runner not in RUNNERS:
         problems.append(f"{where}.runner: expected local or kubernetes, got {runner!r}")
@@ -177,7 +186,7 @@ def _secret_refs(where: str, given: Mapping[str, Any], problems: list[str]) -> d
         if set(words) != {"secret", "key"} or not all(isinstance(v, str) for v in words.values()):
             problems.append(
                 f"{where}.{key}: expected {{secret: NAME, key: KEY}} of a Kubernetes Secret,"
-                f" got {_kind(value)}"
+                f" got {shown(value)}"
             )
             continue
         found[key.removesuffix(_FROM)] = SecretRef(words["secret"], words["key"])
@@ -207,19 +216,18 @@ def _validated(  # noqa: PLR0913, PLR0917
     problems: list[str],
 ) -> Options | None:
     known = cls.options_model.model_fields
+    given = {
+        key: as_option(key, known[key].annotation, value) if key in known else value
+        for key, value in values.items()
+    }
     try:
-        return cls.options_model.without(from_secrets)(**values)
+        return cls.options_model.without(from_secrets)(**given)
     except ValidationError as error:
-        for item in error.errors(include_url=False, include_input=False):
-            key = str(item["loc"][0]) if item["loc"] else ""
+        for kind, key, sentence in problems_of(error, known, given):
             place = f"--extra-option {key}" if key in extra else f"{where}.{key}"
-            if item["type"] == "extra_forbidden":
-                told = f"module {cls.name} has no such option ({nearest(key, known)})"
+            if kind == "extra_forbidden":
+                hint = nearest(key, known)
+                problems.append(f"{place}: module {cls.name} has no such option ({hint})")
             else:
-                told = item["msg"].removeprefix("Value error, ")
-            problems.append(f"{place}: {told}")
+                problems.append(f"{place}: {sentence}")
         return None
-
-
-def _kind(value: Any) -> str:
-    return "nothing" if value is None else f"{type(value).__name__} {value!r}"

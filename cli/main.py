@@ -25,6 +25,11 @@ Exit codes:
   3    stored data or answers are wrong
   4    verification was asked for and is not possible
   130  interrupted
+
+\b
+Shell completion (bash; for zsh and fish write zsh_source or fish_source):
+  eval "$(_IOTBENCH_COMPLETE=bash_source iotbench)"
+  eval "$(_RUN_PY_COMPLETE=bash_source ./run.py)"
 """
 
 

@@ -9,10 +9,11 @@ from pydantic import ValidationError
 
 from cli.config import Target
 from cli.host.capacity import too_many
+from cli.validation import problems_of
 from simulator.data.dataset import Dataset, DatasetReader, lane_range, share
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
-from simulator.data.workloads.base import Params
+from simulator.data.workloads.base import LANE_ROWS, Params
 from simulator.errors import ConfigError, UnverifiableError, nearest
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
@@ -58,7 +59,8 @@ def option_problems(options: InsertOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
     problems = []
     if not options.workers or any(count < 1 for count in options.workers):
-        problems.append(f"--workers: expected counts of at least 1, got {options.workers}")
+        counts = ",".join(map(str, options.workers)) or "none"
+        problems.append(f"--workers: expected counts of at least 1, got {counts}")
     limits = (
         ("--num-inserts", options.num_inserts, 1),
         ("--batch", options.batch, 0),
@@ -73,6 +75,11 @@ def option_problems(options: InsertOptions) -> list[str]:
         for name, value, least in limits
         if not value >= least  # a NaN is not, either
     ]
+    most = options.prefill + options.num_inserts * max(options.steps, 1)
+    if most > LANE_ROWS:
+        problems.append(
+            f"--num-inserts, --prefill: a worker can insert {LANE_ROWS:,} rows, got {most:,}"
+        )
     if options.steps:
         if len(options.workers) != 1:
             counts = ",".join(map(str, options.workers))
@@ -112,11 +119,12 @@ def generator_params(options: InsertOptions) -> Params:
             {"devices": options.devices, "tick_ms": options.tick_ms}
         )
     except ValidationError as error:
-        told = [
-            f"--{str(item['loc'][0]).replace('_', '-')}: {item['msg']}"
-            for item in error.errors(include_url=False, include_input=False)
+        values = {"devices": options.devices, "tick_ms": options.tick_ms}
+        problems = [
+            f"--{key.replace('_', '-')}: {sentence}"
+            for _, key, sentence in problems_of(error, cls.params_model.model_fields, values)
         ]
-        raise ConfigError(told) from error
+        raise ConfigError(problems) from error
 
 
 def empty_dataset(options: InsertOptions, params: Params) -> Dataset:

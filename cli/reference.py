@@ -1,4 +1,4 @@
-"""The generated parts of docs/: `make docs` (`python -m cli.reference`) writes them anew.
+"""The generated parts of docs/: `make docs` (`python -m cli.reference`) rewrites them.
 
 Each part stands between `<!-- name -->` and `<!-- /name -->`; a test compares them with the code.
 """
@@ -75,14 +75,19 @@ def _command(name: str, options: Sequence[_Row], shared: Mapping[_Row, object]) 
     own = [row for row in options if row not in shared]
     if own:
         parts.append(_table(("Option", "Meaning"), own))
-    common = [row[0] for row in options if row in shared]
+    common = [f"`{_long(row[0])}`" for row in options if row in shared]
     if common:
         parts.append(f"[Common options](#common-options): {', '.join(common)}.")
     return "\n\n".join(parts)
 
 
+def _long(names: str) -> str:
+    """Return the long name of an option, without its short one and its value."""
+    return next(word for word in re.split(r"[ ,`]+", names) if word.startswith("--"))
+
+
 def _paragraphs(text: str) -> str:
-    blocks = text.replace("\b\n", "").split("\n\n")
+    blocks = re.sub(r"\x08|\\b\b", "", text).split("\n\n")
     return "\n\n".join(" ".join(block.split()) for block in blocks)
 
 
@@ -199,7 +204,7 @@ PARTS: dict[str, Callable[[], str]] = {
 
 
 def renewed(text: str) -> str:
-    """Return a document with its generated parts made anew."""
+    """Return a document with its generated parts up to date."""
     for name, make in PARTS.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)

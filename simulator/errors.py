@@ -65,7 +65,16 @@ class Interrupted(BenchError):
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint with the known word nearest to `word`, or with all known words."""
     choices = sorted(known)
-    close = difflib.get_close_matches(word, choices, n=1)
+    folded = {choice.casefold(): choice for choice in choices}
+    close = difflib.get_close_matches(word.casefold(), folded, n=1)
     if close:
-        return f"did you mean {close[0]!r}?"
+        return f"did you mean {folded[close[0]]!r}?"
     return "known: " + (", ".join(choices) or "none")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a count with its noun in the right number: "1 row", "2 rows", "3 queries"."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {plural}"

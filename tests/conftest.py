@@ -1,10 +1,9 @@
-"""Real servers for every suite, one at a time, and only the requested ones.
+"""Real servers for every suite, one at a time.
 
-A test requests a server with `@pytest.mark.server("NAME", ...)` (several names: each in turn), or
-by its parameter `target`. Fixtures give it the server (`server`), the name of an empty database
-(`server_database`) and the module's options for it (`server_options`), or a function that starts a
-server with settings of the test (`own_server`). `--evidence` records what
-the contract suite shows (tests/contract/evidence.py).
+A test names its server by `@pytest.mark.server("NAME", ...)` (one run per name) or by its parameter
+`target`. Fixtures: `server`; `server_database`, the name of an empty database on it;
+`server_options`, the module's options for that database; `own_server`, which starts one with other
+settings. `--evidence` records what the contract suite shows (tests/contract/evidence.py).
 """
 
 from collections.abc import Callable, Iterator

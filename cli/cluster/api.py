@@ -19,6 +19,7 @@ from urllib3.exceptions import HTTPError
 
 from cli.cluster.options import ClusterOptions
 from cli.cluster.rights import RIGHTS
+from cli.host.program import program
 from simulator.errors import BenchError, ConfigError, SetupError
 
 Object: TypeAlias = dict[str, Any]
@@ -361,6 +362,6 @@ def _refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
     if status == 403:
         return SetupError(
             f"the cluster refuses it: {words}; deployment/rbac.yaml holds the rights that a run"
-            " needs, and `python run.py check` lists those that are missing"
+            f" needs, and `{program()} check` lists those that are missing"
         )
     return SetupError(f"{method} {path}: {status}: {words}")

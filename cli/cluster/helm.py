@@ -5,14 +5,14 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from cli.cluster.options import ClusterOptions
 from cli.host.scratch import scratch_folder
+from cli.host.shipped import shipped
 from simulator.errors import ConfigError, SetupError
 
-CHART = Path(__file__).resolve().parents[2] / "deployment"
+CHART = shipped("deployment")
 _OLDEST = (3, 13)
 _OLDEST_KUBERNETES = "1.29.0"  # as in deployment/Chart.yaml
 _TIMEOUT_S = 120

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from cli.cluster.api import Cluster, Object
 from cli.cluster.helm import Helm
 from cli.cluster.release import EVERYTHING, OWNER, SWEEP
+from cli.host.program import program
 from simulator.errors import SetupError
 
 _KINDS = ("jobs", "pods", "services", "configmaps", "secrets")
@@ -67,7 +68,7 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
                 names = ", ".join(f"{kind}/{item['metadata']['name']}" for kind, item in left)
                 raise SetupError(
                     f"in namespace {cluster.namespace} this is still there: {names}; remove it"
-                    f" later with `python run.py cleanup --run {sweep}`"
+                    f" later with `{program()} cleanup --run {sweep}`"
                 )
             # A node that is gone never says that its pods have ended.
             for kind, item in left:

@@ -1,10 +1,11 @@
-"""`check`: whether a target can be reached and used, before a long sweep."""
+"""`check`: check that a target can be reached and used, before a long sweep."""
 
 import click
 
 from cli import plan, results
 from cli.cluster.options import ClusterOptions
-from cli.commands.common import Choice, Command, target_options
+from cli.commands.common import Choice, target_options
+from cli.commands.options import Command
 from cli.config import Target
 from cli.host.interrupts import caught_interrupts
 from cli.runners.choice import runner_for
@@ -15,11 +16,11 @@ from simulator.protocol.messages import CheckEvent, Outcome
 @click.command(cls=Command)
 @target_options
 def check(*, choice: Choice) -> None:
-    """Connect to a target, tell its version and rights, and what it can do.
+    """Check that a target can be reached and used.
 
-    It is tried from where a run would use it: on a cluster, from a pod, after a look at the rights
-    there. The database's rights are tried, not read: a scratch table is created, written, read and
-    dropped.
+    The check shows the server's version, what an acknowledgement means, and your permissions. It
+    connects from where a run would connect: on a cluster from a pod, after it has checked your
+    permissions there. It creates a scratch table, writes to it, reads it and drops it.
     """
     problems: list[str] = []
     found = choice.resolve(choice.extra_options(problems), problems)
@@ -37,8 +38,8 @@ def check(*, choice: Choice) -> None:
     _line("verification", "counts, full" if can.stores else "none: nothing is stored")
 
 
-def _line(name: str, told: str) -> None:
-    click.echo(f"{name:13} {told}")
+def _line(name: str, text: str) -> None:
+    click.echo(f"{name:13} {text}")
 
 
 def _check_cluster(target: Target, options: ClusterOptions) -> None:
@@ -53,14 +54,17 @@ def _check_cluster(target: Target, options: ClusterOptions) -> None:
     missing = cluster.missing_rights()
     if missing:
         raise SetupError(
-            f"in namespace {namespace} you may not:\n  "
+            f"permissions are missing in namespace {namespace}:\n  "
             + "\n  ".join(missing)
-            + "\ndeployment/rbac.yaml holds the rights that a run needs"
+            + "\ndeployment/rbac.yaml grants the permissions that a run needs"
         )
-    _line("rights", "to run, to look and to clean up: all there")
+    _line("permissions", "all that a run needs in the namespace")
     nodes = cluster.nodes("workload=db")
     if nodes is not None:
-        kept = ", ".join(nodes) or "none carries workload=db: workers may run beside the database"
+        kept = (
+            ", ".join(nodes)
+            or "no node has the label workload=db: workers may run beside the database"
+        )
         _line("database node", kept)
 
 

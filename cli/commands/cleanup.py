@@ -1,4 +1,4 @@
-"""`cleanup`: remove what a killed command line has left."""
+"""`cleanup`: remove what killed commands left behind."""
 
 from pathlib import Path
 
@@ -6,51 +6,49 @@ import click
 
 from cli import config as configuration
 from cli.cluster.options import ClusterOptions
-from cli.commands.common import Command, option
+from cli.commands.options import Command, config_option, option
 from cli.host.lock import remove_free_locks
 from cli.host.scratch import abandoned_folders, remove_folder
 from simulator.errors import ConfigError, SetupError
 
 
 @click.command(cls=Command)
-@option(
-    "--config",
-    "-c",
-    type=click.Path(path_type=Path),
-    default="config.yaml",
-    show_default=True,
-    help="File that names the namespace.",
-)
-@option("--namespace", "-n", help="Namespace to look in.  [default: the configuration's]")
+@config_option
+@option("--namespace", "-n", help="Namespace to clean up.  [default: the configuration's]")
 @option(
     "--kubeconfig",
     type=click.Path(path_type=Path),
-    help="How to reach the cluster.  [default: as kubectl finds it]",
+    help="Kubeconfig file.  [default: as kubectl finds it]",
 )
-@option("--context", help="Context of the kubeconfig.  [default: its current one]")
-@option("--run", "run_id", metavar="ID", help="Remove this sweep, whoever started it.")
-@option("--all", "everything", is_flag=True, help="Remove every sweep, also one that still runs.")
+@option("--context", help="Context in the kubeconfig.  [default: the current context]")
+@option("--run", "run_id", metavar="ID", help="Remove this sweep, even if another user started it.")
+@option("--all", "everything", is_flag=True, help="Remove every sweep, even one in progress.")
 def cleanup(  # noqa: PLR0913
     *,
-    config: Path,
+    config: Path | None,
     namespace: str | None,
     kubeconfig: Path | None,
     context: str | None,
     run_id: str | None,
     everything: bool,
 ) -> None:
-    """Remove what a killed command line left, on this machine and in the cluster's namespace.
+    """Remove what killed commands left behind.
 
-    Without --run or --all only what you started on this machine is removed, and only if the command
-    line that started it is not alive any more. What others have there is listed.
+    Cleans up this machine and the cluster's namespace. Without --run or --all it removes only what
+    you started from this machine, and only if that command has ended. It lists everything else.
     """
     if run_id and everything:
         raise ConfigError("--run, --all: give one of them")
+    removed = 0
     for folder in abandoned_folders():
         remove_folder(folder)
         click.echo(f"removed folder {folder}")
+        removed += 1
     for lock in remove_free_locks():
         click.echo(f"removed lock {lock}")
+        removed += 1
+    if not removed:
+        click.echo("nothing to remove on this machine")
     where = namespace or configuration.load(config).namespace
     options = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
     problems = options.problems()
@@ -61,7 +59,7 @@ def cleanup(  # noqa: PLR0913
     except ConfigError as error:
         if run_id or everything or kubeconfig or context:
             raise
-        click.echo(f"no cluster was looked at: {error}")
+        click.echo(f"no cluster was cleaned up: {error}")
 
 
 def _clean_cluster(
@@ -87,11 +85,11 @@ def _clean_cluster(
         remove(cluster, helm, sweep.sweep)
         click.echo(f"removed {sweep.sweep} of {sweep.created}: {len(sweep.objects)} objects")
     if run_id and not chosen:
-        raise SetupError(f"--run: there is nothing of {run_id} in namespace {namespace}")
+        raise SetupError(f"--run: namespace {namespace} has no objects of {run_id}")
     left = [sweep for sweep in found if sweep not in chosen]
     for sweep in left:
         click.echo(f"left {sweep.sweep} of {sweep.created}, started by {sweep.owner}")
     if left:
         click.echo("remove one with --run ID, all with --all")
     if not found:
-        click.echo(f"nothing is left in namespace {namespace}")
+        click.echo(f"nothing to remove in namespace {namespace}")

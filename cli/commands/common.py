@@ -1,7 +1,8 @@
-"""What insert and query share: options, opening a sweep, running it, showing it."""
+"""What commands that run something share: options, starting a sweep, printing its result."""
 
 import dataclasses
 import functools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
@@ -14,13 +15,16 @@ from click.core import ParameterSource
 from cli import config as configuration
 from cli import results
 from cli.cluster.options import ClusterOptions
+from cli.commands.options import DURATION_S, complete_target, config_option, option
 from cli.config import RUNNERS, Target
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.program import program
 from cli.host.streams import OutputError, print_out
+from cli.host.terminal import width_of
 from cli.plan import PlannedRun
 from cli.report import tables
+from cli.report.plans import plan_text
 from cli.report.progress import Follower
 from cli.results import Result, ResultFile
 from cli.runners.choice import manifests, runner_for
@@ -30,93 +34,51 @@ from simulator.data.dataset import Dataset
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 
-_PROBLEMS = "problems"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-class Command(click.Command):
-    """A command that tells all its unusable options at once, not only the first."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the options; ConfigError with everything that is wrong with them."""
-        problems = ctx.meta[_PROBLEMS] = []
-        rest = super().parse_args(ctx, args)
-        if problems:
-            raise ConfigError(problems)
-        return rest
-
-
-class _Option(click.Option):
-    """An option of a Command: it notes what is wrong with it."""
-
-    def process_value(self, ctx: click.Context, value: Any) -> Any:
-        try:
-            return super().process_value(ctx, value)
-        except click.BadParameter as error:
-            ctx.meta[_PROBLEMS].append(error.format_message())
-            return None
-
-
-option = functools.partial(click.option, cls=_Option)
-
-
-class _Integers(click.ParamType[tuple[int, ...]]):
-    """Whole numbers, separated by commas."""
-
-    name = "n,n,..."
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(int(word) for word in str(value).split(","))
-        except ValueError:
-            self.fail(f"expected whole numbers separated by commas, got {value!r}", param, ctx)
-
-
-INTEGERS = _Integers()
+_target = functools.partial(option, group="Target")
+_output = functools.partial(option, group="Run and output")
+_cluster = functools.partial(option, group="Kubernetes")
 
 _TARGET_OPTIONS = (
-    option("--target", "-t", required=True, help="Name of a target in the configuration."),
-    option(
-        "--config",
-        "-c",
-        type=click.Path(path_type=Path),
-        default="config.yaml",
-        show_default=True,
-        help="File with the targets.",
+    _target(
+        "--target",
+        "-t",
+        required=True,
+        help="Name of a target in the configuration.",
+        shell_complete=complete_target,
     ),
-    option(
+    config_option,
+    _target(
         "--runner",
         type=click.Choice(RUNNERS),
         default=None,
         help="Where collector and workers run.  [default: the target's]",
     ),
-    option(
+    _target(
         "--extra-option",
         multiple=True,
         metavar="KEY=VALUE",
-        help="An option of the target, over the configuration's; may be given several times.",
+        help="Override an option of the target; may be given several times.",
     ),
 )
 _RUN_OPTIONS = (
-    option(
+    _output(
         "--output",
         type=click.Path(path_type=Path),
         default="results",
         show_default=True,
-        help="Folder for result files.",
+        help="Folder for result files; created if it does not exist.",
     ),
-    option(
+    _output(
         "--timeout",
-        type=float,
+        type=DURATION_S,
         default=0.0,
         show_default=True,
-        help="Seconds that one run may take; 0: no limit.",
+        help="Longest duration of one run, such as 90s or 10m; 0: no limit.",
     ),
-    option(
+    _output(
         "--format",
         "form",
         type=click.Choice(tables.FORMATS),
@@ -124,8 +86,8 @@ _RUN_OPTIONS = (
         show_default=True,
         help="What to print on standard output; progress goes to standard error.",
     ),
-    option("--quiet", "-q", is_flag=True, help="No progress."),
-    option(
+    _output("--quiet", "-q", is_flag=True, help="Show no progress."),
+    _output(
         "--force",
         is_flag=True,
         help="Start more local workers than this machine's cores and free memory allow.",
@@ -134,51 +96,53 @@ _RUN_OPTIONS = (
 
 
 _CLUSTER_OPTIONS = (
-    option("--namespace", "-n", help="Namespace of the pods.  [default: the configuration's]"),
-    option(
+    _cluster("--namespace", "-n", help="Namespace of the pods.  [default: the configuration's]"),
+    _cluster(
         "--kubeconfig",
         type=click.Path(path_type=Path),
-        help="How to reach the cluster.  [default: as kubectl finds it]",
+        help="Kubeconfig file.  [default: as kubectl finds it]",
     ),
-    option("--context", help="Context of the kubeconfig.  [default: its current one]"),
-    option(
+    _cluster("--context", help="Context in the kubeconfig.  [default: the current context]"),
+    _cluster(
         "--image",
         metavar="NAME[:TAG][@DIGEST]",
         help="Image of collector and workers.  [default: the chart's]",
     ),
-    option(
+    _cluster(
         "--values",
         type=click.Path(path_type=Path),
         multiple=True,
         metavar="FILE",
         help="Values for the chart in deployment/, as for helm; may be given several times.",
     ),
-    option(
+    _cluster(
         "--set",
         "sets",
         multiple=True,
         metavar="KEY=VALUE",
         help="One value for the chart, as for helm; may be given several times.",
     ),
-    option("--keep", is_flag=True, help="Leave the release in the cluster, for debugging."),
+    _cluster("--keep", is_flag=True, help="Leave the release in the cluster, for debugging."),
 )
-_DRY_RUN = option(
-    "--dry-run", is_flag=True, help="Print the manifests of the first run, and do nothing."
+_DRY_RUN = _output(
+    "--dry-run",
+    is_flag=True,
+    help="Print the plan (on Kubernetes, the manifests of the first run) and do nothing.",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The target that the user names, and where it is to run."""
+    """The target that the user names, and where it runs."""
 
     target: str
-    config: Path
+    config: Path | None
     runner: str | None
     extra: tuple[str, ...]
     cluster: ClusterOptions
 
     def extra_options(self, problems: list[str]) -> dict[str, Any]:
-        """Return KEY=VALUE words as a mapping; notes the words that are none."""
+        """Return the KEY=VALUE words as a mapping; add malformed words to `problems`."""
         options: dict[str, Any] = {}
         for word in self.extra:
             key, equals, value = word.partition("=")
@@ -188,7 +152,7 @@ class Choice:
         return options
 
     def resolve(self, extra: Mapping[str, Any], problems: list[str]) -> Target | None:
-        """Return the target; or note what is wrong with it, so that it is told with the rest."""
+        """Return the target, or None with its problems added to `problems`."""
         problems += self.cluster.problems()
         try:
             found = configuration.load(self.config).resolve(self.target, extra, self.runner)
@@ -198,16 +162,17 @@ class Choice:
         given = self.cluster.given()
         if found.runner == "local" and given:
             problems.append(
-                f"{', '.join(given)}: only for the kubernetes runner, and {found.name} runs locally"
+                f"{', '.join(given)}: only for the kubernetes runner, but"
+                f" {found.name} uses the local runner"
             )
         return found
 
 
 def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Function:
-    """Add the options of a Choice and `options`; the command gets the Choice as one argument."""
+    """Add `options` and those of a Choice, which the command receives as one argument."""
 
     @functools.wraps(command)
-    def told(**given: Any) -> Any:
+    def gathered(**given: Any) -> Any:
         cluster = {field.name: given.pop(field.name) for field in fields(ClusterOptions)}
         choice = Choice(
             target=given.pop("target"),
@@ -219,12 +184,12 @@ def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Fun
         return command(choice=choice, **given)
 
     for add in reversed((*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS)):
-        told = add(told)
-    return cast("_Function", told)
+        gathered = add(gathered)
+    return cast("_Function", gathered)
 
 
 def target_options(command: _Function) -> _Function:
-    """Add the options that name a target and where it is to run."""
+    """Add the options that name a target and where it runs."""
     return _gathered(command, ())
 
 
@@ -234,7 +199,7 @@ def common_options(command: _Function) -> _Function:
 
 
 def given_options() -> dict[str, Any]:
-    """Return the options that stand on the command line, by parameter name."""
+    """Return the options that were given on the command line, by parameter name."""
     context = click.get_current_context()
     source = context.get_parameter_source
     return {n: v for n, v in context.params.items() if source(n) is ParameterSource.COMMANDLINE}
@@ -248,7 +213,7 @@ def describe_options(options: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep that is about to start: what it runs on, and where its result goes."""
+    """A sweep that is about to start: its target, and where its result goes."""
 
     target: Target
     result: Result
@@ -256,7 +221,7 @@ class Sweep:
 
 
 def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
-    """Return a new sweep with its result still empty."""
+    """Return a new sweep with an empty result."""
     created = results.now_utc()
     result = Result(
         program_version=__version__,
@@ -267,6 +232,7 @@ def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
         module=target.module,
         runner=target.runner,
         configuration={},
+        target_options=target.options.public(),
         machine=this_machine(),
         dataset=dataset,
     )
@@ -282,19 +248,20 @@ def conclude(  # noqa: PLR0913
     quiet: bool,
     dry: bool,
 ) -> None:
-    """Run a sweep, print its result, and leave with its exit code."""
+    """Run a sweep, print its result, and exit with its exit code."""
     target, sweep_id = sweep.target, sweep.result.sweep_id
     assert sweep.file.path
     output = sweep.file.path.parent
     if dry:
-        click.echo(manifests(target, sweep_id, choice.cluster, planned[0].spec), nl=False)
+        print_out(_dry_run(sweep, planned, choice))
         return
     with (
         caught_interrupts() as interrupts,
         runner_for(target, sweep_id, choice.cluster, interrupts, planned[0].spec) as runner,
     ):
-        results.prepare_folder(output)
-        with Follower(total_runs=len(planned), quiet=quiet) as follower:
+        if results.prepare_folder(output) and not quiet:
+            click.echo(f"created folder {output}", err=True)
+        with Follower(planned, quiet=quiet) as follower:
             run_sweep(
                 planned,
                 runner,
@@ -306,6 +273,16 @@ def conclude(  # noqa: PLR0913
             )
         kept = _shown(sweep, form=form, quiet=quiet)
     click.get_current_context().exit(sweep.result.exit_code or (0 if kept else 1))
+
+
+def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str:
+    """Return what would be started: the manifests of the first run, or the plan."""
+    target, file = sweep.target, sweep.file
+    if target.runner == "kubernetes":
+        return manifests(target, sweep.result.sweep_id, choice.cluster, planned[0].spec)
+    folder = file.path.parent if file.path else Path()
+    last = next((result for _, result in results.inserts(folder, target.name)), None)
+    return plan_text(planned, target.runner, last, width_of(sys.stdout))
 
 
 def _shown(sweep: Sweep, *, form: str, quiet: bool) -> bool:

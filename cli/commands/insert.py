@@ -1,7 +1,8 @@
-"""`insert`: write the workload's rows with several worker counts and measure."""
+"""`insert`: insert rows with several worker counts and measure the rate."""
 
+import functools
 from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,22 +10,20 @@ import click
 
 from cli import plan, results
 from cli.commands.common import (
-    INTEGERS,
     Choice,
-    Command,
     common_options,
     conclude,
     describe_options,
     given_options,
-    option,
     start,
 )
+from cli.commands.options import COUNT, COUNTS, INSTANT, NUMBER, Command, option
 from cli.files.prepare import prepared
-from cli.files.request import Request, conflicts, described
+from cli.files.request import DELIMITERS, Request, conflicts, described
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
-from simulator.data.workloads.file import File
+from simulator.data.workloads.file import File, OnError
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import VerifyMode
@@ -36,115 +35,152 @@ Examples:
 """
 
 
+_load = functools.partial(option, group="Load")
+_tables = functools.partial(option, group="Tables")
+_drawn = functools.partial(option, group="Generated rows")
+_file = functools.partial(option, group="Rows from a file")
+_verification = functools.partial(option, group="Verification")
+
+
 @click.command(cls=Command, epilog=_EXAMPLES)
 @common_options
-@option(
+@_load(
     "--workers",
     "-w",
-    type=INTEGERS,
+    type=COUNTS,
     default="1,4,8,12,16",
     show_default=True,
     help="Worker counts to try, in order.",
 )
-@option(
+@_load(
     "--runs",
     "-r",
-    type=int,
+    type=COUNT,
     default=None,
     help="How often to repeat each worker count.  [default: 3; with --steps 1]",
 )
-@option(
+@_tables(
     "--primary-key",
     type=click.Choice([key.value for key in PrimaryKey]),
     default=None,
-    help="Who makes the primary key: db (SERIAL), sql (IDENTITY), client (from the row), uuid"
-    " (drawn by the database), none (there is no primary key).  [default: db, or the first that the"
-    " target has]",
+    help="How the primary key is generated: db (SERIAL), sql (IDENTITY), client (from the row),"
+    " uuid (by the database), none (no primary key).  [default: db, or the first that the target"
+    " supports]",
 )
-@option(
+@_tables(
     "--tables",
     type=click.Choice(list(plan.PARTS)),
     default="single",
     show_default=True,
-    help="Write to one table, or deal the rows to four.",
+    help="Write to one table, or spread the rows across four.",
 )
-@option("--num-inserts", type=int, default=10_000, show_default=True, help="Rows of each worker.")
-@option(
+@_load(
+    "--num-inserts",
+    type=COUNT,
+    default=10_000,
+    show_default=True,
+    help="Rows that each worker inserts.",
+)
+@_load(
     "--batch",
-    type=int,
+    type=COUNT,
     default=0,
     show_default=True,
-    help="Rows of each send; 0: one row at a time, each acknowledged on its own.",
+    help="Rows per batch; 0: one row at a time, each acknowledged separately.",
 )
-@option(
+@_load(
     "--prefill",
-    type=int,
+    type=COUNT,
     default=0,
     show_default=True,
-    help="Rows to put into the tables, in batches, before the timed part.",
+    help="Rows to insert, in batches, before the timed part.",
 )
-@option(
+@_load(
     "--steps",
-    type=int,
+    type=COUNT,
     default=0,
     show_default=True,
-    help="Fill-level test: so many timed inserts one after the other, without cleaning between.",
+    help="Fill-level test: number of timed inserts in a row, without emptying the tables between.",
 )
-@option(
+@_tables(
     "--clean/--no-clean",
     default=True,
     show_default=True,
-    help="Drop and create the tables before each run, or add to what the last insert left.",
+    help="Drop and create the tables before each run, or append to the last insert.",
 )
-@option(
+@_file(
     "--data",
     type=click.Path(path_type=Path),
     default=None,
     metavar="FILE",
-    help="Insert the rows of this file (CSV or Parquet) instead of a workload's.",
+    help="Insert the rows of this file (CSV, TSV, either with .gz, or Parquet) instead of a"
+    " workload's.",
 )
-@option(
+@_file(
     "--time-column",
     default=None,
     help="Column of --data with the time of a row.  [default: the only timestamp]",
 )
-@option(
+@_file(
+    "--time-format",
+    default="",
+    metavar="FORMAT",
+    help="Format of the times in --data, such as '%d/%m/%Y %H:%M:%S'; or s, ms, us or ns for"
+    " integers that count from 1970.  [default: ISO 8601]",
+)
+@_file(
     "--tags",
     default="",
     metavar="A,B",
-    help="Text columns of --data that tell which series a row belongs to.  [default: none]",
+    help="Columns of --data that identify the series of a row, stored as text.  [default: none]",
 )
-@option(
+@_file(
+    "--delimiter",
+    default="",
+    metavar="CHARACTER",
+    help="What separates the cells of --data: a character, or comma, semicolon, tab, pipe."
+    "  [default: detected]",
+)
+@_file(
+    "--on-error",
+    type=click.Choice([action.value for action in OnError]),
+    default=OnError.STOP.value,
+    show_default=True,
+    help="What to do with a cell of --data that does not have its column's type: stop, store the"
+    " column as text, store the cell as NULL, or skip the row.",
+)
+@_drawn(
     "--workload",
     type=click.Choice(list(GENERATORS)),
     default="iot",
     show_default=True,
-    help="What the rows are.",
+    help="Generator of the rows.",
 )
-@option("--seed", type=int, default=1, show_default=True, help="Seed of the rows' values.")
-@option(
+@_drawn("--seed", type=COUNT, default=1, show_default=True, help="Seed of the generator.")
+@_drawn(
     "--start-time",
-    type=click.DateTime(["%Y-%m-%dT%H:%M:%S"]),
+    type=INSTANT,
     default=None,
-    help="Instant of the first row, in UTC.  [default: now]",
+    help="Time of the first row, such as 2026-11-01T00:00:00Z; without an offset in UTC."
+    "  [default: now]",
 )
-@option("--devices", type=int, default=1, show_default=True, help="Devices of each worker.")
-@option(
+@_drawn("--devices", type=COUNT, default=1, show_default=True, help="Devices per worker.")
+@_drawn(
     "--tick-ms",
-    type=int,
+    type=COUNT,
     default=60,
     show_default=True,
-    help="A worker's events follow each other in 5 to 10 times this; 1000 puts them on whole"
-    " seconds, for databases that count no finer.",
+    help="Consecutive events of a worker are 5 to 10 times this apart; 1000 gives whole seconds,"
+    " for databases with one-second resolution.",
 )
-@option(
+@_load(
     "--rate",
-    type=float,
+    type=NUMBER,
     default=0.0,
     show_default=True,
-    help="Rows/s over all workers, sent on schedule and measured from it; 0: as fast as possible.",
+    help="Rows/s of all workers together; latency counts from the scheduled time. 0: no limit.",
 )
-@option(
+@_verification(
     "--verify",
     type=click.Choice([level.value for level in VerifyMode]),
     default=None,
@@ -171,7 +207,10 @@ def insert(  # noqa: PLR0913
     clean: bool,
     data: Path | None,
     time_column: str | None,
+    time_format: str,
     tags: str,
+    delimiter: str,
+    on_error: str,
     workload: str,
     seed: int,
     start_time: datetime | None,
@@ -180,17 +219,27 @@ def insert(  # noqa: PLR0913
     rate: float,
     verify: str | None,
 ) -> None:
-    """Write rows into a target and measure how fast they are acknowledged.
+    r"""Insert rows and measure how fast they are acknowledged.
 
-    Every worker count is tried --runs times on empty tables; what is stored is then compared with
-    what was sent. The rows are the same for the same --seed and --start-time, whatever the target;
-    with --data they are those of a file, each written once, divided among the workers.
+    Each worker count runs --runs times, each time on empty tables. After every run the stored rows
+    are compared with the rows that were sent. The same --seed and --start-time give the same rows
+    on every target. With --data the rows come from a file: each is inserted once, and the workers
+    share them.
+
+    \b
+    Numbers may be written 1000, 1_000, 1e3, 10k or 2.5M; durations 30s, 5m or
+    1h30m; worker counts 1,4,8 or 1-4.
     """
     problems: list[str] = conflicts(given_options())
     found = choice.resolve(choice.extra_options(problems), problems)
     database = found.open() if found else None
     key = database.capabilities.default_key if database else PrimaryKey.DB
-    begin = start_time.replace(tzinfo=UTC) if start_time else results.now_utc()
+    if start_time and not clean and not data:
+        problems.append(
+            "--start-time: --no-clean continues at the time where the last insert ended; leave"
+            " --start-time out, or use --clean"
+        )
+    begin = start_time or results.now_utc()
     options = plan.InsertOptions(
         workers=workers,
         runs=runs,
@@ -218,7 +267,15 @@ def insert(  # noqa: PLR0913
     request = None
     if data:
         names = tuple(name for name in tags.split(",") if name)
-        request = Request(data, time_column, names, options.primary_key)
+        request = Request(
+            file=data,
+            time_column=time_column,
+            tags=names,
+            primary_key=options.primary_key,
+            delimiter=DELIMITERS.get(delimiter, delimiter),
+            time_format=time_format,
+            on_error=OnError(on_error),
+        )
     rows = None
     try:
         rows = _rows(options, request, quiet=quiet)
@@ -235,7 +292,6 @@ def insert(  # noqa: PLR0913
             **described(describe_options(options), params),
             "runs": options.runs or (1 if steps else plan.DEFAULT_RUNS),
             "verify": level.value,
-            **found.options.public(),
         }
         planned = list(plan.insert_runs(sweep.result.sweep_id, found, options, stored, level))
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
@@ -244,7 +300,7 @@ def insert(  # noqa: PLR0913
 def _rows(
     options: plan.InsertOptions, request: Request | None, *, quiet: bool
 ) -> AbstractContextManager[Params]:
-    """Return what makes the rows available for as long as the sweep takes."""
+    """Return a context in which the rows are available."""
     if request is None:
         return nullcontext(plan.generator_params(options))
     request.check()
@@ -252,7 +308,7 @@ def _rows(
 
 
 def _stored(output: Path, target: str, empty: Any) -> Any:
-    """Return what the tables hold for --no-clean: what the last insert left, or nothing."""
+    """Return the dataset that --no-clean appends to: that of the last insert, or an empty one."""
     last = results.last_insert(output, target)
     if last is None:
         return empty

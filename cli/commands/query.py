@@ -1,11 +1,13 @@
-"""`query`: ask the workload's questions, time the answers, and check them."""
+"""`query`: run the workload's queries, time them, and verify the answers."""
 
+import functools
 from pathlib import Path
 
 import click
 
 from cli import plan
-from cli.commands.common import Choice, Command, common_options, conclude, option, start
+from cli.commands.common import Choice, common_options, conclude, start
+from cli.commands.options import COUNT, COUNTS, NAMES, Command, option
 from cli.commands.stored import inserted
 from cli.files.prepare import reopened
 from simulator.errors import ConfigError
@@ -18,24 +20,39 @@ Examples:
 """
 
 
+_load = functools.partial(option, group="Queries")
+
+
 @click.command(cls=Command, epilog=_EXAMPLES)
 @common_options
-@option("--workers", "-w", type=int, default=1, show_default=True, help="Workers that ask at once.")
-@option(
-    "--runs", "-r", type=int, default=3, show_default=True, help="How often each asks each query."
+@_load(
+    "--workers",
+    "-w",
+    type=COUNTS,
+    default="1",
+    show_default=True,
+    help="Workers that run the queries concurrently; one count.",
 )
-@option("--queries", default="", metavar="A,B", help="Only these queries.  [default: all]")
-@option(
+@_load(
+    "--runs",
+    "-r",
+    type=COUNT,
+    default=3,
+    show_default=True,
+    help="How often each worker runs each query.",
+)
+@_load("--queries", type=NAMES, default=None, help="Queries to run.  [default: all]")
+@_load(
     "--dataset",
     type=click.Path(path_type=Path),
     default=None,
-    help="Result file of the insert that wrote the data.  [default: the target's last in --output]",
+    help="Result file of the insert.  [default: the target's last insert in --output]",
 )
-@option(
+@_load(
     "--seed",
-    type=int,
+    type=COUNT,
     default=None,
-    help="Expect the data to be of this seed.  [default: whatever the insert used]",
+    help="Fail unless the rows were inserted with this seed.  [default: any]",
 )
 def query(  # noqa: PLR0913
     *,
@@ -46,21 +63,26 @@ def query(  # noqa: PLR0913
     quiet: bool,
     force: bool,
     dry_run: bool,
-    workers: int,
+    workers: tuple[int, ...],
     runs: int,
-    queries: str,
+    queries: tuple[str, ...] | None,
     dataset: Path | None,
     seed: int | None,
 ) -> None:
-    """Ask a target's data the workload's queries, and check every answer.
+    """Time the workload's queries and verify every answer.
 
-    The data must be there: run `insert` first. Each worker asks each query --runs times and fetches
-    every row inside the timed part; after the clock stops each answer is compared with the truth,
-    which is computed from the rows themselves.
+    Run `insert` first: it writes the rows. Each worker runs each query --runs times and fetches
+    every row of the answer inside the timed part. Afterwards each answer is compared with the
+    truth, which is computed from the rows themselves.
     """
     problems: list[str] = []
     extra = choice.extra_options(problems)
-    extra_queries = extra.pop("queries", "")
+    more = extra.pop("queries", "")
+    if len(workers or ()) != 1:
+        counts = ",".join(map(str, workers or ()))
+        problems.append(
+            f"--workers: query takes one worker count, got {counts}; run it once for each count"
+        )
     found = choice.resolve(extra, problems)
     if problems or not found:
         raise ConfigError(problems)
@@ -69,25 +91,23 @@ def query(  # noqa: PLR0913
         raise ConfigError(f"--seed: the data was inserted with seed {stored.seed}, got {seed}")
     with reopened(stored, quiet=quiet) as asked:
         sweep = start(Kind.QUERY, found, output, asked)
-        names = [name for name in (queries or extra_queries).split(",") if name]
         planned = plan.query_run(
             sweep.result.sweep_id,
             found,
             asked,
-            workers=workers,
+            workers=workers[0],
             runs=runs,
             timeout_s=timeout,
-            names=names,
+            names=queries or tuple(filter(None, more.split(","))),
             force=force,
         )
         sweep.result.configuration = {
-            "workers": workers,
+            "workers": workers[0],
             "runs": runs,
             "queries": list(planned.spec.queries),
             "rows": asked.rows,
             "workload": asked.workload,
             "seed": asked.seed,
             "timeout_s": timeout,
-            **found.options.public(),
         }
         conclude(sweep, [planned], choice, form=form, quiet=quiet, dry=dry_run)

@@ -19,5 +19,5 @@ from cli.report import tables
     help="What to print.",
 )
 def show(file: Path, form: str) -> None:
-    """Print the tables of a result FILE again."""
+    """Print the tables of result FILE again."""
     click.echo(tables.printed(results.read(file), file, form), nl=False)

@@ -1,4 +1,4 @@
-"""`targets`: what can be measured, and what each can do."""
+"""`targets`: list the targets and show what each can do."""
 
 import json
 import sys
@@ -9,26 +9,24 @@ from typing import Any
 import click
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from cli import config as configuration
+from cli.commands.options import Command, complete_target, config_option, option
+from cli.host.terminal import width_of
 from simulator.modules import database_class
 from simulator.modules.evidence import evidence
 
-_PIPE_WIDTH = 160
+_UNBOUNDED = 1000
+"""Wider than any table."""
+_NAMES = ("Target", "Module", "Runner")
 
 
-@click.command()
-@click.argument("name", required=False)
-@click.option(
-    "--config",
-    "-c",
-    type=click.Path(path_type=Path),
-    default="config.yaml",
-    show_default=True,
-    help="File with the targets.",
-)
-@click.option(
+@click.command(cls=Command)
+@click.argument("name", required=False, shell_complete=complete_target)
+@config_option
+@option(
     "--format",
     "form",
     type=click.Choice(("table", "json")),
@@ -36,38 +34,45 @@ _PIPE_WIDTH = 160
     show_default=True,
     help="What to print.",
 )
-def targets(name: str | None, config: Path, form: str) -> None:
-    """List the targets of the configuration, or tell all about the one called NAME."""
+def targets(name: str | None, config: Path | None, form: str) -> None:
+    """List the targets, or show all about target NAME."""
     loaded = configuration.load(config)
     chosen = [name] if name else loaded.targets
     rows = [_row(key, loaded.entry(key)) for key in chosen]
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
         return
-    width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    console = Console(highlight=False, markup=False, width=width)
-    for table in _details(rows[0]) if name else [_overview(rows)]:
+    console = Console(highlight=False, markup=False, width=width_of(sys.stdout))
+    for table in _details(rows[0]) if name else [_overview(rows, console)]:
         console.print(table)
+    if not name:
+        console.print("`targets NAME` and --format json show all that is known", soft_wrap=True)
 
 
 def _table(*titles: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for title in titles:
-        table.add_column(title, overflow="fold")
+        table.add_column(title, overflow="fold", no_wrap=title in _NAMES)
     return table
 
 
-def _overview(rows: list[dict[str, Any]]) -> Table:
-    table = _table("Target", "Module", "Runner", "Insert modes", "Primary keys", "Verified on")
-    for row in rows:
-        modes, keys = ", ".join(row["insert_modes"]), ", ".join(row["primary_keys"])
-        first = (row["target"], row["module"], row["runner"])
-        table.add_row(*first, modes, keys, row["verified_on"])
-    return table
+def _overview(rows: list[dict[str, Any]], console: Console) -> Table:
+    """Return a table that fits the width without splitting a word: columns on the right go."""
+    titles = ["Target", "Module", "Runner", "Insert modes", "Primary keys", "Verified on"]
+    while True:
+        table = _table(*titles)
+        for row in rows:
+            modes, keys = ", ".join(row["insert_modes"]), ", ".join(row["primary_keys"])
+            cells = (row["target"], row["module"], row["runner"], modes, keys, row["verified_on"])
+            table.add_row(*cells[: len(titles)])
+        needed = Measurement.get(console, console.options.update(width=_UNBOUNDED), table).minimum
+        if needed <= console.width or len(titles) == 1:
+            return table
+        titles.pop()
 
 
 def _details(row: dict[str, Any]) -> Iterator[Table]:
-    """Yield everything that is known of one target, before anything is started."""
+    """Yield tables with everything that is known about one target."""
     facts = _table("Target", row["target"])
     for label in ("module", "runner", "verified_on", "after_kill", "acknowledged"):
         facts.add_row(label.replace("_", " "), row[label])

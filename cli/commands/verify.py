@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from cli import plan
-from cli.commands.common import Choice, Command, common_options, conclude, option, start
+from cli.commands.common import Choice, common_options, conclude, start
+from cli.commands.options import Command, option
 from cli.commands.stored import inserted
 from cli.files.prepare import reopened
 from simulator.errors import ConfigError
@@ -69,6 +70,5 @@ def verify(  # noqa: PLR0913
             "seed": asked.seed,
             "verify": verify,
             "timeout_s": timeout,
-            **found.options.public(),
         }
         conclude(sweep, [planned], choice, form=form, quiet=quiet, dry=dry_run)

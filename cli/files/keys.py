@@ -10,12 +10,12 @@ from simulator.data.workloads.file import File, FileParams
 from simulator.errors import ConfigError
 
 MAX_ROWS = 50_000_000
-"""Larger files are not searched: it takes 8 bytes of memory a row."""
+"""Larger files are not searched: a search takes 8 bytes of memory per row."""
 _BLOCK_ROWS = 1 << 16
 
 
 def with_key(params: FileParams, primary_key: PrimaryKey) -> FileParams:
-    """Return the parameters with what is found; ConfigError if the primary key needs a key."""
+    """Return the parameters with `unique` set; ConfigError if the primary key needs a key."""
     key = [c for c in params.columns if c.role in (Role.TAG, Role.TIME)]
     names = [column.name for column in key]
     searched = params.rows <= MAX_ROWS and not any(column.nullable for column in key)
@@ -25,23 +25,22 @@ def with_key(params: FileParams, primary_key: PrimaryKey) -> FileParams:
         return params
     if not params.unique:
         raise ConfigError(
-            f"--primary-key client: needs a key, and no two rows may have the same"
-            f" ({', '.join(names)}) for that (looked for in up to {MAX_ROWS:,} rows without NULLs"
-            " there); name more --tags, or use another primary key"
+            f"--primary-key client: needs ({', '.join(names)}) to be different in every row and"
+            f" never NULL, in a file of at most {MAX_ROWS:,} rows; name more --tags, or use another"
+            " primary key"
         )
     if not _distinct(params, [ID.name], PrimaryKey.CLIENT):
         raise ConfigError(
-            f"--primary-key client: ({', '.join(names)}) written one behind the other are the same"
-            " for two rows; use another primary key"
+            f"--primary-key client: ({', '.join(names)}), concatenated, are equal for two rows; use"
+            " another primary key"
         )
     return params
 
 
 def _distinct(params: FileParams, names: list[str], primary_key: PrimaryKey) -> bool:
-    """Whether no two rows agree in all these columns.
+    """Return whether no two rows agree in all these columns.
 
-    Different hashes are of different rows; that two different rows hash alike (once in 2**14 files
-    of MAX_ROWS rows) only means that their key goes unused.
+    Rows are compared by hash. A collision (once in 2**14 files of MAX_ROWS rows) only hides a key.
     """
     dataset = Dataset(
         workload=File.name,
@@ -56,8 +55,8 @@ def _distinct(params: FileParams, names: list[str], primary_key: PrimaryKey) -> 
     (table,) = reader.tables
     columns = [Output(name, table.column(name).type, table.time_unit) for name in names]
     hashes = np.empty(params.rows, np.uint64)
-    for (batch,) in reader.blocks(lane_range(0, 0, params.rows), _BLOCK_ROWS):
-        first = int(batch.rows[0])
-        hashes[first : first + len(batch)] = block_hashes(columns, batch)
+    for (block,) in reader.blocks(lane_range(0, 0, params.rows), _BLOCK_ROWS):
+        first = int(block.rows[0])
+        hashes[first : first + len(block)] = block_hashes(columns, block)
     hashes.sort()
     return not bool((hashes[1:] == hashes[:-1]).any())

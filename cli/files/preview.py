@@ -1,44 +1,60 @@
-"""What the command line says of a prepared file before it is written anywhere."""
+"""What the command line shows of a prepared file before anything is inserted."""
 
 import sys
 from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from cli.host.terminal import width_of
 from simulator.data.workloads.file import FileParams
+from simulator.errors import counted
 
-SHOWN_ROWS = 3
 _MAX_SHOWN = 26
-_WIDTH = 120
+_UNBOUNDED = 1000
+"""Wider than any table."""
 
 
 def show(params: FileParams, file_types: Sequence[str], first: Sequence[Sequence[object]]) -> None:
     """Print columns, types, roles and the first rows on standard error."""
-    console = Console(
-        stderr=True,
-        highlight=False,
-        markup=False,
-        width=None if sys.stderr.isatty() else _WIDTH,
-    )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    shown = max(map(len, first), default=0)
-    rows = [f"Row {number}" for number in range(1, shown + 1)]
-    for heading in ("Column", "In the file", "Stored as", "Role"):
-        table.add_column(heading, no_wrap=True)
-    for heading in rows:
-        table.add_column(heading)
-    for column, file_type, values in zip(params.columns, file_types, first, strict=True):
-        stored = f"{column.type}{', has NULLs' if column.nullable else ''}"
-        cells = (column.name, file_type, stored, column.role.value, *map(_cell, values))
-        table.add_row(*map(_text, cells))
-    console.print(_text(f"{params.source}: {params.rows:,} rows for table {params.table}"))
-    console.print(table)
+    console = Console(stderr=True, highlight=False, markup=False, width=width_of(sys.stderr))
+    rows = counted(params.rows, "row")
+    console.print(_text(f"{params.source}: {rows} for table {params.table}"), soft_wrap=True)
+    console.print(_fitting(console, params, file_types, first))
     if any(name.startswith("timestamp[") and "tz=" not in name for name in file_types):
         console.print("time: the file names no zone, so it is taken as UTC", soft_wrap=True)
     console.print(_text(_key_of(params)), soft_wrap=True)
+    for bad in params.bad_cells:
+        console.print(_text(f"warning: {bad.describe()}"), soft_wrap=True)
+
+
+def _fitting(
+    console: Console, params: FileParams, types: Sequence[str], first: Sequence[Sequence[object]]
+) -> Table:
+    """Return the table with as many of the first rows as the width has space for."""
+    for rows in range(max(map(len, first), default=0), 0, -1):
+        table = _table(params, types, first, rows)
+        unbounded = console.options.update(width=_UNBOUNDED)
+        if Measurement.get(console, unbounded, table).maximum <= console.width:
+            return table
+    return _table(params, types, first, 0)
+
+
+def _table(
+    params: FileParams, types: Sequence[str], first: Sequence[Sequence[object]], rows: int
+) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    headings = ("Column", "In the file", "Stored as", "Role")
+    for heading in (*headings, *(f"Row {number}" for number in range(1, rows + 1))):
+        table.add_column(heading, overflow="fold")
+    for column, file_type, values in zip(params.columns, types, first, strict=True):
+        stored = f"{column.type}{', has NULLs' if column.nullable else ''}"
+        cells = (column.name, file_type, stored, column.role.value, *map(_cell, values[:rows]))
+        table.add_row(*map(_text, cells))
+    return table
 
 
 def _cell(value: object) -> str:
@@ -47,7 +63,7 @@ def _cell(value: object) -> str:
 
 
 def _text(value: str) -> Text:
-    """Return text that cannot do anything to a terminal."""
+    """Return text without control characters, which could change the terminal."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in value)
     return Text(plain)
 
@@ -57,4 +73,4 @@ def _key_of(params: FileParams) -> str:
     key = ", ".join(names)
     if params.unique:
         return f"key: no two rows have the same ({key})"
-    return f"key: none is known; ({key}) is not different in every row, or was not looked at"
+    return f"key: none found; ({key}) repeats, has NULLs, or was not searched"

@@ -1,20 +1,27 @@
-"""What the user says of the file, and which other options that rules out."""
+"""What the user says about the file, and which other options that rules out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from cli.files.source import SUFFIXES
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.base import Params
-from simulator.data.workloads.file import FileParams
+from simulator.data.workloads.file import FileParams, OnError
 from simulator.errors import ConfigError
 
+TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+PARQUET_SUFFIX = ".parquet"
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
+"""Names that --delimiter takes -> the character."""
+EPOCHS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+"""Units that --time-format takes instead of a format."""
+
 _TWICE = "every row of the file is written once"
-_NOT_DRAWN = "the rows are the file's"
+_NOT_DRAWN = "the rows are those of the file"
 NOT_WITH_DATA = {
-    "num_inserts": "the file says how many rows there are",
+    "num_inserts": "the file determines how many rows there are",
     "prefill": _TWICE,
     "steps": _TWICE,
     "workload": _NOT_DRAWN,
@@ -25,7 +32,7 @@ NOT_WITH_DATA = {
 }
 """Options of `insert` that mean nothing with a file -> why."""
 _NOT_SHOWN = {*NOT_WITH_DATA, "clean", "start_ms"}
-_ONLY_WITH_DATA = ("time_column", "tags")
+_ONLY_WITH_DATA = ("time_column", "tags", "delimiter", "time_format", "on_error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +43,68 @@ class Request:
     time_column: str | None
     tags: tuple[str, ...]
     primary_key: PrimaryKey
+    delimiter: str = ""
+    """Empty: detect it."""
+    time_format: str = ""
+    """Empty: times are ISO 8601, or as Parquet declares them."""
+    on_error: OnError = OnError.STOP
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether the file is Parquet, and not delimited text."""
+        return self.file.name.lower().endswith(PARQUET_SUFFIX)
 
     def check(self) -> None:
-        """Raise ConfigError for what can be told without reading the file."""
-        if self.file.suffix.lower() not in SUFFIXES:
-            expected = " or ".join(f"*{suffix}" for suffix in SUFFIXES)
-            raise ConfigError(f"--data: {self.file}: expected {expected}")
+        """Raise ConfigError for what is wrong without looking into the file."""
+        name = self.file.name.lower()
+        if not name.endswith((*TEXT_SUFFIXES, PARQUET_SUFFIX)):
+            expected = ", ".join(f"*{suffix}" for suffix in TEXT_SUFFIXES)
+            raise ConfigError(
+                f"--data: {self.file}: expected {expected} or *{PARQUET_SUFFIX}; convert or rename"
+                " the file"
+            )
         if not self.file.is_file():
-            raise ConfigError(f"--data: {self.file}: there is no such file")
+            raise ConfigError(f"--data: {self.file}: no such file")
+        problems = [*self._delimiter_problems(), *self._time_format_problems()]
+        if self.is_parquet and self.on_error is OnError.TEXT:
+            problems.append("--on-error text: the columns of a Parquet file have types; use null")
+        if problems:
+            raise ConfigError(problems)
+
+    def _delimiter_problems(self) -> list[str]:
+        given = self.delimiter
+        if given and self.is_parquet:
+            return ["--delimiter: a Parquet file has none; leave it out"]
+        if given and (
+            len(given) != 1 or not given.isascii() or given.isalnum() or given in '"\r\n'
+        ):
+            names = ", ".join(DELIMITERS)
+            return [f"--delimiter: expected one character, or one of {names}; got {given!r}"]
+        return []
+
+    def _time_format_problems(self) -> list[str]:
+        given = self.time_format
+        if not given or given in EPOCHS:
+            return []
+        expected = (
+            "expected a format such as '%d/%m/%Y %H:%M:%S', or s, ms, us or ns for integers that"
+            f" count from 1970; got {given!r}"
+        )
+        try:
+            sample = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
+            datetime.strptime(sample.strftime(given), given)  # noqa: DTZ007
+        except (ValueError, UnicodeError):
+            return [f"--time-format: {expected}"]
+        if "%Y" not in given and "%y" not in given:
+            return [f"--time-format: has no year (%Y or %y): {expected}"]
+        return []
 
 
 def conflicts(given: Mapping[str, Any]) -> list[str]:
-    """Return which of the options that were given (name -> value) do not go together."""
+    """Return which of the given options (name -> value) do not go together."""
     if "data" not in given:
         return [
-            f"{_option(name)}: says something of a --data file, and there is none"
+            f"{_option(name)}: describes a --data file; leave it out, or name the file with --data"
             for name in _ONLY_WITH_DATA
             if name in given
         ]
@@ -65,15 +119,21 @@ def conflicts(given: Mapping[str, Any]) -> list[str]:
 
 
 def described(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
-    """Return the options of an insert as they are shown: of a file, without those it rules out."""
+    """Return the options of an insert for display; with a file, without those it rules out."""
     if not isinstance(params, FileParams):
         return dict(options)
     of_role = {role: [c.name for c in params.columns if c.role is role] for role in Role}
+    reading = {
+        "delimiter": params.delimiter,
+        "time_format": params.time_format,
+        "on_error": "" if params.on_error is OnError.STOP else params.on_error.value,
+    }
     return {
         "data": params.source,
         "rows": params.rows,
         "time_column": of_role[Role.TIME][0],
         "tags": of_role[Role.TAG],
+        **{name: value for name, value in reading.items() if value},
         **{name: value for name, value in options.items() if name not in _NOT_SHOWN},
     }
 

@@ -1,17 +1,21 @@
-"""Which column of the user's file is what: pure, and every problem told at once."""
+"""The role of each column of the user's file: pure; all problems are reported at once."""
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from cli.files.cells import CellType
 from cli.files.request import Request
-from cli.files.types import refusal, type_of
+from cli.files.source import Portion
+from cli.files.times import suggested
 from simulator.data.schema import ID, INTEGERS, Column, PrimaryKey, Role, Type
 from simulator.errors import ConfigError, nearest
 
 _MAX_NAME = 40
+_SAMPLE_ROWS = 1000
+_MAX_FORMATS = 4
+_ISO = "in a CSV file, timestamps are ISO 8601"
 
 
 def table_name(path: Path) -> str:
@@ -22,20 +26,20 @@ def table_name(path: Path) -> str:
 
 
 def columns_of(
-    request: Request, names: Sequence[str], arrow_types: Sequence[Any]
+    request: Request, names: Sequence[str], cell_types: Sequence[CellType], first: Portion
 ) -> tuple[Column, ...]:
-    """Return the file's columns with their types and roles; ConfigError if there is no way."""
+    """Return the columns with types and roles; ConfigError with everything that is wrong."""
     wrong = _name_problems(names, request.primary_key)
     types: dict[str, Type] = {}
-    for name, arrow_type in zip(names, arrow_types, strict=True):
-        found = type_of(arrow_type)
-        if found is None:
-            wrong.append(f"column {name!r}: {refusal(arrow_type)}")
+    for name, cell_type in zip(names, cell_types, strict=True):
+        if cell_type.type is None:
+            wrong.append(f"column {name!r}: {cell_type.refusal}")
         else:
-            types[name] = found
+            types[name] = cell_type.type
     problems = [f"--data: {request.file}: {problem}" for problem in wrong]
-    time = _time(names, types, request.time_column, problems)
-    _check_tags(names, types, request.tags, problems)
+    dates = _dates(names, types, first)
+    time = _time(names, types, request.time_column, dates, problems)
+    _check_tags(names, types, request.tags, time, problems)
     if problems:
         raise ConfigError(problems)
     return tuple(_column(name, kind, time, request.tags) for name, kind in types.items())
@@ -44,7 +48,9 @@ def columns_of(
 def _column(name: str, kind: Type, time: str | None, tags: Sequence[str]) -> Column:
     if name == time:
         return Column(name, kind if kind is Type.TIMESTAMP else Type.INT64, Role.TIME)
-    return Column(name, kind, Role.TAG if name in tags else Role.FIELD)
+    if name in tags:
+        return Column(name, Type.TEXT, Role.TAG)
+    return Column(name, kind, Role.FIELD)
 
 
 def _name_problems(names: Sequence[str], primary_key: PrimaryKey) -> list[str]:
@@ -53,7 +59,7 @@ def _name_problems(names: Sequence[str], primary_key: PrimaryKey) -> list[str]:
         for number, name in enumerate(names, 1)
         if not name.strip() or "\0" in name
     ]
-    # Not every database tells upper from lower case in a name.
+    # Not every database distinguishes upper and lower case in a name.
     counts = Counter(name.lower() for name in names if name.strip())
     problems += [
         f"column {name!r}: there are {count} columns of that name; rename all but one"
@@ -68,45 +74,79 @@ def _name_problems(names: Sequence[str], primary_key: PrimaryKey) -> list[str]:
     return problems
 
 
+def _dates(names: Sequence[str], types: Mapping[str, Type], first: Portion) -> dict[str, str]:
+    """Return the text columns that look like dates -> how to read them."""
+    found = {}
+    for name, cells in zip(names, first.columns, strict=True):
+        if types.get(name) is not Type.TEXT:
+            continue
+        texts = [text for text in cells.slice(0, _SAMPLE_ROWS).to_pylist() if text]
+        formats = suggested(texts)
+        if formats is not None:
+            found[name] = f"column {name!r} looks like dates ({texts[0]!r}); {_advice(formats)}"
+    return found
+
+
+def _advice(formats: Sequence[str]) -> str:
+    shown = [f"--time-format '{each}'" for each in formats[:_MAX_FORMATS]]
+    if len(shown) > 1:
+        return f"the order of day and month is not known: use {' or '.join(shown)}"
+    return f"use {shown[0]}" if shown else "describe them with --time-format, as for strptime"
+
+
 def _time(
-    names: Sequence[str], types: Mapping[str, Type], wanted: str | None, problems: list[str]
+    names: Sequence[str],
+    types: Mapping[str, Type],
+    wanted: str | None,
+    dates: Mapping[str, str],
+    problems: list[str],
 ) -> str | None:
-    """Return the column that tells a row's time: the one named, or the only timestamp."""
+    """Return the column with the row's time: the named one, or the only timestamp."""
     instants = [name for name, kind in types.items() if kind is Type.TIMESTAMP]
     integers = [name for name, kind in types.items() if kind in INTEGERS]
     if wanted is None and len(instants) == 1:
         return instants[0]
-    if wanted is None:
+    if wanted is None and dates and not instants:
+        problems += [f"--time-column: no column is a timestamp; {hint}" for hint in dates.values()]
+    elif wanted is None:
         found = f"several ({', '.join(instants)})" if instants else "none"
         problems.append(
-            f"--time-column: expected one timestamp column, found {found}; name the column that"
-            f" tells the time: {_could(instants or integers, types)}"
-            + ("" if instants else " (timestamps are ISO 8601 in a CSV; integers will do)")
+            f"--time-column: expected one timestamp column, found {found}; name the column with the"
+            f" time: {_candidates(instants or integers, types)}"
+            + ("" if instants else f" ({_ISO}; integers are allowed)")
+            + ("; is it the only column? --delimiter says what separates them" * (len(names) == 1))
         )
     elif wanted not in names:
         problems.append(f"--time-column: no column {wanted!r} ({nearest(wanted, names)})")
+    elif wanted in dates:
+        problems.append(f"--time-column: {dates[wanted]}")
     elif wanted in types and wanted not in (*instants, *integers):
         problems.append(
             f"--time-column: {wanted!r} is {types[wanted]}; expected timestamps or integers:"
-            f" {_could((*instants, *integers), types)}"
+            f" {_candidates((*instants, *integers), types)}"
         )
     return wanted
 
 
 def _check_tags(
-    names: Sequence[str], types: Mapping[str, Type], tags: Sequence[str], problems: list[str]
+    names: Sequence[str],
+    types: Mapping[str, Type],
+    tags: Sequence[str],
+    time: str | None,
+    problems: list[str],
 ) -> None:
-    texts = [name for name, kind in types.items() if kind is Type.TEXT]
+    usable = [name for name, kind in types.items() if kind is not Type.TIMESTAMP and name != time]
     for tag in dict.fromkeys(tags):
         if tag not in names:
             problems.append(f"--tags: no column {tag!r} ({nearest(tag, names)})")
-        elif tag in types and tag not in texts:
-            could = _could(texts, types)
-            problems.append(f"--tags: {tag!r} is {types[tag]}; expected text: {could}")
+        elif tag in types and tag not in usable:
+            reason = "the time column" if tag == time else types[tag].value
+            columns = _candidates(usable, types)
+            problems.append(f"--tags: {tag!r} is {reason}; expected text or numbers: {columns}")
     problems += [f"--tags: {tag!r} is named twice" for tag, n in Counter(tags).items() if n > 1]
 
 
-def _could(names: Sequence[str], types: Mapping[str, Type]) -> str:
-    """Return the columns that would do, or that there is none."""
+def _candidates(names: Sequence[str], types: Mapping[str, Type]) -> str:
+    """Return the columns that can be used, or that there is none."""
     others = ", ".join(f"{name} is {kind}" for name, kind in types.items())
     return ", ".join(names) or f"the file has none ({others})"

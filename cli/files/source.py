@@ -1,92 +1,84 @@
-"""Reading a CSV or Parquet file portion by portion, in bounded memory."""
+"""A file that is read portion by portion, in bounded memory."""
 
-import re
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from cli.files.cells import CellType, invalid_utf8
+from cli.files.types import type_of
+from simulator.data.block import Array
+from simulator.data.schema import Type
+from simulator.data.workloads.file import BadCells
 from simulator.errors import ConfigError
 
-SUFFIXES = (".csv", ".parquet")
-CSV_BLOCK_BYTES = 4 << 20
-_PARQUET_BATCH_ROWS = 1 << 16
-_MAX_TOLD = 300
-_PLACE = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?Row #(\d+): (.*)", re.DOTALL)
+SHOWN_CASES = 3
+"""So many bad cells of a column are shown and kept."""
+_MAX_SHOWN = 300
+_SHOWN_BYTES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A file that is open for reading."""
+class Portion:
+    """Consecutive rows of a file."""
+
+    columns: list[Any]
+    """An Arrow array for each column."""
+    rows: Array
+    """The rows' numbers in the file; `Source.places` describes them."""
+
+
+class Source(ABC):
+    """A file with its columns; the first portion has been looked at."""
 
     names: tuple[str, ...]
-    types: tuple[Any, ...]
-    """Their Arrow types; of a CSV, what its first CSV_BLOCK_BYTES look like."""
-    first_row: int
-    """The number that a reader gives to the first row: a CSV's heading is row 1."""
-    batches: Iterator[Any]
+    types: tuple[CellType, ...]
+    first: Portion
+    """The first rows, to look at; `portions` yields them again."""
 
-    def portions(self) -> Iterator[list[Any]]:
-        """Yield the rows in order, as an Arrow array for each column."""
-        for batch in self.batches:
-            yield batch.columns
+    @abstractmethod
+    def portions(self) -> Iterator[Portion]:
+        """Yield the rows in order, from the first each time."""
+
+    @abstractmethod
+    def places(self, rows: Iterable[int]) -> dict[int, str]:
+        """Return where rows are: "line 17" of a text file, "row 17" of another."""
+
+    def place(self, row: int) -> str:
+        """Return where a row is."""
+        return self.places([row])[row]
+
+    def _check_utf8(self, path: Path, columns: Sequence[Any], rows: Array) -> None:
+        for name, cells in zip(self.names, columns, strict=True):
+            found = invalid_utf8(cells) if type_of(cells.type) is Type.TEXT else None
+            if found:
+                place = f"--data: {path}: {self.place(int(rows[found[0]]))}, column {name!r}"
+                raise not_utf8(place, found[1])
+
+    def left_out(self) -> tuple[BadCells, ...]:
+        """Return the rows that were left out because of their number of cells."""
+        return ()
+
+
+def not_utf8(place: str, content: bytes) -> ConfigError:
+    """Return the error for a text that is not valid UTF-8."""
+    return ConfigError(
+        f"{place}: {content[:_SHOWN_BYTES]!r} is not valid UTF-8; convert the file, for example"
+        " with iconv -f LATIN1 -t UTF-8"
+    )
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Source]:
-    """Open a file; ConfigError where it, or later a row of it, cannot be read."""
-    import pyarrow as pa  # noqa: PLC0415
-
-    names: tuple[str, ...] = ()
+def readable(path: Path) -> Iterator[None]:
+    """Turn the errors of reading a file into one ConfigError."""
     try:
-        # Arrow's own file: its threads read ahead, and would wait for Python's when that ends.
-        with pa.OSFile(str(path)) as file:
-            source = _parquet(file) if path.suffix.lower() == ".parquet" else _csv(file)
-            if all(str(arrow_type) == "null" for arrow_type in source.types):
-                raise ConfigError(f"--data: {path}: has no rows, or only empty ones")
-            names = source.names
-            yield source
+        yield
     except pa.ArrowException as error:
-        raise ConfigError(f"--data: {path}: {_told(names, str(error))}") from error
+        raise ConfigError(f"--data: {path}: cannot be read: {str(error)[:_MAX_SHOWN]}") from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(f"--data: {path}: cannot be read: {reason}") from error
-
-
-def _csv(file: Any) -> Source:
-    from pyarrow import csv  # noqa: PLC0415
-
-    # One thread is as fast here as several, and only then does an error tell its row.
-    reader = csv.open_csv(
-        file,
-        read_options=csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK_BYTES),
-        parse_options=csv.ParseOptions(newlines_in_values=True),
-    )
-    schema = reader.schema
-    return Source(tuple(schema.names), tuple(schema.types), 2, iter(reader))
-
-
-def _parquet(file: Any) -> Source:
-    from pyarrow import parquet  # noqa: PLC0415
-
-    reader = parquet.ParquetFile(file)
-    schema = reader.schema_arrow
-    batches = reader.iter_batches(batch_size=_PARQUET_BATCH_ROWS)
-    return Source(tuple(schema.names), tuple(schema.types), 1, batches)
-
-
-def _told(names: tuple[str, ...], error: str) -> str:
-    """Return Arrow's words, with the column's name, and a remedy where a CSV's value is wrong."""
-    place = _PLACE.match(error)
-    if not place:
-        return error[:_MAX_TOLD]
-    column, row, words = place.groups()
-    where = f"row {row} (the heading is row 1)"
-    if column is None:
-        return f"{where}: {words[:_MAX_TOLD]}"
-    return (
-        f"{where}, column {names[int(column)]!r}: {words[:_MAX_TOLD]}; a column has the type that"
-        f" its values in the first {CSV_BLOCK_BYTES >> 20} MiB have: mend the value, or convert"
-        " the file to Parquet with the types you mean"
-    )

@@ -1,4 +1,4 @@
-"""Which type stores which Arrow type: always without loss, or not at all."""
+"""The type that stores an Arrow type without loss."""
 
 from typing import Any
 
@@ -23,15 +23,15 @@ _TYPES = {
     "date64[ms]": Type.TIMESTAMP,
 }
 _REFUSED = {
-    "decimal": "its digits are exact, which float64 is not; convert it to float64, or to integers"
-    " of its last digit",
-    "binary": "it is no text in UTF-8; convert it, or leave it out",
-    "null": "no value in its first part tells its type; leave it out, or use Parquet",
+    "decimal": "float64 does not keep its exact digits; convert it to float64, or to integers of"
+    " its last digit",
+    "binary": "it is not text; convert it to UTF-8 text, or leave it out",
+    "null": "it has no values and no type; leave it out",
 }
 
 
 def type_of(arrow_type: Any) -> Type | None:
-    """Return the type that stores an Arrow type without loss, if there is one."""
+    """Return the type that stores an Arrow type without loss, if one does."""
     name = str(arrow_type)
     if name.startswith("dictionary<"):
         value_type = _TYPES.get(str(arrow_type.value_type))

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -9,31 +10,35 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from cli.plan import PlannedRun
+from cli.report.estimate import Estimate, shown_time
+from simulator.errors import counted
 from simulator.protocol.messages import Event, Outcome, PhaseEvent, ProgressEvent
 from simulator.protocol.spec import Kind
 
 _LINE_EVERY_S = 5.0
+_BAR_WIDTH = 12
 
 
 class Follower:
     """Shows the events of a sweep as they come."""
 
-    def __init__(self, *, total_runs: int, quiet: bool) -> None:
+    def __init__(self, planned: Sequence[PlannedRun], *, quiet: bool) -> None:
         self._quiet = quiet
-        self._total_runs = total_runs
+        self._total_runs = len(planned)
+        self._estimate = Estimate(planned)
         self._console = Console(stderr=True)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._run_id = ""
         self._number = 0
-        self._said_s = 0.0
+        self._shown_s = 0.0
 
     def __enter__(self) -> Self:
         if not self._quiet and sys.stderr.isatty():
             columns = (
                 TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.fields[told]}"),
+                BarColumn(_BAR_WIDTH),
+                TextColumn("{task.fields[detail]}"),
             )
             self._bar = Progress(*columns, console=self._console, transient=True)
             self._bar.start()
@@ -53,48 +58,56 @@ class Follower:
         if self._quiet:
             return
         if planned.spec.run_id != self._run_id:
-            self._run_id = planned.spec.run_id
-            self._number += 1
-            self._said_s = time.monotonic()
-            if self._bar:
-                if self._task is not None:
-                    self._bar.remove_task(self._task)
-                self._task = self._bar.add_task("", total=None, told="")
+            self._begin(planned)
         match event:
             case PhaseEvent(phase=phase, detail=detail):
-                self._tell(planned, phase, detail, None, None)
+                self._update(planned, phase, detail, None, None)
             case ProgressEvent():
-                self._tell(planned, event.phase, _told(event), event.rows, event.of)
+                self._update(planned, event.phase, self._progress(event), event.rows, event.of)
             case Outcome():
+                self._estimate.finish()
                 self._line(planned, _ending(planned, event))
 
-    def _tell(
-        self, planned: PlannedRun, phase: str, told: str, done: int | None, of: int | None
+    def _begin(self, planned: PlannedRun) -> None:
+        self._run_id = planned.spec.run_id
+        self._number += 1
+        self._shown_s = time.monotonic()
+        self._estimate.begin()
+        if self._bar:
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            self._task = self._bar.add_task("", total=None, detail="")
+
+    def _update(
+        self, planned: PlannedRun, phase: str, detail: str, done: int | None, of: int | None
     ) -> None:
         if self._bar and self._task is not None:
             description = f"{self._head(planned)} {phase}"
             self._bar.update(
-                self._task, description=description, completed=done or 0, total=of, told=told
+                self._task, description=description, completed=done or 0, total=of, detail=detail
             )
-        elif time.monotonic() - self._said_s > _LINE_EVERY_S:
-            self._said_s = time.monotonic()
-            self._line(planned, f"{phase}: {told}" if told else phase)
+        elif time.monotonic() - self._shown_s > _LINE_EVERY_S:
+            self._shown_s = time.monotonic()
+            self._line(planned, f"{phase}: {detail}" if detail else phase)
+
+    def _progress(self, event: ProgressEvent) -> str:
+        words = [f"{event.rows:,} of {counted(event.of, 'row')}", f"{event.rows_per_s:,.0f} rows/s"]
+        if event.left_s is not None:
+            words.append(f"{shown_time(event.left_s)} left")
+        sweep_s = self._estimate.left_s(event.left_s, event.rows_per_s)
+        if sweep_s is not None and self._number < self._total_runs:
+            words.append(f"sweep {shown_time(sweep_s)} left")
+        return ", ".join(words)
 
     def _head(self, planned: PlannedRun) -> str:
         workers = len(planned.spec.workers)
         if not workers:
             return str(planned.spec.kind)
-        plural = "s" if workers > 1 else ""
-        return f"[{self._number}/{self._total_runs}] {workers} worker{plural}"
+        return f"[{self._number}/{self._total_runs}] {counted(workers, 'worker')}"
 
     def _line(self, planned: PlannedRun, text: str) -> None:
         line = f"{self._head(planned)}: {text}"
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _told(event: ProgressEvent) -> str:
-    left = "" if event.left_s is None else f", {event.left_s:,.0f} s left"
-    return f"{event.rows:,} of {event.of:,} rows, {event.rows_per_s:,.0f} rows/s{left}"
 
 
 def _ending(planned: PlannedRun, outcome: Outcome) -> str:
@@ -102,11 +115,11 @@ def _ending(planned: PlannedRun, outcome: Outcome) -> str:
         return f"{outcome.status}: {outcome.cause}"
     verdict = outcome.verdict.status if outcome.verdict else ""
     if planned.spec.kind is Kind.VERIFY:
-        return f"{planned.spec.dataset.rows:,} rows, {verdict}"
+        return f"{counted(planned.spec.dataset.rows, 'row')}, {verdict}"
     if planned.spec.kind is Kind.QUERY:
-        return f"{len(outcome.queries)} queries, {verdict}"
+        return f"{counted(len(outcome.queries), 'query')}, {verdict}"
     ends = [report.ended_s for report in outcome.workers if report.ended_s]
     rows = sum(report.rows for report in outcome.workers)
     window = max(ends) - outcome.released_s if ends and outcome.released_s else 0.0
-    rate = f"{rows / window:,.0f} rows/s" if window else f"{rows:,} rows"
+    rate = f"{rows / window:,.0f} rows/s" if window else counted(rows, "row")
     return f"{rate}, {verdict}"

@@ -1,9 +1,7 @@
-"""From a result to what is shown: rows of named values, and from those a table, JSON or CSV."""
+"""A result's summary as a table that fits its width, and the lines below it."""
 
-import csv
 import io
-import json
-from collections import Counter
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,313 +9,165 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.table import Table as RichTable
+from rich.measure import Measurement
+from rich.table import Table
 
-from cli.metrics import latency_of, merged
-from cli.report.warnings import spread
-from cli.results import Result, RunRecord
+from cli.host.terminal import width_of
+from cli.report.notes import notes_of
+from cli.report.records import as_csv, as_json
+from cli.report.summary import Row, Summary, summary_of
+from cli.results import Result
 from simulator.protocol.spec import Kind
-from simulator.protocol.verdict import Status, Verdict
 
 FORMATS = ("table", "json", "csv")
 
-_NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
-
-Row = dict[str, Any]
+_FLEXIBLE_WIDTH = 24
+"""A longer verdict is wrapped before a column is dropped."""
+_UNBOUNDED = 1000
+"""Wider than any table."""
+_NAME_WIDTH = 40
+"""A longer name of a query is wrapped."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A column of a table: its key in a row, its title, and how a value is written."""
+class Column:
+    """A column of the table: its title (two lines), and how to write its value of a row."""
 
-    key: str
     title: str
+    value: Callable[[Row], Any]
     write: Callable[[Any], str]
-    right: bool = True
+    drop: int = 0
+    """The order in which columns are dropped where the table is too wide; 0: never."""
+    text: bool = False
 
 
 def _rate(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def _milliseconds(value: float) -> str:
-    return f"{value:,.3f}" if value < 10 else f"{value:,.1f}"
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.2f}" if value >= 1 else f"{value:.4f}"
+def _significant(value: float) -> str:
+    """Return a number with three significant digits, or its integer part if that has more."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    decimals = 2
+    while decimals < 9 and 0 < value < 10 ** (2 - decimals):
+        decimals += 1
+    return f"{value:.{decimals if value < 10 else 1}f}"
 
 
 def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
+def _milliseconds(seconds: float) -> str:
+    return _significant(seconds * 1000)
+
+
+def _figure(name: str) -> Callable[[Row], float | None]:
+    return lambda row: row.figures[name].value if name in row.figures else None
+
+
+def _spread(row: Row) -> float | None:
+    return row.figures["rows_per_s_avg"].spread
+
+
+def _subject(title: str, *, text: bool = False) -> Column:
+    return Column(title, lambda row: row.name, str, text=text)
+
+
 _SENDS = (
-    Heading("latency_p50_ms", "p50 ms", _milliseconds),
-    Heading("latency_p99_ms", "p99 ms", _milliseconds),
-    Heading("latency_max_ms", "Max ms", _milliseconds),
-    Heading("client_share", "Client", _percent),
-    Heading("verdict", "Verdict", str, right=False),
+    Column("p50\nms", _figure("latency_p50_ms"), _significant, drop=4),
+    Column("p99\nms", _figure("latency_p99_ms"), _significant, drop=6),
+    Column("Max\nms", _figure("latency_max_ms"), _significant, drop=1),
+    Column("Client", _figure("client_share"), _percent, drop=7),
+    Column("Verdict", lambda row: row.verdict, str, text=True),
 )
-_INSERT = (
-    Heading("workers", "Workers", str),
-    Heading("rows_per_s_min", "Min", _rate),
-    Heading("rows_per_s_max", "Max", _rate),
-    Heading("rows_per_s_avg", "Avg rows/s", _rate),
-    Heading("spread", "Spread", _percent),
-    *_SENDS,
-)
-_STEPS = (Heading("level", "Level", str), Heading("rows_per_s", "Inserts/s", _rate), *_SENDS)
-_QUERY = (
-    Heading("query", "Query", str, right=False),
-    Heading("duration_s_min", "Min s", _seconds),
-    Heading("duration_s_max", "Max s", _seconds),
-    Heading("duration_s_avg", "Avg s", _seconds),
-    Heading("duration_s_p50", "p50 s", _seconds),
-    Heading("duration_s_p99", "p99 s", _seconds),
-    Heading("verdict", "Verdict", str, right=False),
-)
-
-
-_VERIFY = (
-    Heading("check", "Check", str, right=False),
-    Heading("expected", "Expected", str, right=False),
-    Heading("found", "Found", str, right=False),
-    Heading("verdict", "Verdict", str, right=False),
-)
-
-
-def headings_of(result: Result) -> tuple[Heading, ...]:
-    """Return the columns of a result's table."""
-    if result.kind is Kind.VERIFY:
-        return _VERIFY
-    if result.kind is Kind.QUERY:
-        return _QUERY
-    return _STEPS if result.configuration.get("steps") else _INSERT
-
-
-def rows_of(result: Result) -> list[Row]:
-    """Return the rows of a result's table; runs that failed are not in it."""
-    done = [run for run in result.runs if run.outcome.status == "done"]
-    if result.kind is Kind.VERIFY:
-        return [row for run in done for row in _verify_rows(run)]
-    if result.kind is Kind.QUERY:
-        return [row for run in done for row in _query_rows(run)]
-    if result.configuration.get("steps"):
-        return [_step_row(run) for run in done]
-    counts = dict.fromkeys(run.workers for run in done)
-    return [_workers_row([run for run in done if run.workers == count]) for count in counts]
-
-
-def _workers_row(runs: Sequence[RunRecord]) -> Row:
-    rates = [run.metrics.rows_per_s for run in runs if run.metrics]
-    reference = [run.metrics.rows_per_s_reference for run in runs if run.metrics]
-    return {
-        "workers": runs[0].workers,
-        "runs": len(runs),
-        "rows_per_s_min": min(rates),
-        "rows_per_s_max": max(rates),
-        "rows_per_s_avg": sum(rates) / len(rates),
-        "rows_per_s_reference_avg": sum(reference) / len(reference),
-        "spread": spread(rates) if len(rates) > 1 else None,
-        **_sends(runs),
-    }
-
-
-def _step_row(run: RunRecord) -> Row:
-    assert run.metrics
-    return {"level": run.level, "rows_per_s": run.metrics.rows_per_s, **_sends([run])}
-
-
-def _sends(runs: Sequence[RunRecord]) -> Row:
-    latency = latency_of(merged(tuple(w for run in runs for w in run.outcome.workers)))
-    shares = [run.metrics.client_share for run in runs if run.metrics]
-    return {
-        "latency_p50_ms": latency.p50_ms,
-        "latency_p99_ms": latency.p99_ms,
-        "latency_max_ms": latency.max_ms,
-        "client_share": sum(shares) / len(shares),
-        "verdict": _worst([run.outcome.verdict for run in runs]).value,
-    }
-
-
-def _query_rows(run: RunRecord) -> list[Row]:
-    rows = []
-    for query in run.outcome.queries:
-        durations = sorted(
-            duration
-            for worker in run.outcome.workers
-            for times in worker.queries
-            if times.name == query.name
-            for duration in times.durations_s
-        )
-        verdict = query.verdict.status.value + (", tuned" if query.tuned else "")
-        if durations:
-            rows.append(
-                {
-                    "query": query.name,
-                    "duration_s_min": durations[0],
-                    "duration_s_max": durations[-1],
-                    "duration_s_avg": sum(durations) / len(durations),
-                    "duration_s_p50": _percentile(durations, 0.50),
-                    "duration_s_p99": _percentile(durations, 0.99),
-                    "verdict": verdict,
-                }
-            )
-        else:
-            rows.append({"query": query.name, "verdict": query.verdict.reason})
-    return rows
-
-
-def _verify_rows(run: RunRecord) -> list[Row]:
-    words = {True: Status.VERIFIED, False: Status.MISMATCH, None: Status.UNKNOWN}
-    checks = run.outcome.verdict.checks if run.outcome.verdict else ()
-    return [
-        {
-            "check": check.name,
-            "expected": check.expected,
-            "found": check.found,
-            "verdict": words[check.ok].value,
-        }
-        for check in checks
-    ]
-
-
-def _percentile(ordered: Sequence[float], part: float) -> float:
-    """Return the smallest value that `part` of all values do not exceed."""
-    return ordered[max(-int(-len(ordered) * part // 1), 1) - 1]
-
-
-def _worst(verdicts: Sequence[Verdict | None]) -> Status:
-    order = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN, Status.OFF, Status.VERIFIED)
-    found = {verdict.status if verdict else Status.UNKNOWN for verdict in verdicts}
-    return next(status for status in order if status in found)
+_COLUMNS = {
+    "workers": (
+        _subject("Workers"),
+        Column("Min\nrows/s", _figure("rows_per_s_min"), _rate, drop=2),
+        Column("Max\nrows/s", _figure("rows_per_s_max"), _rate, drop=3),
+        Column("Avg\nrows/s", _figure("rows_per_s_avg"), _rate),
+        Column("Spread", _spread, _percent, drop=5),
+        *_SENDS,
+    ),
+    "level": (_subject("Level"), Column("Inserts/s", _figure("rows_per_s"), _rate), *_SENDS),
+    "query": (
+        _subject("Query", text=True),
+        Column("Min\nms", _figure("duration_s_min"), _milliseconds, drop=2),
+        Column("Max\nms", _figure("duration_s_max"), _milliseconds, drop=1),
+        Column("Avg\nms", _figure("duration_s_avg"), _milliseconds),
+        Column("p50\nms", _figure("duration_s_p50"), _milliseconds, drop=4),
+        Column("p99\nms", _figure("duration_s_p99"), _milliseconds, drop=3),
+        Column("Verdict", lambda row: row.verdict, str, text=True),
+    ),
+    "check": (
+        _subject("Check", text=True),
+        Column("Expected", lambda row: row.expected, str, text=True),
+        Column("Found", lambda row: row.found, str, text=True),
+        Column("Verdict", lambda row: row.verdict, str, text=True),
+    ),
+}
 
 
 def printed(result: Result, path: Path | None, form: str) -> str:
-    """Return a result as text in one of FORMATS."""
+    """Return a result as text in one of FORMATS; a table fits the width of standard output."""
     if form == "json":
-        return _json(result, path)
+        return as_json(result, path)
     if form == "csv":
-        return _csv(result)
-    return _table(result, path)
+        return as_csv(result)
+    return _table(result, path, width_of(sys.stdout))
 
 
-def _json(result: Result, path: Path | None) -> str:
-    shown = {
-        "kind": result.kind.value,
-        "target": result.target,
-        "status": result.status,
-        "cause": result.cause,
-        "exit_code": result.exit_code,
-        "rows": rows_of(result),
-        "mismatches": mismatches_of(result),
-        "warnings": result.warnings,
-        "configuration": result.configuration,
-        "file": str(path) if path else None,
-    }
-    return json.dumps(shown, indent=1) + "\n"
-
-
-def _csv(result: Result) -> str:
-    rows = rows_of(result)
-    names = list(dict.fromkeys(key for row in rows for key in row))
+def _table(result: Result, path: Path | None, width: int) -> str:
     out = io.StringIO()
-    writer = csv.DictWriter(out, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
-
-
-def _table(result: Result, path: Path | None) -> str:
-    out = io.StringIO()
-    console = Console(file=out, width=120, highlight=False, markup=False, color_system=None)
+    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
     if result.kind is Kind.INSERT and result.configuration.get("steps"):
         rows = int(result.configuration["num_inserts"]) * int(result.configuration["workers"][0])
         console.print(f"Stepsize: {rows}")
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    headings = headings_of(result)
-    for heading in headings:
-        table.add_column(heading.title, justify="right" if heading.right else "left")
-    for row in rows_of(result):
-        values = ((heading, row.get(heading.key)) for heading in headings)
-        table.add_row(*("-" if value is None else h.write(value) for h, value in values))
-    console.print(table)
-    for line in _notes(result, path):
+    summary = summary_of(result)
+    columns, dropped = _fitting(console, summary)
+    console.print(_drawn(summary, columns))
+    console.print()
+    if dropped:
+        titles = ", ".join(column.title.replace("\n", " ") for column in dropped)
+        console.print(
+            f"not shown in {width} columns: {titles} (see them with --format json or csv)",
+            soft_wrap=True,
+        )
+    for line in notes_of(result, path):
         console.print(line, soft_wrap=True)
-    return out.getvalue()
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
-def _notes(result: Result, path: Path | None) -> list[str]:
-    lines = []
-    if result.status != "done":
-        lines.append(f"{result.status}: {result.cause}")
-        lines += _done_until_then(result)
-    lines += [f"mismatch: {text}" for text in mismatches_of(result)]
-    lines += [f"warning: {text}" for text in result.warnings]
-    lines.append(f"configuration: {_configuration(result)}")
-    servers = [run.outcome.server for run in result.runs if run.outcome.server]
-    if servers:
-        lines.append(f"server: {servers[-1].version}; {servers[-1].durability}")
-    sizes = [run for run in result.runs if run.metrics and run.metrics.bytes_per_row]
-    if sizes and sizes[-1].metrics:
-        size, each = sizes[-1].outcome.size_bytes or 0, sizes[-1].metrics.bytes_per_row or 0.0
-        lines.append(f"on disk after settle: {size:,} bytes, {each:.1f} bytes/row")
-    if result.ran_on:
-        lines.append(f"cluster: {_cluster(result)}")
-    machine = result.machine
-    where = "command line" if result.ran_on else "client"
-    lines.append(
-        f"{where}: {machine.processor}, {machine.cores} cores,"
-        f" {machine.memory_bytes / 2**30:.0f} GiB, {machine.system}, Python {machine.python}"
-    )
-    if path:
-        lines.append(f"result file: {path}")
-    return lines
+def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Column]]:
+    """Return the columns that fit the console, and those that were dropped for that."""
+    columns = list(_COLUMNS[summary.subject])
+    dropped: list[Column] = []
+    for column in sorted((c for c in columns if c.drop), key=lambda column: column.drop):
+        table = _drawn(summary, columns, flexible_width=_FLEXIBLE_WIDTH)
+        unbounded = console.options.update(width=_UNBOUNDED)
+        if Measurement.get(console, unbounded, table).maximum <= console.width:
+            break
+        columns.remove(column)
+        dropped.append(column)
+    return columns, [column for column in _COLUMNS[summary.subject] if column in dropped]
 
 
-def _cluster(result: Result) -> str:
-    """Return where the pods ran, and how many workers at most on each node."""
-    words = [f"{name} {value}" for name, value in result.ran_on.items()]
-    most: Counter[str] = Counter()
-    for run in result.runs:
-        most |= Counter(worker.node for worker in run.outcome.workers if worker.node)
-    nodes = ", ".join(f"{count} on {node}" for node, count in sorted(most.items()))
-    return ", ".join(words) + (f"; workers at most: {nodes}" if nodes else "")
-
-
-def _done_until_then(result: Result) -> list[str]:
-    """Return what the run that failed had done."""
-    inserts = result.kind is Kind.INSERT
-    if not inserts or not result.runs or not result.runs[-1].outcome.workers:
-        return []
-    last = result.runs[-1]
-    rows = sum(worker.rows for worker in last.outcome.workers)
-    prefilled = sum(worker.prefill_rows for worker in last.outcome.workers)
-    uncertain = last.metrics.uncertain_rows if last.metrics else 0
-    done = sum(run.outcome.status == "done" for run in result.runs)
-    last_one = f"{rows:,} rows acknowledged ({uncertain:,} uncertain, {prefilled:,} prefilled)"
-    return [f"until then: {done} runs done; in the last one {last_one}"]
-
-
-def _configuration(result: Result) -> str:
-    words = [f"{result.kind} target={result.target} module={result.module} runner={result.runner}"]
-    for key, value in result.configuration.items():
-        shown = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
-        words.append(f"{key}={shown}")
-    return " ".join(words)
-
-
-def _place(run: RunRecord) -> str:
-    """Return which run of a sweep it is; nothing for a verification, which has no workers."""
-    plural = "s" if run.workers > 1 else ""
-    return f"{run.workers} worker{plural}, run {run.run}: " if run.workers else ""
-
-
-def mismatches_of(result: Result) -> list[str]:
-    """Return what was wrong or could not be told, run by run."""
-    return [
-        f"{_place(run)}{run.outcome.verdict.reason}"
-        for run in result.runs
-        if run.outcome.verdict and run.outcome.verdict.status in _NOT_RIGHT
-    ]
+def _drawn(summary: Summary, columns: Sequence[Column], flexible_width: int | None = None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    longest = max((len(str(row.name)) for row in summary.rows), default=0)
+    for column in columns:
+        table.add_column(
+            column.title,
+            justify="left" if column.text else "right",
+            vertical="bottom",
+            overflow="fold",
+            no_wrap=not column.text,
+            min_width=min(longest, _NAME_WIDTH) if column.title == "Query" else None,
+            max_width=flexible_width if column.title == "Verdict" else None,
+        )
+    for row in summary.rows:
+        values = ((column, column.value(row)) for column in columns)
+        table.add_row(*("-" if value is None else c.write(value) for c, value in values))
+    return table

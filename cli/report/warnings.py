@@ -1,95 +1,127 @@
 """Warnings: what was seen, why it matters, and what to do about it. A closed list."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cli.metrics import InsertMetrics
-from cli.results import Result
+from cli.report.summary import spread_of
+from cli.results import Result, RunRecord
+from simulator.data.workloads.file import File, FileParams
+from simulator.errors import counted
 from simulator.protocol.spec import Kind
 
 CLIENT_BOUND = 0.5
-"""From this client share on, a run is within half of what the client alone could do."""
+"""From this client share on, a run is within half of what the client alone can do."""
 WIDE_SPREAD = 0.10
 THROTTLED = 0.05
 
 
-def spread(rates: list[float]) -> float:
-    """Return (highest - lowest) / mean of the rates; 0 of fewer than two."""
-    return (max(rates) - min(rates)) / (sum(rates) / len(rates)) if len(rates) > 1 else 0.0
-
-
 def warnings_of(result: Result) -> list[str]:
-    """Return the warnings that a sweep calls for."""
-    if result.kind is not Kind.INSERT:
-        return []
-    return list(_insert_warnings(result))
+    """Return the warnings for a sweep."""
+    found = list(_file_warnings(result))
+    if result.kind is Kind.INSERT:
+        found += _insert_warnings(result)
+    return found
+
+
+def _file_warnings(result: Result) -> Iterator[str]:
+    if result.dataset.workload == File.name:
+        for bad in FileParams(**result.dataset.params).bad_cells:
+            yield f"--data: {bad.describe()}"
 
 
 def _insert_warnings(result: Result) -> Iterator[str]:
-    by_workers: dict[int, list[InsertMetrics]] = defaultdict(list)
+    by_workers: dict[int, list[RunRecord]] = defaultdict(list)
     for run in result.runs:
         if run.metrics and run.outcome.status == "done":
-            by_workers[run.workers].append(run.metrics)
+            by_workers[run.workers].append(run)
     servers = [run.outcome.server for run in result.runs if run.outcome.server]
     keeps_rows = any(server.nodes for server in servers)
     for workers, runs in by_workers.items():
-        at = f"{workers} worker{'s' if workers > 1 else ''}"
-        yield from _of_the_client(result, at, workers, runs, keeps_rows=keeps_rows)
-        yield from _of_the_runs(result, at, runs)
+        at = counted(workers, "worker")
+        metrics = [run.metrics for run in runs if run.metrics]
+        yield from _of_the_client(result, at, workers, metrics, keeps_rows=keeps_rows)
+        yield from _of_the_runs(result, at, metrics)
+        yield from _of_the_sends(at, runs)
     verdicts = [run.outcome.verdict for run in result.runs if run.outcome.verdict]
     left_out = [*dict.fromkeys(what for verdict in verdicts for what in verdict.not_compared)]
     if left_out:
         more = f"; and {len(left_out) - 1} more, in the result file" if len(left_out) > 1 else ""
         yield (
-            f"verification left out what this database cannot be asked: {left_out[0]}{more};"
-            " --verify full reads every row back"
+            f"this database cannot answer everything that verification compares: {left_out[0]}"
+            f"{more}; a difference there stays unseen; --verify full reads every row back"
         )
     if keeps_rows and servers[-1].durable is False:
         yield (
-            "an acknowledged row is not durable (the server line says why); compare only with"
-            " targets that promise as little"
+            "an acknowledged row is not durable (see the server line), so a crash can lose it;"
+            " compare only with targets of equal durability"
         )
 
 
 def _of_the_client(
-    result: Result, at: str, workers: int, runs: list[InsertMetrics], *, keeps_rows: bool
+    result: Result, at: str, workers: int, runs: Sequence[InsertMetrics], *, keeps_rows: bool
 ) -> Iterator[str]:
     share = max(run.client_share for run in runs)
     if keeps_rows and share > CLIENT_BOUND:
         yield (
-            f"{at}: {share:.0%} of the time was the client's own, not the database's, so the"
-            " client was measured as much as the database; use more workers or larger batches"
+            f"{at}: the client itself took {share:.0%} of the time, so the result is as much about"
+            " the client as about the database; use more workers or larger batches"
         )
     throttled = max(run.throttled_share for run in runs)
     if throttled > THROTTLED:
         yield (
-            f"{at}: the pods' CPU limit stopped the workers for {throttled:.0%} of the time, so"
-            " the limit was measured as much as the database; raise it with --set"
+            f"{at}: the pods' CPU limit stopped the workers for {throttled:.0%} of the time, so the"
+            " result is as much about the limit as about the database; raise it with --set"
             " worker.resources.limits.cpu=..., or use larger batches"
         )
     if result.runner == "local" and workers > result.machine.cores:
+        verb = "shares" if workers == 1 else "share"
         yield (
-            f"{at} share {result.machine.cores} cores of this machine and wait for one another;"
-            " use fewer workers, or a machine with more cores"
+            f"{at} {verb} {counted(result.machine.cores, 'core')} of this machine, so they delay"
+            " each other; use fewer workers, or a machine with more cores"
         )
 
 
-def _of_the_runs(result: Result, at: str, runs: list[InsertMetrics]) -> Iterator[str]:
+def _of_the_runs(result: Result, at: str, runs: Sequence[InsertMetrics]) -> Iterator[str]:
     rate = float(result.configuration.get("rate", 0))
     rates = [run.rows_per_s for run in runs]
-    if not result.configuration.get("steps") and spread(rates) > WIDE_SPREAD:
+    spread = spread_of(rates) or 0.0
+    if not result.configuration.get("steps") and spread > WIDE_SPREAD:
         yield (
-            f"{at}: the runs differ by {spread(rates):.0%} of their mean; make the runs longer"
-            " (more rows), quieten the machine, or look at every run in the result file"
+            f"{at}: the runs differ by {spread:.0%} of their mean, so a smaller difference between"
+            " two results means nothing; make the runs longer (more rows), or stop other work on"
+            " the machine"
         )
     if rate and min(rates) < 0.95 * rate:
         yield (
-            f"{at}: only {min(rates):,.0f} of the {rate:,.0f} rows/s asked for were reached;"
-            " latency therefore holds the time that sends were late"
+            f"{at}: reached only {min(rates):,.0f} of the requested {rate:,.0f} rows/s, so latency"
+            " includes the delay behind schedule; lower --rate, or use more workers"
         )
-    retried, uncertain = sum(r.retried for r in runs), sum(r.uncertain_rows for r in runs)
-    if retried or uncertain:
+
+
+def _of_the_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
+    """Yield what is known about sends that failed at first, or whose outcome was unknown."""
+    reports = [report for run in runs for report in run.outcome.workers]
+    retried = sum(report.retried for report in reports)
+    if retried:
+        verb = "was" if retried == 1 else "were"
         yield (
-            f"{at}: {retried} sends were repeated and {uncertain} rows have no known outcome;"
-            " the database's log tells why"
+            f"{at}: {counted(retried, 'send')} failed without effect and {verb} repeated, which"
+            " latency includes; the database's log may show the reason"
         )
+    uncertain = sum(run.metrics.uncertain_rows for run in runs if run.metrics)
+    if not uncertain:
+        return
+    verdicts = [run.outcome.verdict for run in runs if run.outcome.verdict]
+    present = sum(verdict.uncertain_present for verdict in verdicts)
+    absent = sum(verdict.uncertain_absent for verdict in verdicts)
+    causes = [*dict.fromkeys(each.uncertain_cause for each in reports if each.uncertain_cause)]
+    known = "it was not checked whether they are stored"
+    if present or absent:
+        known = f"after the run, {present:,} of them are stored and {absent:,} are not"
+    verb = "has" if uncertain == 1 else "have"
+    last = f" (last error: {causes[-1]})" if causes else ""
+    yield (
+        f"{at}: {counted(uncertain, 'row')} {verb} no known outcome{last}, and rates do not count"
+        f" them; {known}; remove the cause of the error, and run again"
+    )

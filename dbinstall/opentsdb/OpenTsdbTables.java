@@ -1,5 +1,5 @@
-// Makes the tables of OpenTSDB in HBase, unless they are there, as its own create_table.sh does for
-// the HBase shell.
+// Creates OpenTSDB's tables in HBase where they are missing, as its create_table.sh does with the
+// HBase shell.
 
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.TableName;
@@ -12,7 +12,7 @@ import org.apache.hadoop.hbase.regionserver.BloomType;
 import org.apache.hadoop.hbase.util.Bytes;
 
 public class OpenTsdbTables {
-    private static void make(Admin admin, String name, String... families) throws Exception {
+    private static void create(Admin admin, String name, String... families) throws Exception {
         TableDescriptorBuilder table = TableDescriptorBuilder.newBuilder(TableName.valueOf(name));
         for (String family : families) {
             table.setColumnFamily(
@@ -29,10 +29,10 @@ public class OpenTsdbTables {
     public static void main(String[] arguments) throws Exception {
         try (Connection connection = ConnectionFactory.createConnection(HBaseConfiguration.create());
                 Admin admin = connection.getAdmin()) {
-            make(admin, "tsdb", "t");
-            make(admin, "tsdb-uid", "id", "name");
-            make(admin, "tsdb-tree", "t");
-            make(admin, "tsdb-meta", "name");
+            create(admin, "tsdb", "t");
+            create(admin, "tsdb-uid", "id", "name");
+            create(admin, "tsdb-tree", "t");
+            create(admin, "tsdb-meta", "name");
         }
     }
 }

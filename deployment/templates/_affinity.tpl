@@ -1,5 +1,5 @@
-{{/* (list $ affinity) -> the user's affinity with the separation from the database put in. Terms
-     for nodes are alternatives, so each gets it; terms for pods all hold, so one more will do. */}}
+{{/* (list $ affinity) -> the user's affinity, plus the separation from the database. Node terms are
+     alternatives, so each one gets the rule; pod terms must all hold, so one more is enough. */}}
 {{- define "bench.affinity" -}}
 {{- $database := (first .).Values.database -}}
 {{- $affinity := deepCopy (last .) -}}

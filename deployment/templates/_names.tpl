@@ -2,8 +2,8 @@
 bench-{{ .Values.run.id }}
 {{- end }}
 
-{{/* A text as the value of a label. One that is too long, or ends badly, is cut and gets a hash of
-     all of it: two long names that begin alike stay two. */}}
+{{/* A text as a label value. A text that is too long or not valid is cut and gets a hash of the whole,
+     so that long names with the same beginning stay different. */}}
 {{- define "bench.labelValue" -}}
 {{- if regexMatch "^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$" . -}}
 {{ . }}
@@ -12,14 +12,14 @@ bench-{{ .Values.run.id }}
 {{- end -}}
 {{- end }}
 
-{{/* (list $ component) -> the labels by which pods of one run are found. */}}
+{{/* (list $ component) -> the labels that select the pods of one run. */}}
 {{- define "bench.selector" -}}
 {{- $root := first . -}}
 app.kubernetes.io/component: {{ last . }}
 iot-bench/run: {{ $root.Values.run.id | quote }}
 {{- end }}
 
-{{/* (list $ component) -> the labels of every object; quoted: an id may read as a number. */}}
+{{/* (list $ component) -> the labels of every object; quoted, since YAML may read an id as a number. */}}
 {{- define "bench.labels" -}}
 {{- $root := first . -}}
 app.kubernetes.io/name: {{ $root.Chart.Name }}

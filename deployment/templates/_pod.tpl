@@ -1,5 +1,5 @@
-{{/* (list $ component arguments) -> a Job's template. Both pods have the same image, specification
-     and secrets; they meet Kubernetes' "restricted" standard. */}}
+{{/* (list $ component arguments) -> a Job's pod template. Both pods have the same image, specification
+     and Secrets; they meet the Pod Security Standard "restricted". */}}
 {{- define "bench.pod" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
@@ -16,7 +16,7 @@ metadata:
   {{- end }}
 spec:
   restartPolicy: Never
-  # Both end at SIGTERM, and a run that is given up should be gone soon.
+  # Both stop at SIGTERM; an aborted run should end soon.
   terminationGracePeriodSeconds: 10
   automountServiceAccountToken: false
   enableServiceLinks: false
@@ -45,7 +45,7 @@ spec:
     {{- . | nindent 4 }}
   {{- end }}
   {{- if eq $component "worker" }}
-  # Workers that share a node share its network card and caches too.
+  # Workers on one node share its network interface and caches.
   topologySpreadConstraints:
     - maxSkew: 1
       topologyKey: kubernetes.io/hostname
@@ -104,7 +104,7 @@ spec:
         name: {{ include "bench.name" $root }}
     - name: secrets
       projected:
-        # For the group, which is fsGroup: the files belong to root.
+        # Readable by the group, which is fsGroup; the owner is root.
         defaultMode: 0440
         sources:
           - secret:
@@ -129,9 +129,9 @@ spec:
     {{- with $values.extraVolumes }}{{ toYaml . | nindent 4 }}{{ end }}
 {{- end }}
 
-{{/* How long a Job may run, and how long its pods and logs stay after it: the last net below a
-     command line that was killed. A worker may end long before the collector does, so what it
-     leaves stays for as long as a run may take. */}}
+{{/* How long a Job may run, and how long its pods and logs stay afterwards, in case the command line
+     was killed. A worker may end long before the collector, so its pod stays for the time of a
+     whole run. */}}
 {{- define "bench.ends" -}}
 {{- $deadline := int64 .Values.run.deadlineSeconds -}}
 activeDeadlineSeconds: {{ $deadline }}

@@ -1,5 +1,5 @@
-{{/* Whether the values can work together: fails with all that cannot, each in a sentence that names
-     the keys and the fix. What a single value may be stands in values.schema.json. */}}
+{{/* Fails if values contradict each other, with one sentence for each problem: the keys and the fix.
+     values.schema.json checks single values. */}}
 {{- define "bench.validate" -}}
 {{- $problems := concat
     (include "bench.problems.run" . | splitList "\n")
@@ -7,7 +7,7 @@
     (include "bench.problems.resources" . | splitList "\n")
     (include "bench.problems.pods" . | splitList "\n") | compact -}}
 {{- if $problems -}}
-{{- fail (printf "the values cannot work:\n- %s" (join "\n- " $problems)) -}}
+{{- fail (printf "invalid values:\n- %s" (join "\n- " $problems)) -}}
 {{- end -}}
 {{- end }}
 
@@ -18,7 +18,7 @@
   {{- if not (get $run .) }}{{ $missing = append $missing (print "run." .) }}{{ end -}}
 {{- end -}}
 {{- with $missing }}
-{{ join ", " . }} must be set: the command line does it, so start the run with run.py
+{{ join ", " . }} must be set: start the run with run.py, which sets them
 {{- end }}
 {{- if and $run.spec (hasKey (fromJson $run.spec) "Error") }}
 run.spec must be a JSON object in a string, got {{ $run.spec | trunc 40 | quote }}
@@ -26,17 +26,17 @@ run.spec must be a JSON object in a string, got {{ $run.spec | trunc 40 | quote 
 {{- $named := $run.options -}}
 {{- range $run.secretOptions }}{{ $named = append $named .option }}{{ end -}}
 {{- range include "bench.repeated" $named | fromJsonArray }}
-run.options and run.secretOptions name {{ . | quote }} more than once: keep the one whose Secret holds it
+run.options and run.secretOptions name {{ . | quote }} more than once: keep one of them
 {{- end }}
 {{- end }}
 
 {{- define "bench.problems.image" -}}
 {{- with .Values.image -}}
 {{- if and .tag .digest }}
-image.tag and image.digest are both set: keep image.digest, which says more, or empty it
+image.tag and image.digest are both set: remove image.tag, or image.digest
 {{- end }}
 {{- if regexMatch "[:@][^/]*$" .name }}
-image.name must end before the tag or digest, got {{ .name | quote }}: put the rest into image.tag or image.digest
+image.name must not contain a tag or digest, got {{ .name | quote }}: use image.tag or image.digest
 {{- end }}
 {{- end -}}
 {{- end }}
@@ -50,7 +50,7 @@ image.name must end before the tag or digest, got {{ .name | quote }}: put the r
     {{- $limit := get $limits $name -}}
     {{- if not $limit }}{{ continue }}{{ end -}}
     {{- if gt (include "bench.quantity" $request | float64) (include "bench.quantity" $limit | float64) }}
-{{ $component }}.resources: requests.{{ $name }} is {{ $request }}, but limits.{{ $name }} only {{ $limit }}: raise it too, or take it away with null
+{{ $component }}.resources: requests.{{ $name }} is {{ $request }}, above limits.{{ $name }}, {{ $limit }}: raise the limit, or remove it with null
     {{- end -}}
   {{- end -}}
 {{- end -}}
@@ -61,20 +61,20 @@ image.name must end before the tag or digest, got {{ .name | quote }}: put the r
 {{- $own := include "bench.labels" (list . "worker") | fromYaml -}}
 {{- range $key, $_ := $values.podLabels -}}
   {{- if or (hasKey $own $key) (regexMatch "^(batch.kubernetes.io/|(controller-uid|job-name)$)" $key) }}
-podLabels has {{ $key | quote }}, by which the pods are found: choose another name
+podLabels contains {{ $key | quote }}, which selects the pods of a run: choose another name
   {{- end -}}
 {{- end -}}
 
 {{- $variables := list -}}
 {{- range $values.extraEnv }}{{ $variables = append $variables .name }}{{ end -}}
 {{- range include "bench.repeated" (concat (list "NODE_NAME" "JOB_COMPLETION_INDEX") $variables) | fromJsonArray }}
-extraEnv sets {{ . | quote }}, which is set already: leave it out
+extraEnv sets {{ . | quote }}, which is already set: remove it
 {{- end -}}
 
 {{- $volumes := list "spec" "secrets" "tmp" -}}
 {{- range $values.extraVolumes }}{{ $volumes = append $volumes .name }}{{ end -}}
 {{- range include "bench.repeated" $volumes | fromJsonArray }}
-extraVolumes has {{ . | quote }}, which is there already: choose another name
+extraVolumes contains {{ . | quote }}, which already exists: choose another name
 {{- end -}}
 
 {{- $paths := list "/etc/bench" "/run/bench" "/tmp" -}}
@@ -85,11 +85,11 @@ extraVolumeMounts mounts {{ .name | quote }}, which is not in extraVolumes: add 
   {{- end -}}
 {{- end -}}
 {{- range include "bench.repeated" $paths | fromJsonArray }}
-extraVolumeMounts mounts something on {{ . | quote }}, where something is mounted already: choose another path
+extraVolumeMounts mounts two volumes on {{ . | quote }}: choose another path
 {{- end -}}
 {{- end }}
 
-{{/* A list -> those that it holds more than once, as JSON. */}}
+{{/* A list -> its repeated elements, as JSON. */}}
 {{- define "bench.repeated" -}}
 {{- $seen := list -}}
 {{- $repeated := list -}}

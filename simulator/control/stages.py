@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Answer, Function, Query
-from simulator.errors import RunError, SetupError
+from simulator.errors import RunError, SetupError, counted
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.messages import QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind, RunSpec
@@ -65,8 +65,8 @@ class Stages:
         expected = self._spec.dataset.rows
         if stored != expected:
             raise SetupError(
-                f"the tables of {self._spec.target} hold {stored} rows, but its last insert"
-                f" left {expected}: run insert again, or name the result file of the"
+                f"the tables of {self._spec.target} hold {counted(stored, 'row')}, but its last"
+                f" insert left {expected:,}: run insert again, or name the result file of the"
                 " insert that wrote them with --dataset"
             )
 
@@ -136,7 +136,9 @@ class Stages:
 def _not_verified(uncertain: int) -> Verdict:
     if not uncertain:
         return Verdict(status=Status.OFF, reason="--verify none")
-    reason = f"{uncertain} rows have no known outcome, and --verify none does not look for them"
+    reason = (
+        f"{counted(uncertain, 'row')} of unknown outcome, and --verify none does not look for them"
+    )
     return Verdict(status=Status.UNKNOWN, reason=reason)
 
 
@@ -145,4 +147,4 @@ def _difference(true: Answer, found: Answer) -> tuple[str, str]:
     for true_row, found_row in zip(true.rows, found.rows, strict=False):
         if true_row != found_row:
             return str(true_row), str(found_row)
-    return f"{len(true.rows)} rows", f"{len(found.rows)} rows"
+    return counted(len(true.rows), "row"), counted(len(found.rows), "row")

@@ -74,7 +74,7 @@ class LineProtocol:
     """Encodes blocks of one physical table as lines; instants stand in the table's own unit.
 
     Measured on one core (tests/perf/encode.py, four IoT columns): 26 to 37 million rows/s
-    or 2.4 to 3.4 GB/s in sends of 1,000, 3 million in sends of one.
+    or 2.4 to 3.4 GB/s in batches of 1,000, 3 million in batches of one.
     """
 
     def __init__(self, table: Table, name: str, dialect: Dialect = INFLUXDB) -> None:

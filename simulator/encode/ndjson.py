@@ -1,16 +1,20 @@
-"""Batches as the bulk format of Elasticsearch and OpenSearch: two lines of JSON a row.
+"""Blocks as the bulk format of Elasticsearch and OpenSearch: two lines of JSON per row.
 
-https://www.elastic.co/guide/en/elasticsearch/reference/current/docs-bulk.html: a line that says
-what to do, then the document; every line ends with a line feed, the last one too. The index stands
-in the request's path, so rows differ in their values only and are gathered like any other text.
+https://www.elastic.co/guide/en/elasticsearch/reference/current/docs-bulk.html: an action, then the
+document; every line ends with a line feed. The index is in the request's path, so rows differ in
+their values only and are encoded like any other text. Other formats take their JSON from here.
 """
 
 import json
 from collections.abc import Sequence
 
-from simulator.data.schema import Column, TimeUnit
+import numpy as np
+
+from simulator.data.block import Coded, ColumnData
+from simulator.data.schema import FLOATS, Column, TimeUnit
 from simulator.encode.rows import Frame
 from simulator.encode.text import Slot, Style, Text
+from simulator.errors import UnstorableError
 
 _SPECIAL = bytes(range(0x20)) + b'"\\'
 
@@ -22,15 +26,15 @@ def _escape(text: bytes) -> bytes:
 JSON = Style(
     b"null", b"false", b"true", instants=None, quote=b'"', special=_SPECIAL, escape=_escape
 )
-"""JSON as RFC 8259 has it: UTF-8, and numbers as long as they need to be to come back the same."""
+"""JSON by RFC 8259: UTF-8, and as many digits as a number needs to read back unchanged."""
 
 _PAYLOAD = Frame(b"", b"", b"")
 
 
 def documents(columns: Sequence[Column], time_unit: TimeUnit, key: Column | None) -> Text:
-    """Return the encoder of documents that must not be there yet.
+    """Return the encoder of documents to create; a document that exists is an error.
 
-    `key` becomes the document's _id, and no field of it; without one the server draws an _id.
+    `key` becomes the document's _id and no field; without a key the server generates the _id.
     """
     row = []
     action = b'{"create":{}}\n'
@@ -43,3 +47,13 @@ def documents(columns: Sequence[Column], time_unit: TimeUnit, key: Column | None
         after = b"}\n" if column is columns[-1] else b""
         row.append(Slot(column, JSON, before, after, before + JSON.null + after))
     return Text(row, _PAYLOAD, time_unit)
+
+
+def check_finite(column: Column, data: ColumnData) -> None:
+    """Raise UnstorableError if a column of floats has a value that JSON cannot hold."""
+    known = data.levels if isinstance(data, Coded) else data.array
+    if column.type in FLOATS and not np.isfinite(known).all():
+        values = data.present()
+        if not np.isfinite(values).all():
+            value = values[~np.isfinite(values)][0]
+            raise UnstorableError(f"{column.name}: JSON has finite numbers only; found {value}")

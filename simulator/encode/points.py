@@ -43,9 +43,9 @@ class Point:
 class Points:
     """Encodes blocks as points.
 
-    Measured on one core (tests/perf/encode.py, four IoT columns, two points a row), sends of 1,000:
+    Measured on one core (tests/perf/encode.py, four IoT columns, 2 points a row), batches of 1,000:
     20 million rows/s as JSON for OpenTSDB, 2 million where each block's memory comes fresh from the
-    system; 12 to 23 million as lines for Graphite. Sends of one: 1 million.
+    system; 12 to 23 million as lines for Graphite. Batches of one: 1 million.
     """
 
     def __init__(self, points: Sequence[Point], payload: Frame) -> None:

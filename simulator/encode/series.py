@@ -1,7 +1,7 @@
 """Rows as series: all points of a field and of one set of tags stand in one line of JSON.
 
 https://docs.victoriametrics.com/#json-line-format: `{"metric": {...}, "values": [...],
-"timestamps": [...]}`. Names are written once a line, so a send of a few series is half as long as
+"timestamps": [...]}`. Names are written once a line, so a batch of a few series is half as long as
 in line protocol, and is taken faster.
 """
 
@@ -24,7 +24,7 @@ _LINE_ROWS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Rows in the order of their lines: those of a send and of a series follow each other."""
+    """Rows in the order of their lines: those of a batch and of a series follow each other."""
 
     order: NDArray[np.int64] | None
     """None: they do so already."""
@@ -40,7 +40,7 @@ class SeriesLines:
     """Encodes blocks of one physical table.
 
     Measured on one core (tests/perf/encode.py, four IoT columns, two points a row): 26 million
-    rows/s where a send has one series, 0.2 million where nearly each row is of another.
+    rows/s where a batch has one series, 0.2 million where nearly each row is of another.
     """
 
     def __init__(self, table: Table, metrics: Mapping[str, str], labels: Mapping[str, str]) -> None:

@@ -117,6 +117,12 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
     options: CratedbPgOptions
     remedies: ClassVar[Mapping[str, str]] = {**REMEDIES, **PostgresWire.remedies}
 
+    def remedy(self, error: Exception) -> str | None:
+        """Return what to try if no pattern of `remedies` matches the text."""
+        if isinstance(error, sql.RowCountMismatch):
+            return "use the module cratedb: through HTTP CrateDB reports why it refuses a row"
+        return super().remedy(error)
+
     def session_settings(self) -> dict[str, str]:
         """Return no settings: CrateDB needs none of them and refuses some."""
         return {}

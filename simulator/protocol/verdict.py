@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
+from simulator.errors import counted
+
 _MAX_REASONS = 5
 
 
@@ -76,7 +78,7 @@ class Verdict(BaseModel):
             status = Status.MISMATCH
         elif absent:
             status = Status.INCOMPLETE
-            reasons.insert(0, f"{absent} rows whose send had no known outcome are not stored")
+            reasons.insert(0, f"{counted(absent, 'row')} of unknown outcome: not stored")
         elif unknown or not checks:
             status = Status.UNKNOWN
         reason = "; ".join(reasons[:_MAX_REASONS])

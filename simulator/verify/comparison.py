@@ -28,6 +28,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import INTEGERS, Table, Type
+from simulator.errors import counted
 from simulator.modules.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Check, RowSlice, Status, Verdict, VerifyMode
 from simulator.verify.fingerprint import Fingerprint, buckets_of
@@ -178,7 +179,7 @@ class _Comparison:
             found = absent & Counter(hashes[np.isin(hashes, sought)].tolist())
             expected.add(np.array([*found.elements()], np.uint64))
             absent -= found
-        name, rows = f"{table.name}: every row", f"{int(expected.counts.sum())} rows"
+        name, rows = f"{table.name}: every row", counted(int(expected.counts.sum()), "row")
         buckets = expected.differing(stored)
         if not len(buckets):
             self._resolve(len(maybe), absent.total())
@@ -186,7 +187,8 @@ class _Comparison:
         missing, extra = self._differences(table, statement, buckets[:_MAX_BUCKETS])
         lost = [row for row in missing if row not in self.maybe]
         differences = (
-            f"{int(stored.counts.sum())} rows; missing {_shown(lost)}; not expected {_shown(extra)}"
+            f"{counted(int(stored.counts.sum()), 'row')}; missing {_shown(lost)};"
+            f" not expected {_shown(extra)}"
         )
         explained = len(buckets) <= _MAX_BUCKETS and not lost and not extra
         # A stored row may equal both an uncertain row and an acknowledged one that is missing.

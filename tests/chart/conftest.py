@@ -1,4 +1,4 @@
-"""helm, and what it makes of each scenario."""
+"""helm, and each scenario as it renders it."""
 
 import re
 import shutil
@@ -30,7 +30,7 @@ def _program() -> str:
         oldest = ".".join(map(str, _OLDEST))
         pytest.fail(
             f"the tests of the chart need helm {oldest} or newer on the PATH (https://helm.sh);"
-            f" {CLUSTER} could not build one either, and says above why",
+            f" {CLUSTER} could not build one either: see above",
             pytrace=False,
         )
     return done.stdout.strip()
@@ -38,7 +38,7 @@ def _program() -> str:
 
 @pytest.fixture(scope="session")
 def helm() -> Helm:
-    """The helm of this machine, or else one that is built."""
+    """The helm of this machine; one is built where it is missing or too old."""
     return Helm(_program())
 
 

@@ -11,11 +11,11 @@ import yaml
 
 CHART = Path(__file__).resolve().parents[2] / "deployment"
 RUN = CHART / "ci" / "run.yaml"
-"""What the command line sets for a run."""
+"""The values that the command line sets for a run."""
 RELEASE = "bench-20261121-071516-ab12"
 SCENARIOS = sorted(CHART.glob("ci/*-values.yaml"))
 KUBERNETES = "1.33.0"
-"""Rendering asks no cluster, so it is told what it renders for."""
+"""Rendering does not ask a cluster for its version."""
 
 Object = dict[str, Any]
 Values = Path | dict[str, Any]
@@ -27,9 +27,9 @@ class Helm:
     def __init__(self, program: str) -> None:
         self._program = program
 
-    def _run(self, *arguments: str, told: str = ""):
+    def _run(self, *arguments: str, given: str = ""):
         return subprocess.run(
-            [self._program, *arguments], input=told, capture_output=True, text=True, check=False
+            [self._program, *arguments], input=given, capture_output=True, text=True, check=False
         )
 
     def lint(self, values: Path):
@@ -43,11 +43,11 @@ class Helm:
         return package
 
     def template(self, values: Values, kubernetes: str = KUBERNETES):
-        """Render a run with more values on top."""
-        file, told = ("-", json.dumps(values)) if isinstance(values, dict) else (values, "")
+        """Render a run with additional values."""
+        file, given = ("-", json.dumps(values)) if isinstance(values, dict) else (values, "")
         files = [f"--values={RUN}", f"--values={file}"]
         return self._run(
-            "template", RELEASE, str(CHART), f"--kube-version={kubernetes}", *files, told=told
+            "template", RELEASE, str(CHART), f"--kube-version={kubernetes}", *files, given=given
         )
 
     def render(self, values: Values) -> list[Object]:
@@ -57,7 +57,7 @@ class Helm:
         return list(yaml.safe_load_all(done.stdout))
 
     def refusal(self, values: Values) -> list[str]:
-        """Why the values are refused, a sentence each."""
+        """The sentences with which the values are refused."""
         done = self.template(values)
         assert done.returncode != 0
         return re.findall(r"^- (.*)$", done.stderr, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Where the pods of a run go: apart from the database, and as the user says."""
+"""Placement of the pods of a run: apart from the database, and as the user sets it."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_any_of_the_nodes_labels_keeps_the_pods_away(helm):
         ]
 
 
-def test_no_pod_goes_beside_a_pod_of_the_database_in_whatever_namespace(helm):
+def test_no_pod_runs_beside_a_pod_of_the_database_in_any_namespace(helm):
     for affinity in affinities(helm, {"database": {"podLabels": POSTGRES}}):
         assert affinity["podAntiAffinity"] == {REQUIRED: [NOT_BESIDE_POSTGRES]}
 
@@ -83,7 +83,7 @@ def test_what_the_user_prefers_stays_and_so_does_the_separation(helm):
     }
 
 
-def test_a_users_affinity_is_left_as_it_is_where_nothing_is_kept_apart(helm):
+def test_without_separation_a_users_affinity_is_unchanged(helm):
     terms = {"nodeSelectorTerms": [{"matchExpressions": [ZONE_A]}]}
     mine = {"nodeAffinity": {REQUIRED: terms}}
 

@@ -1,4 +1,4 @@
-"""Values that cannot work are refused before anything is installed, with what to do instead."""
+"""Invalid values are refused before anything is installed, with the fix."""
 
 import json
 import re
@@ -15,12 +15,12 @@ KUBERNETES_OWN = re.compile(r"/(affinity|requests|limits)/")
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 
 
-@pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case["told"][:40])
-def test_what_cannot_work_is_told_in_a_sentence(helm, case):
-    assert helm.refusal(case["values"]) == [case["told"]]
+@pytest.mark.parametrize("case", REFUSALS, ids=lambda case: case["message"][:40])
+def test_invalid_values_are_refused_with_a_sentence(helm, case):
+    assert helm.refusal(case["values"]) == [case["message"]]
 
 
-def test_all_problems_are_told_at_once(helm):
+def test_all_problems_are_reported_at_once(helm):
     values = {
         "run": {"spec": "", "options": ["password", "password"]},
         "image": {"tag": "1", "digest": DIGEST},
@@ -56,9 +56,9 @@ def test_a_request_as_large_as_its_limit_may_be_written_in_any_unit(helm, resour
     ],
 )
 def test_a_run_that_kubernetes_would_refuse_does_not_get_there(helm, run):
-    [told] = helm.refusal({"run": run})
+    [message] = helm.refusal({"run": run})
 
-    assert told.startswith(f"at '/run/{next(iter(run))}")
+    assert message.startswith(f"at '/run/{next(iter(run))}")
 
 
 def test_the_schema_lets_no_unknown_key_pass():
@@ -70,7 +70,7 @@ def test_the_schema_lets_no_unknown_key_pass():
 
 
 def paths(schema, path=""):
-    """Every value that the schema knows, lists taken as one."""
+    """Paths of all values in the schema; a list counts as one."""
     schema = SCHEMA["definitions"].get(schema.get("$ref", "").split("/")[-1], schema)
     for key, child in schema.get("properties", {}).items():
         yield f"{path}/{key}"
@@ -79,7 +79,7 @@ def paths(schema, path=""):
 
 def test_every_value_has_its_place_in_values_yaml():
     values = yaml.safe_load((CHART / "values.yaml").read_text())
-    there = {f"{path}/{key}" for path, node in mappings(values) for key in node}
+    present = {f"{path}/{key}" for path, node in mappings(values) for key in node}
 
-    missing = set(paths(SCHEMA)) - there
+    missing = set(paths(SCHEMA)) - present
     assert {path for path in missing if not KUBERNETES_OWN.search(path)} == set()

@@ -1,4 +1,4 @@
-"""One run as the chart installs it: names, what the pods are told, and how it ends."""
+"""One run as the chart installs it: names, arguments of the pods, and how it ends."""
 
 import json
 import tarfile
@@ -76,19 +76,19 @@ def test_a_failed_worker_does_not_take_the_others_with_it(helm):
     assert not {"backoffLimit", "maxFailedIndexes"} & set(job)
 
 
-def test_pods_are_told_what_to_do_and_where_they_are(helm):
-    told = {name: container(pod) for name, pod in pods(helm.render({})).items()}
+def test_pods_get_their_arguments_and_their_node(helm):
+    containers = {name: container(pod) for name, pod in pods(helm.render({})).items()}
 
     folders = ["--spec=/etc/bench/spec.json", "--secrets=/run/bench"]
     collector = "--collector=http://bench-20261121-071516-ab12-3-1:5000"
-    assert told["collector"]["args"] == ["collector", *folders, "--port=5000"]
-    assert told["worker"]["args"] == [
+    assert containers["collector"]["args"] == ["collector", *folders, "--port=5000"]
+    assert containers["worker"]["args"] == [
         "worker",
         *folders,
         collector,
         "--index=$(JOB_COMPLETION_INDEX)",
     ]
-    for each in told.values():
+    for each in containers.values():
         assert each["env"] == [
             {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
         ]
@@ -156,7 +156,7 @@ def test_a_run_whose_id_reads_as_a_number_keeps_its_labels(helm):
 
 
 def test_the_specification_arrives_as_it_was_sent(helm):
-    spec = json.dumps({"told": "'\"\\ {{ .Values }} %s\n\t#: é 😀 <&>", "rows": [1.5, None]})
+    spec = json.dumps({"text": "'\"\\ {{ .Values }} %s\n\t#: é 😀 <&>", "rows": [1.5, None]})
     objects = helm.render(values_of_run(spec=spec))
 
     config = one(objects, "ConfigMap")

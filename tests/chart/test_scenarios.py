@@ -1,4 +1,4 @@
-"""What holds for whatever the chart is asked to render: every file in deployment/ci."""
+"""Rules for every rendering of the chart: each file in deployment/ci."""
 
 import re
 
@@ -24,11 +24,11 @@ KEYS_OF_LISTS = {
     "volumeMounts": "mountPath",
     "imagePullSecrets": "name",
 }
-"""By these server-side apply tells the items of a list apart; helm 4 uses it."""
+"""The keys that identify items of a list in server-side apply, which helm 4 uses."""
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.name)
-def test_helm_finds_nothing_to_complain_about(helm, path):
+def test_helm_lint_reports_nothing(helm, path):
     done = helm.lint(path)
 
     assert done.returncode == 0, done.stdout
@@ -39,7 +39,7 @@ def test_kubernetes_knows_every_field_and_misses_none(objects):
         getattr(client, f"V1{each['kind']}").model_validate(each)
 
 
-def test_every_object_and_every_pod_says_what_it_belongs_to(objects):
+def test_every_object_and_every_pod_names_its_run(objects):
     metadata = [each["metadata"] for each in [*objects, *pods(objects).values()]]
 
     for labels in [each["labels"] for each in metadata]:
@@ -76,7 +76,7 @@ def test_no_pod_knows_the_cluster_it_runs_in(objects):
         assert pod["spec"]["enableServiceLinks"] is False
 
 
-def test_server_side_apply_can_tell_the_items_of_every_list_apart(objects):
+def test_server_side_apply_can_distinguish_the_items_of_every_list(objects):
     for pod in pods(objects).values():
         lists = {**pod["spec"], **container(pod)}
         for name, key in KEYS_OF_LISTS.items():

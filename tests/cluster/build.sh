@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the cluster is made of: Debian's packages, and programs compiled from the Go modules in src/.
+# The cluster's parts: Debian packages, and programs compiled from the Go modules in src/.
 
 PACKAGES=(buildah catatonit conntrack containerd containernetworking-plugins inotify-tools iproute2
   iptables mmdebstrap openssl procps runc)
@@ -29,11 +29,11 @@ packages() {
   [ "$(dpkg-query --show --showformat '${db:Status-Status}\n' "${PACKAGES[@]}" 2>/dev/null |
     grep -cx installed)" != ${#PACKAGES[@]} ] || return 0
   command -v apt-get >/dev/null ||
-    die "this needs Debian's packages: elsewhere use k3s, kind or minikube and set KUBECONFIG"
+    die "this needs Debian packages; on other systems use k3s, kind or minikube and set KUBECONFIG"
   need_root
   note "installing ${PACKAGES[*]}"
   { apt-get update -qq && apt-get install -qq --yes --no-install-recommends "${PACKAGES[@]}"; } \
-    </dev/null >&2 || die "apt-get could not install them: see above"
+    </dev/null >&2 || die "apt-get failed: see above"
 }
 
 program() { # NAME MODULE PACKAGE [LINKER-FLAGS]: compiles $BIN/NAME unless it is there
@@ -44,21 +44,21 @@ program() { # NAME MODULE PACKAGE [LINKER-FLAGS]: compiles $BIN/NAME unless it i
     die "compiling $1 needs Go 1.24 or newer on the PATH (https://go.dev/dl); found: ${go/go0/none}"
   mkdir -p "$BIN"
   exec {lock}>"$BIN/.lock"
-  flock "$lock" # two checkouts share the cache: one compiles, the other finds it
+  flock "$lock" # checkouts share the cache: one compiles, the others wait
   if [ ! -x "$BIN/$1" ]; then
-    note "compiling $1, which takes minutes if the caches of Go are empty"
+    note "compiling $1; with empty Go caches this takes minutes"
     (cd "$HERE/src/$2" && CGO_ENABLED=0 go build -trimpath -buildvcs=false -mod=readonly \
-      -ldflags "-s -w ${4:-}" -o "$BIN/.$1" "$3") || die "$1 did not compile: see above"
+      -ldflags "-s -w ${4:-}" -o "$BIN/.$1" "$3") || die "cannot compile $1: see above"
     mv "$BIN/.$1" "$BIN/$1"
   fi
   exec {lock}>&-
 }
 
-version() { # MODULE DEPENDENCY: as go.mod pins it
+version() { # MODULE DEPENDENCY: its version in go.mod
   awk -v name="$2" '$1 == name {print $2; exit}' "$HERE/src/$1/go.mod"
 }
 
-kube_flags() { # Kubernetes' components and helm's charts ask for the version
+kube_flags() { # the version, for Kubernetes' components and helm
   local full package=k8s.io/component-base/version major minor
   full=$(version kube k8s.io/kubernetes)
   IFS=. read -r major minor _ <<<"${full#v}"

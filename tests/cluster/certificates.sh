@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Who is who in the cluster: keys, certificates and kubeconfigs, in $PKI.
+# Keys, certificates and kubeconfigs of the cluster's components, in $PKI.
 
 certificates() { # INDEX...: of the nodes
   local index names=DNS:localhost,IP:172.30.0.1,IP:127.0.0.1,IP:10.96.0.1,DNS:kubernetes

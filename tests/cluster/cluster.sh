@@ -1,30 +1,29 @@
 #!/usr/bin/env bash
-# A real Kubernetes on one bare Debian machine, without an image registry; README.md says how.
+# A real Kubernetes on one bare Debian machine, without an image registry; see README.md.
 #
-#   cluster.sh build                   make all that it needs, unless it is in the cache
-#   cluster.sh helm                    make only helm; prints its path, and needs no root
-#   cluster.sh up [N=3]                start N nodes; nothing to do if they are up and well
-#   cluster.sh down                    stop all that `up` started and remove what it left
-#   cluster.sh env                     settings for a shell: eval "$(tests/cluster/cluster.sh env)"
-#   cluster.sh load TAR...             put images into every node
+#   cluster.sh build                   build everything that the cache lacks
+#   cluster.sh helm                    build only helm, without root; prints its path
+#   cluster.sh up [N=3]                start N nodes, unless they are up and ready
+#   cluster.sh down                    stop everything that `up` started and remove its files
+#   cluster.sh env                     print settings for a shell: eval "$(tests/cluster/cluster.sh env)"
+#   cluster.sh load TAR...             load images into every node
 #   cluster.sh node NAME COMMAND...    run a command inside a node
-#   cluster.sh crash NAME              kill a node and all in it, as a power cut would
-#   cluster.sh boot NAME               start a node that crashed
+#   cluster.sh crash NAME              kill a node with everything in it, as a power failure would
+#   cluster.sh boot NAME               start a crashed node
 #   cluster.sh kwok [N=5]              add N fake nodes
-#   cluster.sh image NAME PACKAGE...   make the image localhost/NAME:debian; prints its path
-#   cluster.sh bud TAG DIR TAR [...]   build DIR's Dockerfile into TAR; options go to buildah
-#   cluster.sh python                  make the image localhost/python:debian; prints its path
-#   cluster.sh postgres                make the image localhost/postgres:15; prints its path
+#   cluster.sh image NAME PACKAGE...   build the image localhost/NAME:debian; prints its path
+#   cluster.sh bud TAG DIR TAR [...]   build DIR's Dockerfile into TAR; buildah gets the options
+#   cluster.sh python                  build the image localhost/python:debian; prints its path
 set -euo pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/iot-database-benchmark/cluster
 IMAGES=$CACHE/images
-# One cluster a machine, whose checkout is left alone; a short path, as sockets must have.
+# One cluster per machine, outside of the checkout; a short path, which sockets need.
 STATE=/var/tmp/bench-cluster
 PKI=$STATE/pki
-VOLUMES=/tmp/hostpath_pv # the controller manager's provisioner knows no other place
+VOLUMES=/tmp/hostpath_pv # fixed in the controller manager's provisioner
 BRIDGE=bench0
-# Settings of the whole machine that the kubelet changes; the last is for many nodes on one machine.
+# Machine-wide settings that the kubelet changes; the last is needed for several nodes.
 SYSCTLS=(vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops
   kernel.keys.root_maxkeys kernel.keys.root_maxbytes fs.inotify.max_user_instances)
 export KUBECONFIG=$STATE/pki/admin.kubeconfig KUBECACHEDIR=$STATE/kubectl
@@ -36,7 +35,7 @@ die() {
 note() { echo "$((SECONDS / 60)):$(printf %02d $((SECONDS % 60)))  $*" >&2; }
 digest() { cat "$@" | sha256sum | cut -c-12; }
 need_root() { [ "$(id -u)" = 0 ] || die "this needs root: try sudo"; }
-need_up() { [ -d "$STATE" ] || die "there is no cluster: start one with 'cluster.sh up'"; }
+need_up() { [ -d "$STATE" ] || die "no cluster exists: run 'cluster.sh up'"; }
 usage() {
   sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
@@ -45,16 +44,16 @@ eventually() { # SECONDS COMMAND...: wait until it succeeds
   local end=$((SECONDS + $1))
   shift
   until "$@" &>/dev/null; do
-    [ $SECONDS -lt $end ] || die "waited in vain for: $* (logs are in $STATE/log, $STATE/node*/log)"
+    [ $SECONDS -lt $end ] || die "timed out: $* (logs: $STATE/log, $STATE/node*/log)"
     sleep 0.1
   done
 }
-all() { # wait for background jobs, all of which have to succeed
+all() { # wait for background jobs; all must succeed
   local job
   for job; do wait "$job" || return; done
 }
 
-# The key is all that decides about the programs, but the linker's flags in build.sh.
+# The cache key covers everything that affects the programs, except the flags in build.sh.
 BIN=$CACHE/$(uname -m)-$(find "$HERE/src" -type f -print0 | sort -z | xargs -0 cat | digest -)
 # shellcheck source-path=SCRIPTDIR source=build.sh
 . "$HERE/build.sh"
@@ -63,14 +62,13 @@ BIN=$CACHE/$(uname -m)-$(find "$HERE/src" -type f -print0 | sort -z | xargs -0 c
 # shellcheck source-path=SCRIPTDIR source=images.sh
 . "$HERE/images.sh"
 
-# Processes. A process id alone may belong to another process by the time it is used; with its start
-# time it cannot.
+# Processes are identified by id and start time, since an id alone may be reused.
 
 start() { # NAME COMMAND...
   local name=$1
   shift
   (
-    # Written by the process itself, before it becomes the command: no interrupt comes between.
+    # The process writes this itself before it becomes the command, so no interrupt can lose it.
     pid=$BASHPID
     echo "$pid $(started "$pid")" >"$STATE/pids/$name"
     exec setsid "$@"
@@ -78,7 +76,7 @@ start() { # NAME COMMAND...
   eventually 5 test -s "$STATE/pids/$name"
 }
 
-started() { # PID: its start time; nothing if it is gone or a zombie
+started() { # PID: its start time; nothing if it has ended or is a zombie
   local stat
   stat=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) || return 0
   [ "${stat%% *}" = Z ] || cut -d' ' -f20 <<<"$stat"
@@ -93,15 +91,15 @@ pid() { # NAME: its process id, if it runs
 gone() { ! pid "$1" >/dev/null; }
 gone_pid() { [ -z "$(started "$1")" ]; }
 
-stop() { # NAME [SECONDS]: asks it to end, and kills it after that time
+stop() { # NAME [SECONDS]: terminates it, and kills it after that time
   local pid init end=$((SECONDS + ${2:-0}))
   if pid=$(pid "$1"); then
     init=$(init "$1") || true
     [ $end = $SECONDS ] || kill "$pid" || true
     until gone "$1" || [ $SECONDS -ge $end ]; do sleep 0.05; done
-    kill -KILL -- "-$pid" 2>/dev/null || true # its group, which setsid made
+    kill -KILL -- "-$pid" 2>/dev/null || true # its group, created by setsid
     eventually 20 gone "$1"
-    # A node is not gone before its first process is, which waits for all the others.
+    # The first process of a node ends last.
     [ -z "$init" ] || eventually 20 gone_pid "$init"
   fi
   rm -f "$STATE/pids/$1"
@@ -111,7 +109,7 @@ stop() { # NAME [SECONDS]: asks it to end, and kills it after that time
 
 nodes() { find "$STATE/pids" -name 'node*' -printf '%f\n' | sort; } # those that run
 
-init() { # NODE: the process id of node.sh, as the machine sees it
+init() { # NODE: the process id of node.sh on the machine
   local pid children
   pid=$(pid "$1") && children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null) &&
     [ -n "$children" ] && echo "${children%% *}"
@@ -119,7 +117,7 @@ init() { # NODE: the process id of node.sh, as the machine sees it
 
 in_node() { # NODE COMMAND...
   local init
-  init=$(init "$1") || die "$1 does not run; these do: $(nodes | xargs)"
+  init=$(init "$1") || die "$1 is not running; running: $(nodes | xargs)"
   shift
   nsenter --target "$init" --net --mount --pid --uts --ipc -- "$@"
 }
@@ -140,14 +138,14 @@ node_start() { # INDEX
 }
 
 crash() { # NODE
-  pid "$1" >/dev/null || die "$1 does not run; these do: $(nodes | xargs)"
+  pid "$1" >/dev/null || die "$1 is not running; running: $(nodes | xargs)"
   stop "$1"
 }
 
 boot() { # NODE
   [ -f "$PKI/$1.kubeconfig" ] || die "there is no $1"
   gone "$1" || die "$1 runs"
-  eventually 20 test ! -e "/sys/class/net/$BRIDGE-$1" # the kernel takes its time
+  eventually 20 test ! -e "/sys/class/net/$BRIDGE-$1" # the kernel removes it with a delay
   node_start "${1#node}"
 }
 
@@ -157,7 +155,7 @@ load() { # TAR...
     load_node "$node" "$@" &
     jobs+=($!)
   done
-  all "${jobs[@]}" || die "not every node has got the images: see above"
+  all "${jobs[@]}" || die "some nodes did not load the images: see above"
 }
 
 load_node() { # NODE TAR...
@@ -172,20 +170,20 @@ load_node() { # NODE TAR...
 up() { # [N]
   local count=${1:-3} index indices setting
   local hint="kubectl and helm for your shell: eval \"\$($0 env)\""
-  [[ $count =~ ^[1-9]$ ]] || die "up takes a number of nodes from 1 to 9, and got '$count'"
+  [[ $count =~ ^[1-9]$ ]] || die "up needs a number of nodes from 1 to 9, got '$count'"
   need_root
-  [ -f /sys/fs/cgroup/memory/memory.limit_in_bytes ] || die "this machine has no control" \
-    "groups of version 1, and this cluster knows no others: use k3s, kind or minikube"
-  [ -f "$BIN/pause.tar" ] || die "the cache lacks the programs: make them with 'cluster.sh build'"
+  [ -f /sys/fs/cgroup/memory/memory.limit_in_bytes ] || die "this cluster needs control" \
+    "groups of version 1, which this machine lacks: use k3s, kind or minikube"
+  [ -f "$BIN/pause.tar" ] || die "the cache lacks the programs: run 'cluster.sh build'"
   if [ -d "$STATE" ]; then
-    well "$count" || die "there is a cluster already, but not of $count nodes that are well:" \
+    well "$count" || die "a cluster exists, but not with $count ready nodes:" \
       "stop it with 'cluster.sh down'"
     note "up already; $hint"
     return
   fi
-  [ ! -e "$VOLUMES" ] || die "$VOLUMES is in the way: some other cluster's? If not, remove it"
-  mkdir --mode=700 "$STATE" || die "another 'up' was faster"
-  trap 'echo "cluster.sh: not up; clean up with cluster.sh down" >&2' EXIT
+  [ ! -e "$VOLUMES" ] || die "$VOLUMES exists: remove it unless another cluster uses it"
+  mkdir --mode=700 "$STATE" || die "another 'up' is running"
+  trap 'echo "cluster.sh: up failed; clean up with 'cluster.sh down'" >&2' EXIT
   mkdir "$STATE"/{pids,log,pki,etcd,volumes}
   for setting in "${SYSCTLS[@]}"; do
     echo "$setting=$(sysctl -n "$setting")"
@@ -204,12 +202,13 @@ up() { # [N]
   kubectl wait --for=condition=Ready node --all --timeout=120s >/dev/null
   eventually 30 kubectl get serviceaccount default
   kubectl apply -f "$HERE/conf/storage.yaml" >/dev/null
+  touch "$STATE/complete"
   trap - EXIT
   note "up: $count node(s); $hint"
 }
 
-well() { # N: that many nodes run, and say so
-  [ "$(nodes | wc -l)" = "$1" ] &&
+well() { # N: `up` was not interrupted, and that many nodes run and are ready
+  [ -f "$STATE/complete" ] && [ "$(nodes | wc -l)" = "$1" ] &&
     kubectl wait --for=condition=Ready node --all --timeout=60s --request-timeout=10s &>/dev/null
 }
 
@@ -218,7 +217,7 @@ control_plane() {
   start etcd "$BIN/kube" etcd --name=bench --data-dir="$STATE/etcd" --log-level=warn \
     --listen-client-urls=$etcd --advertise-client-urls=$etcd \
     --listen-peer-urls=$peer --initial-advertise-peer-urls=$peer --initial-cluster=bench=$peer \
-    --unsafe-no-fsync # its data does not outlive the cluster, and a database wants the disk
+    --unsafe-no-fsync # its data is temporary, and databases need the disk
   start kube-apiserver "$BIN/kube" kube-apiserver --etcd-servers=$etcd \
     --bind-address=172.30.0.1 --advertise-address=172.30.0.1 \
     --service-cluster-ip-range=10.96.0.0/16 \
@@ -233,13 +232,13 @@ control_plane() {
     --service-account-signing-key-file="$PKI/service-accounts.key"
   eventually 60 kubectl get --raw /readyz
 
-  # Nodes share /tmp, so a volume is seen by all of them.
+  # Nodes share /tmp, so all of them see a volume.
   ln -s "$STATE/volumes" "$VOLUMES"
-  # As the volumes of k3s, kind and minikube are, but not the provisioner's: open to every user.
+  # Open to every user, as on k3s, kind and minikube.
   # shellcheck disable=SC2016
   start volumes bash -c 'inotifywait --monitor --quiet --event create --format %w%f "$1" |
     xargs -d "\n" -n 1 chmod 777' - "$STATE/volumes"
-  # At its default rate it would need minutes for a Job of a thousand pods.
+  # At its default rate a Job of a thousand pods would take minutes.
   start kube-controller-manager "$BIN/kube" kube-controller-manager --bind-address=127.0.0.1 \
     --kubeconfig="$PKI/controller-manager.kubeconfig" --leader-elect=false \
     --use-service-account-credentials --root-ca-file="$PKI/ca.crt" \
@@ -254,19 +253,19 @@ control_plane() {
 
 down() {
   [ -d "$STATE" ] || {
-    note "there is no cluster"
+    note "no cluster exists"
     return
   }
   need_root
   local name jobs=() setting group
-  mkdir -p "$STATE/pids" # `up` may have come to nothing very early
+  mkdir -p "$STATE/pids" # `up` may have failed early
   touch "$STATE/sysctl"
   for name in kwok coredns kube-scheduler kube-controller-manager; do
     stop $name 2 &
     jobs+=($!)
   done
   for name in $(nodes); do
-    stop "$name" & # without being asked, as a crash is all that a node knows
+    stop "$name" & # a node has no orderly shutdown
     jobs+=($!)
   done
   all "${jobs[@]}"
@@ -274,6 +273,7 @@ down() {
   stop etcd 3
   stop volumes
   ! ip link show "$BRIDGE" &>/dev/null || ip link delete "$BRIDGE"
+  eventually 20 no_links # the kernel removes a node's link some time after the node
   for group in /sys/fs/cgroup/*/bench-cluster; do
     [ ! -d "$group" ] || eventually 10 remove_cgroup "$group"
   done
@@ -283,6 +283,7 @@ down() {
   note "down"
 }
 
+no_links() { ! compgen -G "/sys/class/net/$BRIDGE-*"; }
 remove_cgroup() { find "$1" -depth -type d -exec rmdir {} +; }
 
 kwok() { # [N]
@@ -301,7 +302,7 @@ kubectl() { "$BIN/kubectl" "$@"; }
 command=${1:-}
 shift || true
 case $command in
-  build | helm | python | postgres | up | down) "$command" "$@" ;;
+  build | helm | python | up | down) "$command" "$@" ;;
   env)
     echo "export PATH=$(printf %q "$BIN"):\$PATH KUBECONFIG=$KUBECONFIG KUBECACHEDIR=$KUBECACHEDIR"
     ;;

@@ -33,13 +33,15 @@ def database(request: pytest.FixtureRequest, target: Target) -> Database:
 
 
 @pytest.fixture
-def synthetic_crate(server, server_database) -> Iterator[Web]:
-    """CrateDB's documented HTTP endpoint in front of PostgreSQL."""
+def synthetic_crate(server, server_database, monkeypatch) -> Iterator[Web]:
+    """An HTTP endpoint as CrateDB documents it, in front of PostgreSQL."""
+    monkeypatch.setattr("simulator.modules.cratedb.database.SIZE_STANDS_S", 0.01)
     sorts_by_bytes(server, server_database)
     server.execute(SETUP, database=server_database)
     reach = f"{server.connection_string(server_database)} password={server.password}"
     crate = SyntheticCrate(reach)
     with Web(crate) as web:
+        web.crate = crate
         yield web
     crate.close()
 

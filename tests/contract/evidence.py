@@ -87,7 +87,7 @@ class Recorder:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print what was written and what was not."""
         terminalreporter.section("evidence")
-        for line in self.lines or ["nothing ran"]:
+        for line in [*self.lines, "run `make docs` next"] if self.lines else ["nothing ran"]:
             terminalreporter.line(line)
 
 

@@ -1,7 +1,7 @@
-"""What is ArangoDB's own, by the vendor's documentation: in front of a synthetic endpoint
-(tests/standins/arango.py)."""
+"""What only ArangoDB has, by the vendor's documentation and client, on tests/standins/arango.py."""
 
 import json
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
@@ -76,16 +76,52 @@ def filled(arangodb):
 # --- rows in -------------------------------------------------------------------------------------
 
 
+IMPORT = "/_db/_system/_api/import?type=array&collection=points&complete=1&details=1"
+INSERT = "/_db/_system/_api/document/points?returnNew=0&silent=1&overwrite=0&returnOld=0"
+
+
 def test_a_batch_is_an_array_of_documents_and_a_single_row_a_document(arangodb):
     with arangodb.connect() as session:
         (batch,) = session.encode(points((7, -8), KEYED, [b"k0", "Zü/1%".encode()]), BATCH, 10)
         single, _ = session.encode(points((7, -8)), SINGLE, 1)
-    assert batch.data[0] == single.data[0] == "/_api/document/points?silent=true"
+    assert (batch.data[0], single.data[0]) == (IMPORT, INSERT)
     assert json.loads(batch.data[1]) == [
         {"_key": "k0", "t": 0, "site": "a", "number": 7, "odd name": None},
         {"_key": "Z%C3%BC%2F1%25", "t": 10, "site": "B", "number": -8, "odd name": 0.25},
     ]
     assert json.loads(single.data[1]) == {"t": 0, "site": "a", "number": 7, "odd name": None}
+
+
+@pytest.mark.parametrize("sync", [False, True])
+def test_the_timed_send_makes_the_requests_of_the_vendors_client(synthetic_arango, sync):
+    """Same method, path, parameters, credentials and documents as python-arango sends."""
+    given = {"user": "ann", "password": "swordfish", "wait_for_sync": sync}
+    database = Arangodb(options(url=synthetic_arango.url, **given))
+    database.create([POINTS], 10)
+    requests = synthetic_arango.requests
+    with database.connect() as session:
+        for mode, rows in ((BATCH, 3), (SINGLE, 1)):
+            payload, *_ = session.encode(points(), mode, rows)
+            session.send(payload)
+            ours, documents = requests[-1], json.loads(payload.data[1])
+            collection, wait = session.db.collection("points"), {"sync": True} if sync else {}
+            if mode == BATCH:
+                collection.import_bulk(documents, **wait)
+            else:
+                collection.insert(documents, silent=True, **wait)
+            theirs = requests[-1]
+            assert theirs is not ours
+            assert asked(ours) == asked(theirs)
+        assert count(database, session, POINTS) == 8
+
+
+def asked(request):
+    """What a request means, however it is written."""
+    url = urlsplit(request.path)
+    parameters = dict(parse_qsl(url.query, strict_parsing=True))
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    meant = {name: headers[name] for name in ("content-type", "authorization")}
+    return request.method, url.path, parameters, meant, json.loads(request.body)
 
 
 def test_a_clients_key_comes_back_as_it_was_sent(filled):
@@ -97,7 +133,7 @@ def test_a_clients_key_comes_back_as_it_was_sent(filled):
 
 
 @pytest.mark.parametrize(
-    ("batch", "told"),
+    ("batch", "words"),
     [
         (points(table=KEYED, keys=[b"x" * 255, b"a", b"b"]), "id: a _key has at most 254 bytes"),
         (points(table=KEYED, keys=[b"/" * 85, b"a", b"b"]), "found one of 255"),
@@ -107,29 +143,27 @@ def test_a_clients_key_comes_back_as_it_was_sent(filled):
         ),
     ],
 )
-def test_what_no_document_can_hold_is_refused_before_it_is_sent(arangodb, batch, told):
-    with arangodb.connect() as session, pytest.raises(UnstorableError, match=told):
+def test_a_value_that_no_document_can_hold_is_refused_before_it_is_sent(arangodb, batch, words):
+    with arangodb.connect() as session, pytest.raises(UnstorableError, match=words):
         session.encode(batch, BATCH, 10)
 
 
-def test_what_stands_in_place_of_a_null_may_be_anything(arangodb):
+def test_the_value_under_a_null_is_ignored(arangodb):
     absent = Values(np.array([np.nan, 1, 2]), np.array([False, True, True]))
     with arangodb.connect() as session:
         (payload,) = session.encode(points(**{"odd name": absent}), BATCH, 10)
     assert json.loads(payload.data[1])[0]["odd name"] is None
 
 
-def test_duplicates_in_a_batch_are_counted_and_the_others_stored(filled):
+def test_a_duplicate_in_a_batch_refuses_all_of_it(filled):
     database = filled(points(table=KEYED))
-    more = points((4, 5, 6), KEYED, [b"k1", b"k2", b"k3"])
+    more = points((4, 5, 6), KEYED, [b"k3", b"k1", b"k4"])
     with database.connect() as session:
         (payload,) = session.encode(more, BATCH, 10)
-        with pytest.raises(
-            Exception, match=r"2 of 3 rows were refused: unique constraint"
-        ) as found:
+        with pytest.raises(Exception, match=r"409: unique constraint violated") as found:
             session.send(payload)
         assert session.classify(found.value) is Failure.FATAL
-        assert count(database, session, KEYED) == 4
+        assert count(database, session, KEYED) == 3
     assert "run with --clean" in database.explain(found.value)
 
 
@@ -143,67 +177,82 @@ def test_a_single_duplicate_is_refused(filled):
     assert "run with --clean" in database.explain(found.value)
 
 
-def refused(*numbers, header=True):
-    errors = [{"error": True, "errorNum": n, "errorMessage": f"error {n}"} for n in numbers]
-    codes = ",".join(f"{n}:{numbers.count(n)}" for n in dict.fromkeys(numbers))
-    headers = {"X-Arango-Error-Codes": codes} if header else {}
-    return lambda _: Response(202, json.dumps(errors).encode(), headers)
-
-
 def failed(status, number):
     body = {"error": True, "code": status, "errorNum": number, "errorMessage": "..."}
     return lambda _: Response(status, json.dumps(body).encode())
+
+
+def counted(**counts):
+    return lambda _: Response(201, json.dumps({"error": False, **counts}).encode())
 
 
 def reset(_):
     raise Reset
 
 
+def sent(answer, mode=BATCH):
+    """Send three rows, or one; return the error, and what it means for the rows."""
+
+    def respond(request):
+        found = b'{"result":{}}'
+        return answer(request) if request.method == "POST" else Response(200, found)
+
+    with Web(respond) as web, Arangodb(options(url=web.url, timeout_s=1)).connect() as session:
+        payload, *_ = session.encode(points(), mode, 3 if mode == BATCH else 1)
+        with pytest.raises(Exception, match=r".") as found:
+            session.send(payload)
+        return found.value, session.classify(found.value)
+
+
 @pytest.mark.parametrize(
     ("answer", "meaning"),
     [
-        (refused(1210), Failure.FATAL),
-        (refused(1200, 1210, 1200), Failure.FATAL),
-        (refused(1200, 1200, 1200), Failure.NOT_APPLIED),
-        (refused(1200, 1200), Failure.UNKNOWN),  # of three rows: one is stored
-        (refused(1200, 4, 1200), Failure.UNKNOWN),
-        (refused(1210, header=False), Failure.FATAL),
-        (lambda _: Response(202, b"[]", {"X-Arango-Error-Codes": "1210:2"}), Failure.FATAL),
-        (lambda _: Response(202, b"no JSON"), Failure.UNKNOWN),
+        (failed(400, 600), Failure.FATAL),
         (failed(403, 1004), Failure.FATAL),
         (failed(404, 1203), Failure.FATAL),
-        (failed(409, 1200), Failure.NOT_APPLIED),
+        (failed(409, 1210), Failure.FATAL),
+        (failed(409, 1200), Failure.UNKNOWN),  # shards of a cluster may have stored some
         (failed(500, 4), Failure.UNKNOWN),
         (failed(503, 503), Failure.NOT_APPLIED),
         (failed(503, 21003), Failure.NOT_APPLIED),
         (failed(503, 1477), Failure.UNKNOWN),  # a shard that went may have stored them
+        (lambda _: Response(201, b"no JSON"), Failure.UNKNOWN),
+        (lambda _: Response(201, b"[]"), Failure.UNKNOWN),
         (reset, Failure.UNKNOWN),
     ],
 )
-def test_what_an_answer_means_for_the_rows(answer, meaning):
-    def respond(request):
-        return answer(request) if request.method == "POST" else Response(200, b"{}")
-
-    with Web(respond) as web:
-        database = Arangodb(options(url=web.url, timeout_s=1))
-        with database.connect() as session:
-            (payload,) = session.encode(points(), BATCH, 3)
-            with pytest.raises(Exception, match=r".") as found:
-                session.send(payload)
-            assert session.classify(found.value) is meaning
+def test_the_meaning_of_each_answer_for_the_rows(answer, meaning):
+    assert sent(answer)[1] is meaning
 
 
-@pytest.mark.parametrize("body", [b"{}", b"[]", b"[{},{},{}]", b'[{"_key":"1"},{},{}]'])
-def test_what_is_not_refused_is_stored(body):
-    with Web(lambda _: Response(202, body)) as web, Arangodb(options(url=web.url))._open() as s:
-        (payload,) = s.encode(points(), BATCH, 3)
-        s.send(payload)
+@pytest.mark.parametrize(
+    ("counts", "stored"),
+    [
+        ({"created": 2, "errors": 1, "empty": 0, "details": ["at position 1: illegal key"]}, 2),
+        ({"created": 2, "errors": 0, "empty": 1}, 2),
+        ({"created": 0, "errors": 0, "updated": 3}, 0),
+        ({"created": 4, "errors": 0}, 4),
+        ({}, 0),
+    ],
+)
+def test_an_import_that_did_not_create_every_row_is_an_error(counts, stored):
+    error, meaning = sent(counted(**counts))
+    assert f"the server acknowledged {stored} of 3 rows" in str(error)
+    assert all(detail in str(error) for detail in counts.get("details", ()))
+    assert meaning is Failure.UNKNOWN
+
+
+def test_a_single_row_that_is_not_created_is_an_error():
+    error, meaning = sent(lambda _: Response(200, b"{}"), SINGLE)
+    assert "the server acknowledged 0 of 1 rows" in str(error)
+    assert meaning is Failure.UNKNOWN
+    assert sent(failed(409, 1200), SINGLE)[1] is Failure.NOT_APPLIED
 
 
 # --- queries -------------------------------------------------------------------------------------
 
 
-def test_a_query_reads_as_one_would_type_it():
+def test_queries_as_aql():
     query = AggregateQuery(
         POINTS,
         (Aggregate(Function.COUNT), Aggregate(Function.AVG, "odd name")),
@@ -242,7 +291,7 @@ SUM_AND_MEAN = (Aggregate(Function.SUM, "number"), Aggregate(Function.AVG, "numb
         (0, 0, 0),
     ],
 )
-def test_integers_that_a_double_holds_are_added_up_exactly(filled, numbers):
+def test_integers_that_a_double_holds_are_summed_exactly(filled, numbers):
     database = filled(points(numbers))
     with database.connect() as session:
         found = ask(session, database.render(AggregateQuery(POINTS, SUM_AND_MEAN)))
@@ -258,7 +307,7 @@ def test_a_sum_of_integers_beyond_2_to_the_53_is_an_error_and_an_extreme_exact(f
         assert found.rows == ((min(beyond, 1), max(beyond, 3)),)
         for aggregate in SUM_AND_MEAN:
             statement = database.render(AggregateQuery(POINTS, (aggregate,)))
-            with pytest.raises(RunError, match=r"overflow.*cannot be added up exactly"):
+            with pytest.raises(RunError, match=r"overflow.*cannot be summed exactly"):
                 session.run(statement)
 
 
@@ -270,7 +319,7 @@ def test_a_sum_that_no_double_holds_is_an_error(filled):
         session.run(statement)
 
 
-def test_time_buckets_are_exact_or_not_to_be_had(filled):
+def test_time_buckets_are_exact_or_an_error(filled):
     instants = np.array([2**53 - 1, 2**53 + 61, -1])
     database = filled(points(t=Values(instants)))
     query = AggregateQuery(POINTS, (Aggregate(Function.COUNT),), bucket=60)
@@ -281,7 +330,7 @@ def test_time_buckets_are_exact_or_not_to_be_had(filled):
         database.render(AggregateQuery(nanoseconds, query.aggregates, bucket=60))
 
 
-def test_what_cannot_be_asked_of_the_clients_key_is_said():
+def test_queries_can_only_return_the_clients_key():
     database = Arangodb(options())
     for query in (
         AggregateQuery(KEYED, (Aggregate(Function.MIN, ID.name),)),
@@ -292,13 +341,13 @@ def test_what_cannot_be_asked_of_the_clients_key_is_said():
             database.render(query)
 
 
-def test_a_text_of_ones_own_is_run_as_it_is(filled):
+def test_a_users_own_query_runs_unchanged(filled):
     database = filled(points())
     outputs = database.render(AggregateQuery(POINTS, (Aggregate(Function.COUNT),))).outputs
     own = Statement("FOR doc IN `points` COLLECT WITH COUNT INTO n RETURN [n]", outputs, tuned=True)
     with database.connect() as session:
         assert session.run(own) == [[3]]
-        with pytest.raises(Exception, match=r"400: AQL: syntax error"):
+        with pytest.raises(Exception, match=r"HTTP 400.*AQL: syntax error"):
             session.run(Statement("FOR doc UN `points` RETURN 1", outputs))
 
 
@@ -321,39 +370,45 @@ def test_no_cursor_is_left_on_the_server():
 # --- tables, and the server ----------------------------------------------------------------------
 
 
-def test_a_collection_is_made_with_what_was_asked_for(synthetic_arango):
+def test_a_collection_is_created_with_the_options(synthetic_arango):
     given = {"replication_factor": 3, "shard_count": 6, "wait_for_sync": True}
-    database = Arangodb(options(url=synthetic_arango.url, **given))
-    database.create([POINTS.stored(PrimaryKey.UUID, 1)], 10)
-    assert json.loads(synthetic_arango.requests[-1].body) == {
-        "name": "points",
+    for more, tables in ((given, [POINTS.stored(PrimaryKey.UUID, 1)]), ({}, [POINTS])):
+        database = Arangodb(options(url=synthetic_arango.url, **more))
+        database.drop(tables)
+        database.create(tables, 10)
+    first, second = (
+        json.loads(r.body)
+        for r in synthetic_arango.requests
+        if (r.method, r.path) == ("POST", "/_db/_system/_api/collection")
+    )
+    plain = {"name": "points", "isSystem": False, "type": 2}
+    assert first == {
+        **plain,
         "waitForSync": True,
-        "keyOptions": {"type": "uuid"},
+        "keyOptions": {"type": "uuid", "allowUserKeys": True},
         "numberOfShards": 6,
         "replicationFactor": 3,
     }
-    plain = Arangodb(options())._collection(POINTS, "points")
-    assert plain == {
-        "name": "points", "waitForSync": False, "keyOptions": {"type": "traditional"}
-    }  # fmt: skip
+    key = {"type": "traditional", "allowUserKeys": True}
+    assert second == {**plain, "waitForSync": False, "keyOptions": key}
 
 
-def test_tables_whose_names_no_collection_can_have_are_told_apart(arangodb):
+def test_names_that_no_collection_can_have_get_different_collections(arangodb):
     names = ["a b", "a_b", "a-b", "1a", "ß", "_x"]
     tables = [Table(name, POINTS.columns, POINTS.key) for name in names]
     arangodb.create(tables, 10)
     assert arangodb.size_bytes(tables) > 0
 
 
-def test_a_column_named_as_the_servers_own_attribute_is_refused(arangodb):
+def test_a_column_named_like_a_system_attribute_is_refused(arangodb):
     columns = (*POINTS.columns, Column("_rev", Type.INT64, Role.FIELD))
-    with pytest.raises(SetupError, match=r"_rev is an attribute of the server's own"):
+    with pytest.raises(SetupError, match=r"_rev is a system attribute of the server"):
         arangodb.create([Table("points", columns, POINTS.key)], 10)
 
 
 @pytest.mark.parametrize(("role", "nodes"), [("SINGLE", 1), ("COORDINATOR", 3)])
 @pytest.mark.parametrize("wait_for_sync", [False, True])
-def test_describe_reads_version_nodes_and_what_an_acknowledgement_means(role, nodes, wait_for_sync):
+def test_describe_reports_version_nodes_and_durability(role, nodes, wait_for_sync):
     with Web(SyntheticArango(role=role)) as web:
         server = Arangodb(options(url=web.url, wait_for_sync=wait_for_sync)).describe()
     assert (server.version, server.nodes) == ("ArangoDB 3.12.10", nodes)
@@ -361,7 +416,7 @@ def test_describe_reads_version_nodes_and_what_an_acknowledgement_means(role, no
     assert f"waitForSync={str(wait_for_sync).lower()}" in server.durability
 
 
-def test_a_user_has_a_password_that_is_nowhere_shown():
+def test_a_password_is_sent_and_never_shown():
     with Web(SyntheticArango("Basic YW5uOnN3b3JkZmlzaA==")) as web:
         right = options(url=web.url, user="ann", password="swordfish")
         Arangodb(right).connect().close()
@@ -371,18 +426,18 @@ def test_a_user_has_a_password_that_is_nowhere_shown():
     assert "swordfish" not in str(found.value) + str(right.public())
 
 
-def test_what_is_missing_is_named(arangodb, synthetic_arango):
+def test_a_missing_database_or_collection_is_named(arangodb, synthetic_arango):
     with pytest.raises(SetupError, match=r"database not found.*option database"):
         Arangodb(options(url=synthetic_arango.url, database="other")).connect()
     with pytest.raises(SetupError, match=r"not found: points.*run an insert first"):
         arangodb.size_bytes([POINTS])
 
 
-def test_a_server_that_is_gone_was_sent_nothing():
+def test_rows_for_an_unreachable_server_are_not_applied():
     database = Arangodb(options(url=f"http://127.0.0.1:{free_port()}"))
     with pytest.raises(SetupError, match="check that the server runs"):
         database.connect()
-    with database._open() as session:
+    with database.open() as session:
         (payload,) = session.encode(points(), BATCH, 10)
         with pytest.raises(Exception, match="refused") as found:
             session.send(payload)
@@ -390,7 +445,7 @@ def test_a_server_that_is_gone_was_sent_nothing():
         assert not session.alive
 
 
-# --- the synthetic AQL itself, against the vendor's own examples ----------------------------------
+# --- the stand-in's AQL, against the vendor's examples --------------------------------------------
 
 
 @pytest.mark.parametrize(

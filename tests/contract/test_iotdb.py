@@ -39,7 +39,7 @@ from simulator.protocol.verdict import Status as Verdict
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.comparison import verify
 from tests.contract.harness import ask, count
-from tests.contract.test_kill import ROWS_PER_SEND, Writer
+from tests.contract.test_kill import ROWS_PER_BATCH, Writer
 from tests.servers import free_port
 from tests.servers.iotdb import IoTDb
 
@@ -457,10 +457,10 @@ def test_a_log_that_is_synced_keeps_all_that_was_acknowledged(server):
             workload=Iot.name, workload_version=Iot.version, params={"devices": 1}, seed=1,
             start_ms=1_700_000_000_000, primary_key=PrimaryKey.DB, parts=1,
         )  # fmt: skip
-        database.create([TABLE], ROWS_PER_SEND)
+        database.create([TABLE], ROWS_PER_BATCH)
         writer = Writer(database.connect(), dataset, 0)
         writer.start()
-        while len(writer.acknowledged) < 30 * ROWS_PER_SEND:
+        while len(writer.acknowledged) < 30 * ROWS_PER_BATCH:
             assert writer.is_alive(), writer.error
             time.sleep(0.01)
         own.kill("datanode")

@@ -21,9 +21,9 @@ from tests import ROOT
 from tests.contract.targets import STORING
 
 WRITERS = 3
-ROWS_PER_SEND = 100
-SENDS_BEFORE = 30
-"""Sends of all writers that are acknowledged before the server is killed."""
+ROWS_PER_BATCH = 100
+BATCHES_BEFORE = 30
+"""Batches that are acknowledged, over all writers, before the server is killed."""
 
 BY_SERVERS = [
     pytest.param(t, id=n)
@@ -62,7 +62,7 @@ class Writer(threading.Thread):
 
     def run(self) -> None:
         for batch in self._batches:
-            for payload in self.session.encode(batch, BATCH, ROWS_PER_SEND):
+            for payload in self.session.encode(batch, BATCH, ROWS_PER_BATCH):
                 stop = self.acknowledged.stop + payload.rows
                 try:
                     self.session.send(payload)
@@ -78,11 +78,11 @@ class Writer(threading.Thread):
 def test_acknowledged_rows_are_stored_after_a_kill(target, server, database, record_property):
     dataset = target.iot()
     tables = DatasetReader(dataset).tables
-    database.create(tables, ROWS_PER_SEND)
+    database.create(tables, ROWS_PER_BATCH)
     writers = [Writer(database.connect(), dataset, lane) for lane in range(WRITERS)]
     for writer in writers:
         writer.start()
-    while sum(len(w.acknowledged) for w in writers) < SENDS_BEFORE * ROWS_PER_SEND:
+    while sum(len(w.acknowledged) for w in writers) < BATCHES_BEFORE * ROWS_PER_BATCH:
         assert any(writer.is_alive() for writer in writers), writers[0].error
         time.sleep(0.01)
     server.kill()
@@ -112,7 +112,7 @@ def test_acknowledged_rows_are_stored_after_the_process_is_killed(
 ):
     dataset = target.iot()
     tables = DatasetReader(dataset).tables
-    database.create(tables, ROWS_PER_SEND)
+    database.create(tables, ROWS_PER_BATCH)
     options = database.options.model_dump(mode="json")
     given = json.dumps([target.module, options, dataset.model_dump(mode="json")])
 

@@ -1,7 +1,8 @@
-"""What is MySQL's and MariaDB's own: engines, options, errors and what they mean, and secrets."""
+"""What is specific to MySQL and MariaDB: engines, options, what errors mean, and secrets."""
 
 import threading
 import time
+from dataclasses import replace
 
 import pymysql
 import pytest
@@ -11,10 +12,9 @@ from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.mysql import server as mysql_server
-from simulator.modules.mysql.database import MySql, MySqlOptions
+from simulator.modules.mysql.database import MySql, MySqlOptions, _durability, _version
 from simulator.modules.mysql.query import MySqlDialect
-from simulator.modules.mysql.session import TRANSACTION, VALUES
+from simulator.modules.shared.sql import TRANSACTION, VALUES, RowCountMismatch
 from tests.contract.harness import Wideset, count, refusal
 from tests.contract.wide import READINGS
 from tests.servers import SERVERS, free_port
@@ -191,17 +191,17 @@ def test_a_transaction_may_end_whenever_some_time_has_passed(open_mysql, execute
         (payload,) = session.encode(first.slice(5, 6), TRANSACTION, 1)
         session.send(payload)
         with pytest.raises(pymysql.IntegrityError) as caught:
-            session.send(encoded(session, first, TRANSACTION, 10))  # the sixth is there already
+            session.send(encoded(session, first, TRANSACTION, 10))  # the sixth is already stored
         assert session.classify(caught.value) is Failure.UNKNOWN
         assert count(database, other, wide.tables[0]) == 6
 
 
-def test_an_engine_that_is_not_there_is_named_with_those_that_are(open_mysql):
-    with pytest.raises(SetupError, match=r"no storage engine 'Falcon' here; there are: .*InnoDB"):
+def test_an_engine_that_the_server_lacks_is_named_with_those_that_it_has(open_mysql):
+    with pytest.raises(SetupError, match=r"no storage engine 'Falcon'; it has: .*InnoDB"):
         open_mysql(engine="Falcon").connect()
 
 
-def test_what_a_session_sends_is_kept_as_it_is_whatever_the_servers_mode(mysql, execute):
+def test_what_a_session_sends_is_stored_unchanged_in_every_server_mode(mysql, execute):
     execute("SET GLOBAL sql_mode = ''")
     try:
         wide = Wideset()
@@ -243,7 +243,7 @@ def test_a_batch_is_stored_as_a_whole_or_not_at_all_unless_there_are_no_transact
 
 
 @BOTH_ENGINES
-def test_a_batch_of_which_nothing_is_taken_is_certainly_not_stored(open_mysql, engine):
+def test_a_batch_of_which_no_row_is_stored_is_certainly_not_stored(open_mysql, engine):
     wide, database = Wideset(PrimaryKey.CLIENT), open_mysql(engine=engine)
     database.create(wide.tables, 10)
     with database.connect() as session:
@@ -255,8 +255,51 @@ def test_a_batch_of_which_nothing_is_taken_is_certainly_not_stored(open_mysql, e
         assert count(database, session, wide.tables[0]) == 10
 
 
+@pytest.mark.parametrize(
+    ("engine", "mode", "meaning"),
+    [
+        ("InnoDB", VALUES, Failure.UNKNOWN),
+        ("InnoDB", TRANSACTION, Failure.FATAL),  # rolled back
+        ("InnoDB", SINGLE, Failure.FATAL),
+        ("MyISAM", VALUES, Failure.UNKNOWN),
+        ("MyISAM", TRANSACTION, Failure.UNKNOWN),
+    ],
+)
+def test_rows_that_the_server_leaves_out_are_an_error(open_mysql, engine, mode, meaning):
+    """IGNORE makes the server skip a row whose key exists, and count the others."""
+    database, wide = open_mysql(engine=engine), Wideset(PrimaryKey.CLIENT)
+    database.create(wide.tables, 10)
+    first = wide.batches[0]
+    rows = first.slice(5, 6) if mode == SINGLE else first.slice(0, 10)
+    with database.connect() as session:
+        session.send(encoded(session, first.slice(5, 6), SINGLE, 1))
+        payload = encoded(session, rows, mode, len(rows))
+        inserts = payload.data if mode == TRANSACTION else [payload.data]
+        ignoring = [insert.replace(b"INSERT INTO", b"INSERT IGNORE INTO", 1) for insert in inserts]
+        data = ignoring if mode == TRANSACTION else ignoring[0]
+        with pytest.raises(RowCountMismatch, match="and reported no error") as caught:
+            session.send(replace(payload, data=data))
+        assert session.classify(caught.value) is meaning
+        assert session.alive
+        stored = count(database, session, wide.tables[0])
+    assert (stored == 1) == (meaning is Failure.FATAL)
+
+
+def test_load_data_that_skips_a_row_names_the_reason(mysql):
+    """LOAD DATA LOCAL skips a row whose key exists, with a smaller count and a warning."""
+    wide = Wideset(PrimaryKey.CLIENT)
+    mysql.create(wide.tables, 10)
+    first = wide.batches[0]
+    with mysql.connect() as session:
+        session.send(encoded(session, first.slice(5, 6), SINGLE, 1))
+        with pytest.raises(pymysql.err.IntegrityError, match="Duplicate entry") as caught:
+            session.send(encoded(session, first, BATCH, 10))
+        assert session.classify(caught.value) is Failure.FATAL
+        assert count(mysql, session, wide.tables[0]) == 1
+
+
 @pytest.mark.parametrize("mode", MODES)
-def test_what_would_be_cut_is_refused_by_the_server_and_found(mysql, execute, mode):
+def test_a_text_that_would_be_truncated_is_an_error(mysql, execute, mode):
     wide = Wideset()
     mysql.create(wide.tables, 10)
     execute("ALTER TABLE readings MODIFY site varchar(2)")
@@ -276,7 +319,7 @@ def test_a_tag_that_is_too_long_is_refused_before_it_is_sent(mysql, monkeypatch)
     mysql.create(wide.tables, 10)
     with (
         mysql.connect() as session,
-        pytest.raises(UnstorableError, match=r"column 'site': a text of .* at most 4: "),
+        pytest.raises(UnstorableError, match="column 'site': expected at most 4 characters"),
     ):
         session.encode(wide.batches[0], BATCH, 10)
 
@@ -289,7 +332,7 @@ def wait_until(condition):
 
 
 def state_of(database, number):
-    """What a connection does, in the server's words."""
+    """Return what a connection does, as the server reports it."""
     return next(
         (str(row[6]) for row in fetch(database, "SHOW PROCESSLIST") if row[0] == number), ""
     )
@@ -330,8 +373,8 @@ def test_a_connection_that_is_killed(open_mysql, engine, mode):
     with database.connect() as session:
         payload = encoded(session, wide.batches[0], mode, 1 if mode == SINGLE else 10)
         error = send_and(database, session, payload, "KILL")
-        asked = mode in (SINGLE, VALUES) or engine == "MyISAM"
-        assert session.classify(error) is (Failure.UNKNOWN if asked else Failure.NOT_APPLIED)
+        requested = mode in (SINGLE, VALUES) or engine == "MyISAM"
+        assert session.classify(error) is (Failure.UNKNOWN if requested else Failure.NOT_APPLIED)
         assert not session.alive
 
         with pytest.raises(pymysql.Error) as again:
@@ -464,20 +507,20 @@ def test_a_table_that_is_gone_is_fatal_also_without_transactions(open_mysql):
 
 
 def test_a_wrong_password(open_mysql):
-    for told in refusal(open_mysql(password="swordfish")):
-        assert "Access denied for user 'bench'" in told
-        assert "; check user and password" in told
-        assert "swordfish" not in told
+    for message in refusal(open_mysql(password="swordfish")):
+        assert "Access denied for user 'bench'" in message
+        assert "; check user and password" in message
+        assert "swordfish" not in message
 
 
 def test_an_unknown_database(open_mysql):
-    for told in refusal(open_mysql(database="nowhere")):
-        assert "Unknown database 'nowhere'; create it" in told
+    for message in refusal(open_mysql(database="nowhere")):
+        assert "Unknown database 'nowhere'; create it" in message
 
 
-def test_a_server_that_is_not_there(open_mysql):
-    for told in refusal(open_mysql(port=free_port())):
-        assert "Connection refused; check that the server runs" in told
+def test_an_unreachable_server(open_mysql):
+    for message in refusal(open_mysql(port=free_port())):
+        assert "Connection refused; check that the server runs" in message
 
 
 def test_a_host_that_is_not_known(open_mysql):
@@ -485,7 +528,7 @@ def test_a_host_that_is_not_known(open_mysql):
         open_mysql(host="no.such.host.invalid").connect()
 
 
-def test_a_server_that_does_not_answer_is_given_up(open_mysql, silent):
+def test_a_server_that_does_not_answer_is_an_error_in_time(open_mysql, silent):
     start = time.monotonic()
     with pytest.raises(SetupError, match=r"timed out.*; "):
         open_mysql(port=silent, connect_timeout_s=0.5).connect()
@@ -494,27 +537,29 @@ def test_a_server_that_does_not_answer_is_given_up(open_mysql, silent):
 
 @pytest.fixture
 def silent():
-    """The port of somebody who takes connections and says nothing."""
+    """The port of a server that accepts connections and sends nothing."""
     import socket  # noqa: PLC0415
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
 
-def test_missing_rights(server_database, open_mysql, execute):
+def test_missing_permissions(server_database, open_mysql, execute):
     execute(
         "CREATE USER 'guest'@'127.0.0.1' IDENTIFIED BY 'guest-password'",
         f"GRANT SELECT ON {server_database}.* TO 'guest'@'127.0.0.1'",
     )
     try:
         guest = open_mysql(user="guest", password="guest-password")
-        with pytest.raises(SetupError, match=r"denied to user 'guest'.*; let the user do this"):
+        with pytest.raises(SetupError, match=r"denied to user 'guest'.*; grant the permission"):
             guest.create([EVENTS], 1)
     finally:
         execute("DROP USER 'guest'@'127.0.0.1'")
 
 
-def test_load_data_that_the_server_does_not_allow_is_told_with_both_remedies(open_mysql, execute):
+def test_load_data_that_the_server_does_not_allow_is_an_error_with_both_remedies(
+    open_mysql, execute
+):
     wide, database = Wideset(), open_mysql()
     database.create(wide.tables, 10)
     execute("SET GLOBAL local_infile = OFF")
@@ -522,9 +567,9 @@ def test_load_data_that_the_server_does_not_allow_is_told_with_both_remedies(ope
         with database.connect() as session, pytest.raises(pymysql.Error) as caught:
             session.send(encoded(session, wide.batches[0], BATCH, 10))
         assert session.classify(caught.value) in (Failure.FATAL, Failure.NOT_APPLIED)
-        told = database.explain(caught.value)
-        assert "local_infile = ON" in told
-        assert "use_values_lists=true" in told
+        message = database.explain(caught.value)
+        assert "local_infile = ON" in message
+        assert "use_values_lists=true" in message
         with database.connect() as session:
             session.send(encoded(session, wide.batches[0], VALUES, 10))
     finally:
@@ -542,7 +587,7 @@ def test_no_file_of_the_client_is_ever_sent(mysql, execute, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("told", "version"),
+    ("greeting", "version"),
     [
         ("9.7.4", ("MySQL", (9, 7, 4))),
         ("8.0.40-0ubuntu0.24.04.1", ("MySQL", (8, 0, 40))),
@@ -550,8 +595,8 @@ def test_no_file_of_the_client_is_ever_sent(mysql, execute, tmp_path):
         ("5.5.5-10.6.21-MariaDB", ("MariaDB", (10, 6, 21))),
     ],
 )
-def test_a_version_is_read_as_the_server_tells_it(told, version):
-    assert mysql_server.version(told) == version
+def test_a_version_is_read_from_the_greeting(greeting, version):
+    assert _version(greeting) == version
 
 
 # --- TLS -----------------------------------------------------------------------------------------
@@ -562,7 +607,7 @@ def test_a_version_is_read_as_the_server_tells_it(told, version):
 def test_a_connection_may_be_encrypted(server, open_mysql, options):
     authority = (server.data / "ca.pem").read_text()  # MySQL makes one for itself
     if options.pop("ca", None):
-        # Its certificate names no host: who the server is cannot be checked, and that is told.
+        # Its certificate names no host, so the check of the server's identity fails.
         with pytest.raises(SetupError, match=r"certificate.*ca_file.*insecure=true"):
             open_mysql(ca=authority).connect()
         return
@@ -570,13 +615,13 @@ def test_a_connection_may_be_encrypted(server, open_mysql, options):
     assert shown[0][1].startswith("TLS")
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(open_mysql, server_name):
+def test_a_certificate_of_an_unknown_authority_is_refused(open_mysql, server_name):
     words = "CERTIFICATE_VERIFY_FAILED" if server_name == "mysql" else "SSL is required"
     with pytest.raises(SetupError, match=words):
         open_mysql(tls=True).connect()
 
 
-def test_a_ca_that_is_none_is_told(open_mysql, tmp_path):
+def test_a_ca_that_cannot_be_read_is_an_error(open_mysql, tmp_path):
     with pytest.raises(SetupError, match="expected a certificate in PEM"):
         open_mysql(ca_file=str(tmp_path / "none.pem")).connect()
 
@@ -587,7 +632,7 @@ def test_no_secret_is_shown(mysql):
     assert password not in repr(mysql.options) + str(mysql.describe())
 
 
-# --- what the server is asked --------------------------------------------------------------------
+# --- statements to the server --------------------------------------------------------------------
 
 SETTINGS = {
     "engine": "InnoDB",
@@ -611,10 +656,10 @@ SETTINGS = {
         ({"engine": "ROCKSDB"}, None, "by ROCKSDB"),
     ],
 )
-def test_durability_is_what_the_settings_make_of_it(changed, durable, words):
-    found, told = mysql_server.durability({**SETTINGS, **changed}, transactional=True)
+def test_durability_follows_from_the_settings(changed, durable, words):
+    found, meaning = _durability({**SETTINGS, **changed}, transactional=True)
     assert found is durable
-    assert words in told
+    assert words in meaning
 
 
 @BOTH_ENGINES
@@ -631,7 +676,7 @@ def test_durability_is_read_from_the_server(open_mysql, execute, engine):
 
 
 @pytest.mark.server("mysql")  # MariaDB shows it only where its performance schema is on
-def test_a_session_tells_who_it_is(mysql):
+def test_a_session_names_its_program(mysql):
     found = fetch(
         mysql,
         "SELECT attr_value FROM performance_schema.session_account_connect_attrs "
@@ -640,7 +685,7 @@ def test_a_session_tells_who_it_is(mysql):
     assert found[0][0].startswith("benchmark ")
 
 
-def test_a_statement_that_is_too_large_is_told_with_its_remedy(open_mysql, execute):
+def test_a_statement_that_is_too_large_is_an_error_with_its_remedy(open_mysql, execute):
     wide, database = Wideset(), open_mysql(use_values_lists=True)
     database.create(wide.tables, 10)
     execute("SET GLOBAL max_allowed_packet = 1024")
@@ -655,7 +700,7 @@ def test_a_statement_that_is_too_large_is_told_with_its_remedy(open_mysql, execu
         execute("SET GLOBAL max_allowed_packet = DEFAULT")
 
 
-def test_settling_finds_a_table_that_is_gone(mysql):
+def test_settling_finds_a_missing_table(mysql):
     with pytest.raises(SetupError, match=r"ANALYZE TABLE `readings`.*doesn't exist"):
         mysql.settle([READINGS])
 

@@ -12,7 +12,7 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import Postgres, PostgresOptions
-from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.shared.sql import TRANSACTION, VALUES, RowCountMismatch
 from simulator.modules.sqlite import SqliteDialect
 from tests.contract.harness import Wideset, refusal
 from tests.contract.wide import READINGS
@@ -257,6 +257,45 @@ def test_a_server_that_crashes(server, postgres, mode):
         assert session.run(postgres.render(AggregateQuery(READINGS, COUNT))) == [(1,)]
 
 
+@pytest.mark.parametrize(
+    ("mode", "stored", "meaning"),
+    [
+        (SINGLE, 0, Failure.FATAL),
+        (BATCH, 7, Failure.UNKNOWN),
+        (VALUES, 7, Failure.UNKNOWN),
+        (TRANSACTION, 0, Failure.FATAL),  # rolled back
+    ],
+)
+def test_rows_that_a_trigger_drops_are_an_error(postgres, execute, mode, stored, meaning):
+    wide = Wideset()
+    postgres.create(wide.tables, 10)
+    skip = "BEGIN IF NEW.small = 0 THEN RETURN NULL; END IF; RETURN NEW; END"
+    execute(
+        f"CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS '{skip}'",
+        "CREATE TRIGGER skip BEFORE INSERT ON readings FOR EACH ROW EXECUTE FUNCTION skip()",
+    )
+    first, rows = (2, 1) if mode == SINGLE else (0, 8)  # `small` is 0 in the third row
+    sent = wide.batches[0].slice(first, first + rows)
+    with postgres.connect() as session:
+        (payload,) = session.encode(sent, mode, rows)
+        with pytest.raises(RowCountMismatch, match="and reported no error") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is meaning
+        assert session.run(postgres.render(AggregateQuery(wide.tables[0], COUNT))) == [(stored,)]
+    assert "look for triggers" in postgres.explain(caught.value)
+
+
+def test_rows_that_a_rule_drops_are_an_error(postgres, execute):
+    wide = Wideset()
+    postgres.create(wide.tables, 10)
+    execute("CREATE RULE skip AS ON INSERT TO readings DO INSTEAD NOTHING")
+    with postgres.connect() as session:
+        (payload,) = session.encode(wide.batches[0].slice(0, 5), VALUES, 5)
+        with pytest.raises(RowCountMismatch, match="stored 0 of 5 rows") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) is Failure.FATAL
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_lock_that_is_not_granted_in_time_means_not_applied(postgres, mode):
     wide = Wideset()
@@ -344,26 +383,26 @@ def test_what_an_sqlstate_means_once_a_commit_was_asked_for(postgres, code, mean
 
 
 def test_a_wrong_password(open_postgres):
-    for told in refusal(open_postgres(password="swordfish")):
-        assert 'password authentication failed for user "bench"; check user and password' in told
-        assert "swordfish" not in told
+    for message in refusal(open_postgres(password="swordfish")):
+        assert 'password authentication failed for user "bench"; check user and password' in message
+        assert "swordfish" not in message
 
 
 def test_an_unknown_database(server, open_postgres):
     reach = server.connection_string("nowhere")
-    for told in refusal(open_postgres(connection_string=reach)):
-        assert 'database "nowhere" does not exist; create it' in told
+    for message in refusal(open_postgres(connection_string=reach)):
+        assert 'database "nowhere" does not exist; create it' in message
 
 
-def test_a_server_that_is_not_there(open_postgres):
+def test_an_unreachable_server(open_postgres):
     reach = f"postgresql://ann:swordfish@127.0.0.1:{free_port()}/db"
-    for told in refusal(open_postgres(connection_string=reach, password=None)):
-        assert "Connection refused" in told
-        assert "; check that the server runs" in told
-        assert "swordfish" not in told
+    for message in refusal(open_postgres(connection_string=reach, password=None)):
+        assert "Connection refused" in message
+        assert "; check that the server runs" in message
+        assert "swordfish" not in message
 
 
-def test_missing_rights(server, server_database, open_postgres, execute):
+def test_missing_permissions(server, server_database, open_postgres, execute):
     execute("CREATE ROLE guest LOGIN PASSWORD 'guest-password'")
     try:
         reach = server.connection_string(server_database, "guest")
@@ -371,7 +410,9 @@ def test_missing_rights(server, server_database, open_postgres, execute):
         with pytest.raises(SetupError, match=r"permission denied for schema public; .*GRANT"):
             guest.create([EVENTS], 1)
         open_postgres().create([EVENTS], 1)
-        with pytest.raises(SetupError, match=r"must be owner of table events; .*own the tables"):
+        with pytest.raises(
+            SetupError, match=r"must be owner of table events; .*owner of the tables"
+        ):
             guest.drop([EVENTS])
     finally:
         execute("DROP ROLE guest")
@@ -395,8 +436,8 @@ UNREADABLE = [
 @pytest.mark.parametrize("reach", UNREADABLE)
 def test_no_password_is_ever_shown(open_postgres, reach):
     database = open_postgres(connection_string=reach, password=SECRET)
-    told = [*refusal(database), str(database.options.public()), repr(database.options)]
-    assert [words for words in told if SECRET in words] == []
+    message = [*refusal(database), str(database.options.public()), repr(database.options)]
+    assert [words for words in message if SECRET in words] == []
 
 
 @pytest.mark.parametrize(
@@ -415,10 +456,10 @@ def test_a_connection_string_is_shown_without_its_password(reach, shown):
     assert options.public()["connection_string"] == shown
 
 
-# --- what the server is asked --------------------------------------------------------------------
+# --- statements to the server --------------------------------------------------------------------
 
 
-def test_durability_is_what_the_servers_settings_make_of_it(postgres, server_database, execute):
+def test_durability_follows_from_the_servers_settings(postgres, server_database, execute):
     server = postgres.describe()
     assert server.version.startswith("PostgreSQL ")
     assert server.durable
@@ -440,7 +481,7 @@ def test_settling_leaves_statistics_and_a_visibility_map(postgres):
         assert cursor.fetchall() == [(75, True)]
 
 
-def test_a_session_tells_who_it_is(postgres):
+def test_a_session_names_its_program(postgres):
     with postgres.connect() as session, session.connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('application_name'), current_setting('TimeZone')")
         ((application, zone),) = cursor.fetchall()

@@ -1,4 +1,4 @@
-"""What is QuestDB's own: lines, tables, its log, errors and what they mean."""
+"""What is specific to QuestDB: lines, tables, its log, and what errors mean."""
 
 from dataclasses import replace
 
@@ -132,18 +132,18 @@ def test_known_lines():
 
 
 @pytest.mark.parametrize(
-    ("kind", "item", "told"),
+    ("kind", "item", "message"),
     [
-        (Type.INT32, -(2**31), "stands for NULL"),
-        (Type.INT64, -(2**63), "stands for NULL"),
+        (Type.INT32, -(2**31), "means NULL"),
+        (Type.INT64, -(2**63), "means NULL"),
         (Type.TIMESTAMP, 2**63 // 1000 + 1, "64 bits"),
         (Type.FLOAT64, float("inf"), "infinite or NaN"),
     ],
 )
-def test_what_it_cannot_hold_is_refused_with_column_and_limit(kind, item, told):
+def test_a_value_that_questdb_cannot_hold_is_refused_with_column_and_limit(kind, item, message):
     table = table_of(field("thing", kind))
     encoder = LineProtocol(stored(table), "things", LINES)
-    with pytest.raises(UnstorableError, match=f"column thing.*{told}"):
+    with pytest.raises(UnstorableError, match=f"column thing.*{message}"):
         encoder.encode(batch(table, time=[1], thing=[item]), 1)
 
 
@@ -235,11 +235,11 @@ def test_the_events_table(database, server, primary_key, more):
         ["sequence_number", "LONG"],
         ["temperature", "FLOAT"],
     ]
-    told = server.execute(
+    rows = server.execute(
         "SELECT designatedTimestamp, partitionBy, walEnabled, dedup FROM tables() "
         "WHERE table_name = 'events'"
     )
-    assert told == [["timestamp", "DAY", True, False]]
+    assert rows == [["timestamp", "DAY", True, False]]
 
 
 @SERVER
@@ -247,8 +247,8 @@ def test_options_of_tables(open_questdb, server):
     database = open_questdb(partition_by="HOUR", dedup=True)
     database.create([TABLE], 1000)
     put(database, readings(rows=7200))
-    told = server.execute("SELECT partitionBy, dedup FROM tables() WHERE table_name = 'events'")
-    assert told == [["HOUR", True]]
+    rows = server.execute("SELECT partitionBy, dedup FROM tables() WHERE table_name = 'events'")
+    assert rows == [["HOUR", True]]
     assert len(server.execute("table_partitions('events')")) == 3
     keys = server.execute("SELECT \"column\" FROM table_columns('events') WHERE upsertKey")
     assert keys == [["timestamp"], ["device_id"], ["sequence_number"]]
@@ -266,7 +266,7 @@ def test_a_row_that_is_sent_again_replaces_the_other_if_wanted(open_questdb, ded
 
 @SERVER
 def test_dedup_needs_a_natural_key(open_questdb):
-    with pytest.raises(SetupError, match="table events has no natural key; leave dedup out"):
+    with pytest.raises(SetupError, match="table events has no natural key; leave out dedup"):
         open_questdb(dedup=True).create([replace(TABLE, key=())], 10)
 
 
@@ -286,10 +286,10 @@ def test_a_name_is_refused_when_the_server_would(server, character):
         try:
             server.execute(statement + " TIMESTAMP(t) PARTITION BY DAY WAL")
         except OSError:
-            with pytest.raises(UnstorableError, match=f"^{what} .*rename it"):
-                check_names(table)
+            with pytest.raises(UnstorableError, match=f"does not allow these names: {what} "):
+                check_names([table])
         else:
-            check_names(table)
+            check_names([table])
 
 
 @SERVER
@@ -316,9 +316,9 @@ def test_a_table_that_differs_in_case_alone_is_in_the_way(database):
 
 def test_the_published_queries():
     database = QuestDb(QuestDbOptions(url="http://h"))
-    told = {name: database.render(query).text for name, query in QUERIES.items()}
+    texts = {name: database.render(query).text for name, query in QUERIES.items()}
     stats = ", ".join(f'{called}("temperature")' for called in ("max", "avg", "min"))
-    assert told == {
+    assert texts == {
         "count-events": 'SELECT count(*) FROM "events"',
         "temperature-min-max": 'SELECT max("temperature"), min("temperature") FROM "events"',
         "temperature-stats": f'SELECT {stats} FROM "events"',
@@ -379,7 +379,7 @@ def test_sampling_agrees_with_the_buckets(database):
 
 
 @SERVER
-def test_a_query_that_the_server_refuses_is_told_in_its_words(database):
+def test_a_query_that_the_server_refuses_fails_with_its_message(database):
     with database.connect() as session:
         with pytest.raises(Refused, match="400: table does not exist") as caught:
             session.run(Statement("SELECT * FROM nowhere", ()))
@@ -391,12 +391,14 @@ def test_a_query_that_the_server_refuses_is_told_in_its_words(database):
 
 
 @SERVER
-def test_settling_waits_for_the_log_and_says_where_it_is_stuck(monkeypatch, own_server):
+def test_settling_waits_for_the_log_and_names_a_table_that_makes_no_progress(
+    monkeypatch, own_server
+):
     with own_server(cairo_commit_mode="sync", dev_mode_enabled="true") as server:
         database = QuestDb(QuestDbOptions(**server.options("")))
-        told = database.describe()
-        assert told.durable
-        assert "on disk (cairo.commit.mode=sync)" in told.durability
+        described = database.describe()
+        assert described.durable
+        assert "on disk (cairo.commit.mode=sync)" in described.durability
 
         database.create([TABLE], 10)
         server.execute("ALTER TABLE events SUSPEND WAL")
@@ -414,7 +416,7 @@ def test_settling_waits_for_the_log_and_says_where_it_is_stuck(monkeypatch, own_
         with database.connect() as session:
             session.send(encoded(session, readings()))
         monkeypatch.setattr(module, "_STUCK_S", 0.5)
-        with pytest.raises(SetupError, match=r"not applied any further for 0.5 s; look at"):
+        with pytest.raises(SetupError, match=r"no progress in applying the log for 0.5 s; look at"):
             database.settle([TABLE])
 
 
@@ -422,7 +424,7 @@ def test_settling_waits_for_the_log_and_says_where_it_is_stuck(monkeypatch, own_
 
 
 @SERVER
-@pytest.mark.parametrize("rows", [5, 300_000])
+@pytest.mark.parametrize("rows", [5, 600_000])
 def test_a_line_that_is_refused_takes_its_whole_request_with_it(database, rows):
     database.create([TABLE], 10)
     with database.connect() as session:
@@ -467,16 +469,16 @@ def test_lines_may_be_compressed(open_questdb):
 @SERVER
 @pytest.mark.parametrize("wrong", [{"password": "swordfish"}, {"username": None, "password": None}])
 def test_wrong_credentials(open_questdb, wrong):
-    for told in refusal(open_questdb(**wrong)):
-        assert "401: Unauthorized; check the credentials" in told
-        assert "swordfish" not in told
+    for message in refusal(open_questdb(**wrong)):
+        assert "401: Unauthorized; check the credentials" in message
+        assert "swordfish" not in message
 
 
 @SERVER
-def test_a_server_that_is_not_there(open_questdb):
+def test_an_unreachable_server(open_questdb):
     port = free_port()
-    for told in refusal(open_questdb(url=f"http://127.0.0.1:{port}")):
-        assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in told
+    for message in refusal(open_questdb(url=f"http://127.0.0.1:{port}")):
+        assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in message
 
 
 @SERVER
@@ -486,7 +488,7 @@ def test_no_credential_is_ever_shown(database, server):
 
 @SERVER
 def test_durability_is_read_from_the_server(database):
-    told = database.describe()
-    assert told.version == "QuestDB 9.3.4"
-    assert told.durable is False
-    assert "(cairo.commit.mode=nosync)" in told.durability
+    described = database.describe()
+    assert described.version == "QuestDB 9.3.4"
+    assert described.durable is False
+    assert "(cairo.commit.mode=nosync)" in described.durability

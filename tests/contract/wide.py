@@ -36,6 +36,7 @@ class Awkward(StrEnum):
     MANY_DIGITS = "floats of more than 11 digits, 6 of them behind the point"
     LARGE_INTEGERS = "integers beyond 2**53"
     LEAST_INTEGERS = "the least integers of 32 and of 64 bits"
+    BIGINT_ENDS = "the least and the greatest integer of 64 bits"
     LONG_TEXT = "text of 3,000 characters"
     ODD_NAMES = "names that have to be quoted"
     ODD_TAGS = "tags of more than ASCII letters and digits"
@@ -161,7 +162,8 @@ def _integers(lacks: Collection[Awkward]) -> tuple[tuple[int, int], tuple[int, i
     short = 1 if Awkward.LEAST_INTEGERS in lacks else 0
     if Awkward.LARGE_INTEGERS in lacks:
         return (small.min + short, small.max), (-(2**53), 2**53)
-    return (small.min + short, small.max), (large.min + short, large.max)
+    ends = 1 if Awkward.BIGINT_ENDS in lacks else 0
+    return (small.min + short, small.max), (large.min + max(short, ends), large.max - ends)
 
 
 def _instants(lacks: Collection[Awkward]) -> Array:

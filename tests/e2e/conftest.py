@@ -15,7 +15,7 @@ from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, cluster, new_n
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave it to the fixtures how long they wait: a first build of the cluster takes minutes."""
+    """Set no timeout for fixtures: a first build of the cluster takes minutes."""
     here = Path(__file__).parent
     for item in items:
         if item.path.is_relative_to(here):
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def kube(request: pytest.FixtureRequest) -> Iterator[Kubernetes]:
-    """The cluster; what is done to have it is shown at once, for it may take minutes."""
+    """The cluster; the steps that start it are printed immediately, since they may take minutes."""
     shown = request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled
     with contextlib.ExitStack() as stack:
         with shown():
@@ -44,14 +44,14 @@ def bench(kube: Kubernetes) -> Iterator[Namespace]:
 
 @pytest.fixture
 def namespace(kube: Kubernetes) -> Iterator[Namespace]:
-    """An empty namespace of the test's own."""
+    """An empty namespace for one test."""
     with new_namespace(kube) as made:
         yield made
 
 
 @pytest.fixture
 def powers(kube: Kubernetes) -> Kubernetes:
-    """The test cluster: no other lets us crash its nodes, or kill its processes."""
+    """The test cluster, whose nodes can be crashed and whose processes can be killed."""
     if not kube.own:
         pytest.skip("only on the test cluster: this crashes nodes, fakes them, or kills processes")
     return kube
@@ -59,7 +59,7 @@ def powers(kube: Kubernetes) -> Kubernetes:
 
 @pytest.fixture
 def line_on(tmp_path: Path) -> Iterator[Callable[[Namespace], ClusterLine]]:
-    """Make command lines; in the end nothing may be left of any of them."""
+    """Create command lines; none of them may leave anything."""
     made: list[ClusterLine] = []
 
     def make(namespace: Namespace) -> ClusterLine:
@@ -93,7 +93,7 @@ def empty(namespace: Namespace, line_on: Callable[[Namespace], ClusterLine]) -> 
 
 @pytest.fixture
 def crash(powers: Kubernetes) -> Iterator[Callable[[str], None]]:
-    """Crash nodes; all of them are booted again in the end, and well."""
+    """Crash nodes; at the end all are booted and ready."""
     crashed: dict[str, str] = {}
 
     def crash_it(node: str) -> None:
@@ -105,6 +105,6 @@ def crash(powers: Kubernetes) -> Iterator[Callable[[str], None]]:
     for node in crashed:
         powers.script("boot", node)
     for node, last in crashed.items():
-        # The control plane may not even have noticed that it was gone.
+        # The control plane may not have noticed the crash.
         waited(f"{node} renews its lease", functools.partial(powers.renewed_since, node, last), 60)
         powers.kubectl("wait", "--for=condition=Ready", f"node/{node}", "--timeout=60s")

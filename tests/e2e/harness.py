@@ -1,12 +1,9 @@
-"""A cluster, a namespace of it, and the command line driven against both."""
+"""A cluster, a namespace, and the command line that runs against them."""
 
 import contextlib
 import dataclasses
-import functools
-import hashlib
 import json
 import os
-import re
 import secrets
 import shutil
 import signal
@@ -22,12 +19,12 @@ import psutil
 import pytest
 import yaml
 
+from tests.e2e.databases import POSTGRESQL
+from tests.e2e.images import SCRIPT, app_image, script
 from tests.integration.conftest import ROOT, CommandLine, Finished
 
-SCRIPT = ROOT / "tests" / "cluster" / "cluster.sh"
 STATE = Path("/var/tmp/bench-cluster")
 """Where cluster.sh keeps a running cluster."""
-OWN_POSTGRES = "localhost/postgres:15"
 OURS = "app.kubernetes.io/name=iot-bench"
 DATABASE_NODES = "workload=db"
 RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
@@ -38,22 +35,22 @@ SMALL = {
     "collector": {"resources": {"requests": {"cpu": "100m", "memory": "128Mi"}}},
 }
 LONG = ("--batch=100", "--num-inserts=200000", "--rate=2000", "--verify=none")
-"""A run that goes on for more than a minute, and leaves the machine to others meanwhile."""
+"""A run of more than a minute that leaves the machine mostly idle."""
 
 
 def waited(what: str, condition: Callable[[], Any], within_s: float = 30) -> Any:
-    """Wait until something is true, and return it."""
+    """Wait until a condition returns something true; return that."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         found = condition()
         if found:
             return found
         time.sleep(0.1)
-    return pytest.fail(f"within {within_s:.0f} s it did not become true: {what}")
+    return pytest.fail(f"not true within {within_s:.0f} s: {what}")
 
 
-def told(text: str) -> None:
-    """Tell whoever watches the tests what takes so long."""
+def report(text: str) -> None:
+    """Print a step or a result while pytest captures the output."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -66,7 +63,8 @@ class Kubernetes:
     """Whether it is the test cluster, whose nodes can be crashed and whose processes are ours."""
     image: str = ""
     """Of collector and workers; empty for the one that the chart names."""
-    postgres_image: str = OWN_POSTGRES
+    postgres_image: str = ""
+    """Empty for the one that the manifest names."""
 
     def run(
         self, *words: str, given: str | None = None, check: bool = True
@@ -102,7 +100,7 @@ class Kubernetes:
         return sorted(node["metadata"]["name"] for node in items["items"])
 
     def renewed(self, node: str) -> str:
-        """Return when a node last said that it is alive."""
+        """Return the time when a node last renewed its lease."""
         words = ("get", "lease", node, "--namespace=kube-node-lease")
         return self.kubectl(*words, "--output=jsonpath={.spec.renewTime}")
 
@@ -118,7 +116,7 @@ class Kubernetes:
         return found
 
     def kubeconfig(self, path: Path, token: str, *, context: str = "here") -> Path:
-        """Write a kubeconfig for whoever has that token."""
+        """Write a kubeconfig with that token."""
         content = {
             "apiVersion": "v1",
             "kind": "Config",
@@ -134,7 +132,7 @@ class Kubernetes:
 
 @dataclass(frozen=True)
 class Namespace:
-    """A namespace, and what is in it of the benchmark."""
+    """A namespace, and the benchmark's objects in it."""
 
     kube: Kubernetes
     name: str
@@ -160,7 +158,7 @@ class Namespace:
         return self.kubectl("logs", pod, check=False)
 
     def leftovers(self) -> list[str]:
-        """Return the names of all that the benchmark, or helm for it, has left."""
+        """Return the names of all objects that the benchmark or helm left."""
         ours = self.kubectl("get", "all,cm,secret,jobs", f"--selector={OURS}", "--output=name")
         helms = self.kubectl("get", "secret", "--selector=owner=helm", "--output=name")
         return sorted({*ours.split(), *helms.split()})
@@ -184,28 +182,27 @@ class Namespace:
         }
         self.kubectl("apply", "--filename=-", given=json.dumps(manifest))
 
-    def account(self, name: str, *, rights: bool) -> str:
-        """Make a ServiceAccount, with deployment/rbac.yaml's rights or none; return its token."""
+    def account(self, name: str, *, permissions: bool) -> str:
+        """Create a ServiceAccount, with deployment/rbac.yaml or without; return its token."""
         self.kubectl("create", "serviceaccount", name)
-        if rights:
+        if permissions:
             self.kubectl("apply", f"--filename={ROOT / 'deployment' / 'rbac.yaml'}")
             who = f"--serviceaccount={self.name}:{name}"
             self.kubectl("create", "rolebinding", name, "--role=iot-bench", who)
         return self.kubectl("create", "token", name).strip()
 
     def install_postgres(self) -> None:
-        """Install PostgreSQL as dbinstall says, but for its image."""
+        """Install PostgreSQL from its manifest, with the image of this cluster."""
         self.secret("postgres-app", username="app", dbname="app", password=self.password)
-        manifest = (ROOT / "dbinstall" / "postgresql" / "statefulset.yaml").read_text()
-        changed, count = re.subn(r"image: \S+", f"image: {self.kube.postgres_image}", manifest)
-        assert count == 1
-        self.kubectl("apply", "--filename=-", given=changed)
+        image = self.kube.postgres_image
+        manifest = POSTGRESQL.manifest_with(image) if image else POSTGRESQL.manifest_text()
+        self.kubectl("apply", "--filename=-", given=manifest)
         self.kubectl("rollout", "status", "statefulset/postgres", "--timeout=120s")
 
 
 @contextlib.contextmanager
 def new_namespace(kube: Kubernetes, *, postgres: bool = False) -> Iterator[Namespace]:
-    """Make a namespace that lets nothing privileged in, and remove it with all that is in it."""
+    """Create a namespace that refuses privileged pods; remove it with its content at the end."""
     password = secrets.token_hex(12) if postgres else ""
     made = Namespace(kube, f"bench-e2e-{secrets.token_hex(3)}", password)
     kube.kubectl("create", "namespace", made.name)
@@ -219,7 +216,7 @@ def new_namespace(kube: Kubernetes, *, postgres: bool = False) -> Iterator[Names
             made.install_postgres()
         yield made
     finally:
-        # Its removal is waited for only where there is a volume, which outlives a stopped cluster.
+        # Only a volume, which outlives a stopped cluster, makes waiting necessary.
         kube.kubectl("delete", "namespace", made.name, f"--wait={str(postgres).lower()}")
 
 
@@ -230,7 +227,7 @@ class ClusterLine(CommandLine):
     namespace: Namespace = field(kw_only=True)
     values: Mapping[str, Any] = field(default_factory=lambda: SMALL)
     words_before: Sequence[str] = ()
-    """Of a program that starts the command line."""
+    """A command that starts the command line."""
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
@@ -303,7 +300,7 @@ class ClusterLine(CommandLine):
         )
 
     def end(self) -> None:
-        """Kill what a failed test has left running."""
+        """Kill processes that a failed test left."""
         for process in self.started:
             if process.poll() is None:
                 process.kill()
@@ -319,12 +316,12 @@ NULL = {"null": {"module": "null", "runner": "kubernetes"}}
 
 
 def interrupted(process: subprocess.Popen[str]) -> None:
-    """Do what Ctrl-C does."""
+    """Send the signal of Ctrl-C."""
     process.send_signal(signal.SIGINT)
 
 
 def kill_container(pod: Any) -> None:
-    """Kill a container's Python from the machine: no node process is asked."""
+    """Kill a container's Python from the machine, without the node's processes."""
     groups = Path("/sys/fs/cgroup/pids/bench-cluster")
     # The kubelet writes a pod's uid with dashes; some drivers of control groups, with underscores.
     uid = pod["metadata"]["uid"]
@@ -352,41 +349,33 @@ def cluster() -> Iterator[Kubernetes]:
         return
     was_up = STATE.is_dir()
     if not was_up:
-        told("e2e: starting the test cluster; the first build takes some minutes")
-        _script("build")
+        report("e2e: starting the test cluster; the first build takes some minutes")
+        script("build")
     try:
-        _script("up")
-        told(f"e2e: the test cluster is up{', and was before' if was_up else ''}")
+        script("up")
+        report(f"e2e: the test cluster is up{', and was before' if was_up else ''}")
         environment = _environment()
         yield _loaded(Kubernetes(environment, own=True))
     finally:
         if not was_up:
-            told("e2e: stopping the test cluster")
-            _script("down")
+            report("e2e: stopping the test cluster")
+            script("down")
 
 
 def _foreign(kubeconfig: str) -> Kubernetes:
-    image, postgres = os.environ.get("E2E_IMAGE"), os.environ.get("E2E_POSTGRES_IMAGE")
-    if not image or not postgres:
+    image = os.environ.get("E2E_IMAGE")
+    if not image:
         pytest.fail(
             f"KUBECONFIG names a cluster of your own ({kubeconfig}): set E2E_IMAGE to the image of"
-            " this checkout (`make image`) and E2E_POSTGRES_IMAGE to one of PostgreSQL, both where"
-            " its nodes find them; or unset KUBECONFIG, for the test cluster"
+            " this checkout (`make image`), where its nodes find it; or unset KUBECONFIG, for the"
+            " test cluster"
         )
     missing = [program for program in ("kubectl", "helm") if shutil.which(program) is None]
     if missing:
         pytest.fail(f"these tests need {' and '.join(missing)} on the PATH")
-    told(f"e2e: using the cluster of {kubeconfig}")
+    report(f"e2e: using the cluster of {kubeconfig}")
+    postgres = os.environ.get("E2E_POSTGRES_IMAGE", "")
     return Kubernetes({}, own=False, image=image, postgres_image=postgres)
-
-
-def _script(*words: str) -> str:
-    done = subprocess.run(
-        [str(SCRIPT), *words], stdout=subprocess.PIPE, text=True, check=False, timeout=1800
-    )
-    if done.returncode:
-        pytest.fail(f"cluster.sh {' '.join(words)} failed: see above")
-    return done.stdout.strip()
 
 
 def _environment() -> dict[str, str]:
@@ -399,36 +388,8 @@ def _environment() -> dict[str, str]:
 def _loaded(kube: Kubernetes) -> Kubernetes:
     """Build the images and load them, unless the environment names others."""
     image, postgres = os.environ.get("E2E_IMAGE"), os.environ.get("E2E_POSTGRES_IMAGE")
-    archives = [] if image else [str(_app_image())]
-    archives += [] if postgres else [_script("postgres")]
-    told(f"e2e: loading {len(archives)} images")
-    _script("load", *archives)
-    return dataclasses.replace(kube, image=image or "", postgres_image=postgres or OWN_POSTGRES)
-
-
-@functools.cache
-def version() -> str:
-    text = (ROOT / "simulator" / "__init__.py").read_text()
-    found = re.search(r'__version__ = "(.+)"', text)
-    assert found
-    return found[1]
-
-
-def _app_image() -> Path:
-    """Build the image from the checkout, unless the last one built is of the same sources."""
-    context = ROOT / "simulator"
-    base = _script("python")
-    digest = hashlib.sha256(base.encode())
-    for path in sorted(context.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(f"{path.relative_to(context)}\0".encode() + path.read_bytes())
-    folder = Path(base).parent
-    archive = folder / f"e2e-{digest.hexdigest()[:12]}.tar"
-    if not archive.exists():
-        for old in folder.glob("e2e-*.tar"):
-            old.unlink()
-        told("e2e: building the image from the checkout")
-        tag = f"docker.io/library/iot-database-benchmark:{version()}"
-        options = (f"--build-arg=BASE=docker-archive:{base}", f"--build-arg=VERSION={version()}")
-        _script("bud", tag, str(context), str(archive), *options)
-    return archive
+    archives = [] if image else [str(app_image())]
+    archives += [] if postgres else [str(POSTGRESQL.build())]
+    report(f"e2e: loading {len(archives)} images")
+    script("load", *archives)
+    return dataclasses.replace(kube, image=image or "", postgres_image=postgres or POSTGRESQL.image)

@@ -1,6 +1,6 @@
-"""The manifests of dbinstall, before a real API server with the vendors' own schemas and charts.
+"""A real API server accepts the manifests of dbinstall, with the vendors' schemas and charts.
 
-Nothing is installed: the server only says whether it would be.
+These are dry runs; test_databases.py installs databases.
 """
 
 import json
@@ -40,7 +40,7 @@ def named(path: Path) -> str:
 
 @pytest.fixture
 def accepted(kube: Kubernetes) -> Callable[[str], str]:
-    """Ask the API server whether it would take manifests; every unknown field is an error."""
+    """Validate manifests with the API server; an unknown field is an error."""
     return lambda text: kube.kubectl(*DRY_RUN, given=text)
 
 
@@ -59,7 +59,7 @@ def kinds(kube: Kubernetes) -> Iterator[Callable[[str], None]]:
         defined[folder] = text
         names = [f"crd/{item['metadata']['name']}" for item in items]
         established = ("wait", "--for=condition=Established", *names, "--timeout=30s")
-        # At first there are no conditions yet, which kubectl takes for an error.
+        # kubectl fails while the conditions do not exist yet.
         waited("the kinds", lambda: kube.run("kubectl", *established, check=False).stdout)
 
     yield define
@@ -68,7 +68,7 @@ def kinds(kube: Kubernetes) -> Iterator[Callable[[str], None]]:
 
 
 @pytest.mark.parametrize("path", NATIVE, ids=named)
-def test_a_manifest_is_one_that_kubernetes_takes(accepted, path):
+def test_kubernetes_accepts_a_manifest(accepted, path):
     answered = accepted(path.read_text())
 
     assert answered.count("serverside-applied") == len(documents(path))
@@ -85,7 +85,7 @@ def test_a_misspelt_field_is_refused(kube):
 
 @pytest.mark.usefixtures("powers")
 @pytest.mark.parametrize("path", CUSTOM, ids=named)
-def test_a_manifest_is_one_that_the_vendors_operator_takes(accepted, kinds, path):
+def test_the_vendors_schema_accepts_a_manifest(accepted, kinds, path):
     kinds(path.parent.name)
 
     answered = accepted(path.read_text())
@@ -109,7 +109,7 @@ def test_values_are_those_of_the_vendors_chart(kube, accepted, path):
 
 
 def unknown(given: dict, known: dict, path: str = "") -> list[str]:
-    """The paths of values that a chart does not have; what is below an empty one is the user's."""
+    """Paths of values that a chart lacks; anything may stand below its empty values."""
     found = []
     for key, value in given.items():
         if key not in known:
@@ -120,7 +120,7 @@ def unknown(given: dict, known: dict, path: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("folder", [*OPERATORS, *CHARTS])
-def test_the_readme_pins_what_was_looked_at(folder):
+def test_the_readme_pins_the_version_that_is_checked(folder):
     source = (OPERATORS | CHARTS)[folder]
 
     assert source.shown in (DBINSTALL / folder / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""What goes wrong: it is named within seconds, written down, and nothing is left behind."""
+"""Failures on a cluster: named within seconds, recorded in the result, and nothing is left."""
 
 import json
 import os
@@ -28,12 +28,12 @@ from tests.integration.conftest import Finished
 POSTGRES = "--target=postgresql"
 QUICK = ("--workers=1", "--runs=1", "--batch=1000", "--num-inserts=2000")
 SOON_S = 90
-"""On a machine that others load too; alone it is 1 to 17 s. What is not noticed takes longer."""
+"""On a loaded machine; on an idle one it takes 1 to 17 s. An unnoticed failure takes longer."""
 A_LOST_NODE_S = 120
 
 
 def failed(line: ClusterLine, done: Finished, *words: str) -> Any:
-    """Assert what every failed run leaves: exit code, cause, result file; return its content."""
+    """Check exit code, cause and result file of a failed run; return the result."""
     assert done.code == 1, (done.code, done.err)
     result = line.result()
     assert result["status"] == "failed"
@@ -58,12 +58,12 @@ _DSN = "host=postgres-rw dbname=app user=app"
 
 @dataclass(frozen=True)
 class Cause:
-    """What keeps a pod from starting, and the words by which it has to be named."""
+    """A reason why a pod does not start, and the words of its message."""
 
     arguments: tuple[str, ...]
     words: tuple[str, ...]
     password: Mapping[str, str] | None = None
-    """Of a Secret that is not as config.yaml says."""
+    """A Secret that differs from config.yaml."""
 
 
 CAUSES = {
@@ -102,14 +102,14 @@ CAUSES = {
     ),
 }
 AT_ONCE = 3
-"""They wait for most of the time; more of them would wait for the machine's two cores."""
+"""They mostly wait; more of them would compete for the machine's two cores."""
 
 
 @pytest.fixture(scope="class")
 def not_started(
     bench: Namespace, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Future[tuple[ClusterLine, Finished, float]]]]:
-    """Runs of which none starts, side by side: each has to be told its own cause."""
+    """Parallel runs that cannot start; each must report its own cause."""
 
     def run(cause: Cause, folder: Path) -> tuple[ClusterLine, Finished, float]:
         line = ClusterLine(folder, namespace=bench)
@@ -124,7 +124,7 @@ def not_started(
         done = line.insert(POSTGRES, *QUICK, *cause.arguments)
         return line, done, time.monotonic() - began
 
-    folders = [tmp_path_factory.mktemp("line") for _ in CAUSES]  # not by threads: it is not made so
+    folders = [tmp_path_factory.mktemp("line") for _ in CAUSES]  # the factory is not thread-safe
     with ThreadPoolExecutor(AT_ONCE) as threads:
         started = zip(CAUSES.items(), folders, strict=True)
         yield {name: threads.submit(run, cause, folder) for (name, cause), folder in started}
@@ -181,7 +181,7 @@ def test_a_secret_with_another_password(empty: ClusterLine, bench: Namespace) ->
     assert "password authentication failed" in checked.err
 
 
-# --- pods that are lost in mid-run ----------------------------------------------------------------
+# --- pods lost during a run ----------------------------------------------------------------
 
 
 def test_a_worker_is_deleted(cli: ClusterLine) -> None:
@@ -231,12 +231,12 @@ def test_a_node_is_lost(cli: ClusterLine, crash: Callable[[str], None], victim: 
     failed(cli, done, victim, f"its node {node}")
 
 
-# --- what is missing on the way to the cluster ----------------------------------------------------
+# --- missing permissions and programs ----------------------------------------------------
 
 
-def test_no_rights_at_all(empty: ClusterLine, tmp_path: Path) -> None:
+def test_no_permissions_at_all(empty: ClusterLine, tmp_path: Path) -> None:
     empty.write_config(NULL)
-    token = empty.namespace.account("nobody", rights=False)
+    token = empty.namespace.account("nobody", permissions=False)
     path = empty.namespace.kube.kubeconfig(tmp_path / "nobody", token)
     done = timed(lambda: empty.insert("--target=null", *QUICK, f"--kubeconfig={path}"), SOON_S)
     assert done.code == 1
@@ -248,9 +248,9 @@ def test_no_rights_at_all(empty: ClusterLine, tmp_path: Path) -> None:
         assert word in checked.err
 
 
-def test_a_right_that_is_missing(empty: ClusterLine, tmp_path: Path) -> None:
+def test_a_permission_that_is_missing(empty: ClusterLine, tmp_path: Path) -> None:
     empty.write_config(NULL)
-    token = empty.namespace.account("somebody", rights=True)
+    token = empty.namespace.account("somebody", permissions=True)
     role = empty.namespace.json("role", "iot-bench")
     rules = [rule for rule in role["rules"] if rule["resources"] != ["jobs"]]
     patch = json.dumps({"rules": rules})
@@ -263,7 +263,7 @@ def test_a_right_that_is_missing(empty: ClusterLine, tmp_path: Path) -> None:
     done = timed(lambda: empty.insert("--target=null", *QUICK, f"--kubeconfig={path}"), SOON_S)
     assert done.code == 1
     assert "jobs" in done.err
-    # The user cannot look for its jobs either; there are none.
+    # The user cannot list Jobs; there are none.
     assert not empty.namespace.pods()
 
 
@@ -334,16 +334,16 @@ def test_ctrl_c_twice(cli: ClusterLine) -> None:
     interrupted(process)
     done = timed(lambda: cli.finish(process), SOON_S)
     assert done.code == 130
-    if cli.namespace.leftovers():  # then it says how they are removed, and so they are
+    if cli.namespace.leftovers():  # then the message has the command that removes them
         assert "cleanup" in done.err
         assert cli.run("cleanup").code == 0
 
 
-# --- what is left behind, and how it is removed ---------------------------------------------------
+# --- leftovers and their removal ---------------------------------------------------
 
 
 def somebody_elses(namespace: Namespace, sweep: str) -> None:
-    """Put something there that another user's sweep has."""
+    """Create an object of another user's sweep."""
     labels = {
         "app.kubernetes.io/name": "iot-bench",
         "iot-bench/sweep": sweep,

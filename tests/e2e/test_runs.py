@@ -1,4 +1,4 @@
-"""What works: inserts, queries and checks on a cluster, however it is reached."""
+"""Inserts, queries and checks on a cluster, with every way to reach it."""
 
 import itertools
 import json
@@ -74,11 +74,11 @@ def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
     assert verdicts(result) == ["verified"]
 
 
-def test_check_tells_all_that_a_run_needs(cli: ClusterLine, kube: Kubernetes) -> None:
+def test_check_reports_everything_that_a_run_needs(cli: ClusterLine, kube: Kubernetes) -> None:
     done = cli.run("check", POSTGRES)
     assert done.code == 0, done.err
     names = [line.split("  ")[0].strip() for line in done.out.splitlines()]
-    assert {"target", "cluster", "helm", "rights", "insert modes"} <= set(names)
+    assert {"target", "cluster", "helm", "permissions", "insert modes"} <= set(names)
     assert f"namespace {cli.namespace.name}" in done.out
     for node in kube.database_nodes():
         assert node in done.out
@@ -124,13 +124,13 @@ def test_two_command_lines_at_once(
         assert verdicts(line.result()) == ["verified"] * 2
 
 
-def test_what_a_dry_run_prints_is_taken_by_the_server(cli: ClusterLine) -> None:
+def test_the_server_accepts_what_a_dry_run_prints(cli: ClusterLine) -> None:
     done = cli.insert(POSTGRES, "--workers=3", "--dry-run")
     assert done.code == 0, done.err
     assert not cli.results()
-    told = cli.namespace.kubectl("apply", "--dry-run=server", "--filename=-", given=done.out)
-    assert len(told.splitlines()) == 4
-    assert all("created (server dry run)" in line for line in told.splitlines())
+    applied = cli.namespace.kubectl("apply", "--dry-run=server", "--filename=-", given=done.out)
+    assert len(applied.splitlines()) == 4
+    assert all("created (server dry run)" in line for line in applied.splitlines())
     assert cli.namespace.password not in done.out
 
 
@@ -139,7 +139,7 @@ def test_what_a_dry_run_prints_is_taken_by_the_server(cli: ClusterLine) -> None:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """A kubeconfig of another cluster, which is down; it chooses no context."""
+    """A kubeconfig of another cluster, which is down, without a current context."""
     path = tmp_path / "elsewhere"
     content = {
         "apiVersion": "v1",
@@ -194,14 +194,14 @@ def test_kubeconfig_and_context_are_options(
     assert "https://127.0.0.1:1" in wrong.err
 
 
-def test_in_a_pod_with_no_more_than_the_documented_rights(
+def test_in_a_pod_with_only_the_documented_permissions(
     empty: ClusterLine, powers: Kubernetes, tmp_path: Path
 ) -> None:
-    """A mount namespace in which things lie as in a pod; kubeconfig and home there are none."""
+    """In a mount namespace with the files of a pod, without kubeconfig and home folder."""
     empty.write_config(NULL)
     account = tmp_path / "account"
     account.mkdir()
-    (account / "token").write_text(empty.namespace.account("runner", rights=True))
+    (account / "token").write_text(empty.namespace.account("runner", permissions=True))
     ca = empty.namespace.kubectl(
         "get", "configmap", "kube-root-ca.crt", "--output=jsonpath={.data.ca\\.crt}"
     )
@@ -221,7 +221,7 @@ def test_in_a_pod_with_no_more_than_the_documented_rights(
     empty.words_before = ("unshare", "--mount", "sh", "-c", f'{prepare} && exec "$@"', str(account))
     checked = empty.run("check", "--target=null")
     assert checked.code == 0, checked.err
-    assert "all there" in checked.out
+    assert "permissions" in checked.out
     done = empty.insert("--target=null", *QUICK)
     assert done.code == 0, done.err
     assert empty.result()["status"] == "done"
@@ -262,7 +262,7 @@ def test_the_next_run_follows_soon(cli: ClusterLine, capsys: pytest.CaptureFixtu
             f" started within {max(starts.values(), default=0):.0f} s (of {len(starts)} pods, in"
             f" whole seconds); phases of a run: {outcomes[-1]['phases_s']}"
         )
-    assert min(idle) < 20  # alone on the machine 2 to 3.3 s
+    assert min(idle) < 20  # on an idle machine 2 to 3.3 s
 
 
 def start_s(pod: Any) -> float | None:

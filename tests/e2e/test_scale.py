@@ -1,4 +1,4 @@
-"""Two hundred workers, on nodes that are not there: kwok's pods run and end, and never register."""
+"""Two hundred workers on kwok's fake nodes: their pods run and end, and never register."""
 
 import contextlib
 import os
@@ -13,7 +13,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.harness import NULL, SMALL, STATE, ClusterLine, Kubernetes, interrupted, told, waited
+from tests.e2e.harness import (
+    NULL,
+    SMALL,
+    STATE,
+    ClusterLine,
+    Kubernetes,
+    interrupted,
+    report,
+    waited,
+)
 
 WORKERS = 200
 MOST_MEMORY_BYTES = 200 * 2**20
@@ -29,7 +38,7 @@ _FAKE = {
 
 @pytest.fixture(scope="module")
 def fake_nodes(kube: Kubernetes) -> Iterator[None]:
-    """Fake nodes, and the program that plays them; both are gone afterwards."""
+    """Fake nodes and kwok; both are removed afterwards."""
     if not kube.own:
         pytest.skip("only on the test cluster: this adds fake nodes")
     running = STATE / "pids" / "kwok"
@@ -44,7 +53,7 @@ def fake_nodes(kube: Kubernetes) -> Iterator[None]:
 
 
 class Watched:
-    """Reads what a command line says, notes when, and how much memory it took."""
+    """Records the output of a command line, its times and its memory."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -62,7 +71,7 @@ class Watched:
             self.times.append(time.monotonic())
 
     def _weigh(self) -> None:
-        """Read the kernel's own record of the peak, for as long as there is one."""
+        """Read the kernel's record of the peak while the process exists."""
         status = Path(f"/proc/{self.process.pid}/status")
         while self.process.poll() is None:
             found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
@@ -76,7 +85,7 @@ class Watched:
         for thread in self._threads:
             thread.join()
         self.times.append(time.monotonic())
-        told(f"{WORKERS} workers: {self.peak_bytes / 2**20:.0f} MB, longest silence"
+        report(f"{WORKERS} workers: {self.peak_bytes / 2**20:.0f} MB, longest silence"
              f" {self.silence_s:.1f} s")  # fmt: skip
         assert "Traceback" not in self.said, self.said
         return code
@@ -105,8 +114,8 @@ def started(line: ClusterLine) -> Watched:
 def faked(line: ClusterLine) -> int:
     """Return how many of the workers run, or have run."""
     words = ("--selector=app.kubernetes.io/component=worker", "--no-headers")
-    told = line.namespace.kubectl("get", "pods", *words)
-    return len(re.findall(r"\b(Running|Completed|Succeeded)\b", told))
+    listed = line.namespace.kubectl("get", "pods", *words)
+    return len(re.findall(r"\b(Running|Completed|Succeeded)\b", listed))
 
 
 @pytest.mark.usefixtures("fake_nodes")
@@ -116,7 +125,7 @@ def test_workers_that_end_early_are_named(crowd: ClusterLine) -> None:
     assert watched.ended(within_s=120) == 1
     assert "ended before it took part in the run" in crowd.result()["cause"]
     assert time.monotonic() - began < 90
-    assert watched.silence_s < 45  # 9 s on a machine that does nothing else
+    assert watched.silence_s < 45  # 9 s on an idle machine
     assert watched.peak_bytes < MOST_MEMORY_BYTES
 
 

@@ -1,4 +1,4 @@
-"""No credential is seen where it need not be, while a run goes on or after it."""
+"""No credential is visible outside of Secrets, during a run or after it."""
 
 import os
 import shlex
@@ -16,12 +16,12 @@ _SEEN = "pods,jobs,configmaps,services,events"
 
 
 def spelt(secret: str) -> set[str]:
-    """Return the ways in which a secret may be written."""
+    """Return the encodings of a secret."""
     return {secret, quote(secret), b64encode(secret.encode()).decode()}
 
 
 def recording_helm(path: str, folder: Path) -> tuple[Path, Path]:
-    """Make a helm that notes its words and its values files; return where it is and its notes."""
+    """Create a helm that records arguments and values files; return its folder and the record."""
     real = shutil.which("helm", path=path)
     assert real
     notes = folder / "notes"
@@ -41,19 +41,19 @@ def recording_helm(path: str, folder: Path) -> tuple[Path, Path]:
 
 
 def seen_in_cluster(namespace: Namespace) -> dict[str, str]:
-    """Return all that can be read of a run without reading Secrets."""
+    """Return everything that can be read about a run without reading Secrets."""
     seen = {"objects": namespace.kubectl("get", _SEEN, "--output=yaml")}
     for pod in namespace.pods():
         name = pod["metadata"]["name"]
         seen[f"log of {name}"] = namespace.log(name)
     releases = namespace.kube.run("helm", "list", f"--namespace={namespace.name}", "--short")
     for release in releases.stdout.split():
-        told = namespace.kube.run("helm", "get", "all", release, f"--namespace={namespace.name}")
-        seen[f"helm get all {release}"] = told.stdout
-        told = namespace.kube.run(
+        shown = namespace.kube.run("helm", "get", "all", release, f"--namespace={namespace.name}")
+        seen[f"helm get all {release}"] = shown.stdout
+        shown = namespace.kube.run(
             "helm", "get", "values", "--all", release, f"--namespace={namespace.name}"
         )
-        seen[f"helm get values {release}"] = told.stdout
+        seen[f"helm get values {release}"] = shown.stdout
     return seen
 
 
@@ -72,7 +72,7 @@ def assert_unseen(secrets: dict[str, str], seen: dict[str, str]) -> None:
 
 
 def test_no_secret_is_seen(cli: ClusterLine, tmp_path: Path) -> None:
-    """With a password that the command line knows; those in Secrets it does not even read."""
+    """The password is the command line's own; it never reads those in Secrets."""
     path = cli.namespace.kube.environment.get("PATH", os.environ["PATH"])
     place, notes = recording_helm(path, tmp_path)
     cli.environment = {
@@ -110,7 +110,7 @@ def test_no_secret_is_seen(cli: ClusterLine, tmp_path: Path) -> None:
 
 
 def test_no_secret_is_seen_when_it_is_refused(cli: ClusterLine) -> None:
-    """Databases like to repeat what they refuse, and causes travel far."""
+    """Databases repeat what they refuse, and the message reaches log and result."""
     wrong = "wr0ng-pa55word-indeed"
     dsn = f"host=postgres-rw dbname=app user=app password={wrong}"
     cli.environment = {"BENCH_DSN": dsn}

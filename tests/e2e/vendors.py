@@ -1,7 +1,7 @@
-"""What databases' vendors publish for Kubernetes: the schemas of their operators, their charts.
+"""Schemas of vendors' operators, and their charts.
 
-Some are Go modules and come from the package registry that the test cluster is built from; the
-others are only in the vendor's own repository of charts, which not every machine can reach.
+Some are Go modules and come from the same registry as the test cluster; the others exist in the
+vendor's chart repository only, which not every machine can reach.
 """
 
 import json
@@ -30,7 +30,7 @@ class Module:
     """How the folder's README writes that version."""
 
     def fetched(self) -> Path:
-        """Return where the part is."""
+        """Download the module; return the path of the part."""
         command = ["go", "mod", "download", "-json", f"{self.name}@{self.version}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
         found = json.loads(done.stdout or "{}")
@@ -45,7 +45,7 @@ OPERATORS = {
     "elasticsearch": Module(
         "github.com/elastic/cloud-on-k8s/v3", "v3.5.0", "config/crds/v1/all-crds.yaml", "3.5.0"
     ),
-    "mongodb": Module(  # the operator before it moved: the last that is a module, the same kind
+    "mongodb": Module(  # the last release that is a module; same kind
         "github.com/mongodb/mongodb-kubernetes-operator", "v0.13.0", "config/crd", ""
     ),
     "postgresql": Module(
@@ -65,7 +65,7 @@ CHARTS = {
 
 
 def kinds(kube: Kubernetes, folder: str) -> str:
-    """Return the definitions of the kinds that a folder's manifests are of."""
+    """Return the definitions of the custom kinds of a folder's manifests."""
     if folder not in OPERATORS:
         chart = _pulled(kube, folder)
         return kube.run("helm", "template", str(chart), "--include-crds").stdout
@@ -74,7 +74,7 @@ def kinds(kube: Kubernetes, folder: str) -> str:
 
 
 def chart(kube: Kubernetes, folder: str) -> Path:
-    """Return the chart that a folder's values are for."""
+    """Return the chart of a folder's values."""
     if folder in CHARTS:
         return CHARTS[folder].fetched()
     return _pulled(kube, folder)
@@ -95,6 +95,6 @@ def _pulled(kube: Kubernetes, folder: str) -> Path:
         pull = ["helm", "pull", *given, "--untar", f"--untardir={target}"]
         done = kube.run(*pull, check=False)
         if done.returncode:
-            pytest.skip(f"the chart of {name} is only where it cannot be reached: {done.stderr}")
+            pytest.skip(f"the chart of {name} cannot be downloaded: {done.stderr}")
     (found,) = (path.parent for path in target.glob("*/Chart.yaml"))
     return found

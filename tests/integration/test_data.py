@@ -1,10 +1,13 @@
 """`insert --data` and the queries after it, from the outside."""
 
+import gzip
+import re
 import sqlite3
 from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from tests.files import ohlcv
 from tests.integration.conftest import CommandLine
 from tests.servers import Postgres
@@ -90,7 +93,7 @@ def test_tags_nulls_and_odd_texts_arrive(
     if tables == "single":
         stored = sqlite3.connect(cli.folder / "bench.db")
         statement = 'SELECT at, "State, in %: ""it""", reading, ok, note FROM sensors ORDER BY note'
-        assert (1714521600250000, "on", None, 0, "") in stored.execute(statement).fetchall()
+        assert (1714521600250000, "on", None, 0, None) in stored.execute(statement).fetchall()
         stored.close()
 
 
@@ -128,7 +131,7 @@ def test_the_preview_is_on_standard_error_and_not_with_quiet(
 
     for shown in (
         'State, in %: "it"',
-        "timestamp[ns, tz=UTC]",
+        "timestamp[us, tz=UTC]",
         "float64, has NULLs",
         "tag",
         "5 rows",
@@ -142,7 +145,9 @@ def test_the_preview_is_on_standard_error_and_not_with_quiet(
 BAD = {
     "a wrong time column": (["--time-column=att"], ["--time-column", "did you mean 'at'"]),
     "a text as time": (["--time-column=note"], ["'note' is text", "at"]),
-    "a number as tag": (["--tags=reading,sensr"], ["'reading' is float64", "'sensor'"]),
+    "a timestamp as tag": (["--tags=at,sensr"], ["'at' is the time column", "'sensor'"]),
+    "a delimiter of two": (["--delimiter=::"], ["--delimiter: expected one character"]),
+    "a format without year": (["--time-format=%d.%m."], ["--time-format: has no year"]),
     "options of a generator": (
         ["--num-inserts=5", "--prefill=1", "--devices=2", "--seed=1", "--no-clean"],
         ["--num-inserts", "--prefill", "--devices", "--seed", "--no-clean"],
@@ -174,10 +179,49 @@ def test_a_mistake_in_the_middle_is_told_with_its_row(cli: CommandLine) -> None:
     done = cli.run("insert", *SQLITE, f"--data={path}", "--quiet")
 
     assert done.code == 2
-    assert "row 300002 (the heading is row 1), column 'price'" in done.err
-    assert "'cheap'" in done.err
+    assert "line 300002, column 'price': 'cheap' is not a finite number" in done.err
     assert len(done.err.splitlines()) == 1
     assert cli.leftovers() == []
+
+
+US = """taken;rack;load
+03/25/2024 01:00 PM;7;0.5
+03/25/2024 02:00 PM;12;n/a
+03/25/2024 03:00 PM;7;high
+03/25/2024 04:00 PM;12;0.75
+"""
+
+
+@pytest.mark.parametrize(("action", "rows"), [("null", 4), ("skip", 3), ("text", 4)])
+def test_bad_cells_are_treated_as_chosen_and_stay_in_the_result(
+    cli: CommandLine, action: str, rows: int
+) -> None:
+    path = cli.folder / "load.csv.gz"
+    path.write_bytes(gzip.compress(US.encode()))
+    given = ("--tags=rack", "--time-format=%m/%d/%Y %I:%M %p", f"--on-error={action}")
+    done = cli.run("insert", *SQLITE, f"--data={path}", "--workers=2", *given, *WHOLE)
+    asked = cli.run("query", *SQLITE, "--runs=1", "--format=json")
+
+    assert (done.code, asked.code) == (0, 0), done.err + asked.err
+    (warning,) = [text for text in done.json["warnings"] if "column 'load'" in text]
+    assert "column 'load': 1 cell is not a finite number (line 4: 'high')" in warning
+    assert warning in done.err
+    assert warning in asked.json["warnings"]
+    inserted, _ = cli.results()
+    assert inserted["manifest"]["rows"] == rows
+    assert inserted["dataset"]["params"]["bad_cells"][0]["count"] == 1
+    assert inserted["configuration"]["on_error"] == action
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        loads = connection.execute("SELECT load FROM load ORDER BY taken").fetchall()
+        racks = connection.execute("SELECT DISTINCT rack FROM load ORDER BY rack").fetchall()
+    connection.close()
+    expected: dict[str, list[object]] = {
+        "null": [0.5, None, None, 0.75],
+        "skip": [0.5, None, 0.75],
+        "text": ["0.5", "n/a", "high", "0.75"],
+    }
+    assert [load for (load,) in loads] == expected[action]
+    assert racks == [("12",), ("7",)]
 
 
 def test_a_query_needs_the_file_as_it_was_inserted(cli: CommandLine, sensors: Path) -> None:
@@ -206,3 +250,13 @@ def test_a_file_being_read_can_be_interrupted(
 
     assert done.code == 130
     assert cli.leftovers() == []
+
+
+def test_the_error_in_the_documentation_is_the_one_that_is_printed(cli: CommandLine) -> None:
+    page = (ROOT / "docs" / "data-files.md").read_text()
+    (content,) = re.findall(r"cat > loads.csv <<'END'\n(.*?)END\n", page, re.DOTALL)
+    (cli.folder / "loads.csv").write_text(content)
+    stop = cli.run("insert", *SQLITE, "--data=loads.csv", "--time-format=%m/%d/%Y %I:%M %p", "-q")
+
+    assert stop.code == 2
+    assert f"    {stop.err.strip().removeprefix('error: ')}\n" in page

@@ -119,6 +119,7 @@ def test_a_killed_command_line_takes_its_processes_with_it(
     cleaned = cli.run("cleanup")
     assert cleaned.code == 0
     assert "removed folder" in cleaned.out
+    assert "nothing to remove on this machine" in cli.run("cleanup").out
     assert cli.leftovers() == []
 
 
@@ -205,6 +206,18 @@ BAD_INPUT = {
         ["--target=postgresql", "--runner=local", "--extra-option=password=${NO_SUCH}"],
         ["NO_SUCH"],
     ),
+    "no number": (
+        ["--target=sqlite", "--num-inserts=many", "--timeout=soon", "--start-time=today"],
+        ["--num-inserts: expected a whole", "--timeout: expected a dur", "--start-time: expected"],
+    ),
+    "more rows than there are": (
+        ["--target=sqlite", "--num-inserts=99999999999999999999"],
+        ["--num-inserts, --prefill: a worker can insert"],
+    ),
+    "a start time where the last insert continues": (
+        ["--target=sqlite", "--no-clean", "--start-time=2026-11-01T00:00:00Z"],
+        ["--start-time: --no-clean continues at the time where the last insert ended"],
+    ),
     "no devices": (["--target=sqlite", "--devices=0"], ["--devices"]),
     "several problems at once": (
         ["--target=sqlite", "--workers=0", "--batch=-1", "--primary-key=sql", "--devices=0"],
@@ -225,7 +238,21 @@ def test_bad_input_is_told_before_anything_starts(cli: CommandLine, case: str) -
     assert cli.leftovers() == []
 
 
+def test_options_that_query_does_not_take_are_told(cli: CommandLine) -> None:
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
+    several = cli.run("query", *SQLITE, "--workers=1,2")
+    none = cli.run("query", *SQLITE, "--queries=")
+
+    assert several.code == none.code == 2
+    assert "--workers: query takes one worker count, got 1,2" in several.err
+    assert "--queries: expected names separated by commas, got ''" in none.err
+
+
 BAD_CONFIG = {
+    "a target twice": (
+        "targets:\n  a: {module: 'null'}\n  a: {module: sqlite}\n",
+        "line 3: targets.a is already set in line 2",
+    ),
     "missing": (None, "cannot be read"),
     "empty": ("", "is empty"),
     "no YAML": ("targets: [", "is not YAML"),
@@ -290,7 +317,8 @@ def test_a_query_that_the_database_refuses_is_named(cli: CommandLine) -> None:
     done = cli.run("query", *SQLITE)
 
     assert done.code == 1
-    assert 'query temperature-stats: near "SELEC": syntax error' in done.out
+    assert "query temperature-stats: " in done.out
+    assert 'near "SELEC": syntax error' in done.out
     assert "rows acknowledged" not in done.out
 
 
@@ -342,3 +370,17 @@ def test_a_missing_helm_is_told_before_anything_starts(cli: CommandLine) -> None
     assert done.code == 2
     assert "helm is not on the PATH" in done.err
     assert not cli.output.exists()
+
+
+def test_a_server_that_is_not_reached_is_told_as_such(cli: CommandLine) -> None:
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text(
+        "targets:\n  pg:\n    module: postgres\n    runner: local\n"
+        "    connection_string: host=127.0.0.1 port=1 dbname=a user=a\n"
+    )
+    done = cli.run("check", "--target=pg")
+
+    assert done.code == 1
+    assert "pg: not reached: " in done.err
+    assert "refused" in done.err
+    assert "reached       " not in done.out

@@ -283,3 +283,22 @@ def test_help_teaches_every_command(tmp_path: Path) -> None:
         shown = line.finish(line.start(command, "--help"))
         assert shown.code == 0
         assert "Usage: run.py" in shown.out
+
+
+def test_target_options_and_command_options_are_kept_apart(cli: CommandLine) -> None:
+    (cli.folder / "mine.py").write_text(
+        "from simulator.modules.null import Null, NullOptions\n\n\n"
+        "class MyOptions(NullOptions):\n    timeout_s: float = 7\n\n\n"
+        "class Mine(Null):\n    name = 'mine'\n    options_model = MyOptions\n"
+    )
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text("targets:\n  own:\n    module: mine:Mine\n    runner: local\n")
+    cli.environment["PYTHONPATH"] = str(cli.folder)
+    done = cli.run("insert", "--target=own", "--workers=1", "--runs=1", "--timeout=1m")
+
+    assert done.code == 0, done.err
+    (result,) = cli.results()
+    assert result["configuration"]["timeout_s"] == 60.0
+    assert result["target_options"]["timeout_s"] == 7.0
+    assert "target options: " in done.out
+    assert f"created folder {cli.output}" in done.err

@@ -1,7 +1,7 @@
-"""A synthetic ArangoDB: its HTTP endpoint as the vendor documents it, with documents in memory.
+"""A stand-in for ArangoDB: its HTTP endpoint as the vendor documents it, with documents in memory.
 
-https://docs.arango.ai/arangodb/3.12/develop/http-api/. It is not ArangoDB: it says what a request
-must look like and what replies look like.
+https://docs.arango.ai/arangodb/3.12/develop/http-api/. It accepts the requests that the
+documentation and the vendor's client agree on, and answers as documented. It is not ArangoDB.
 """
 
 import json
@@ -10,7 +10,7 @@ import threading
 import uuid
 from itertools import count
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tests.standins import aql as synthetic_aql
 from tests.standins.web import Request, Response
@@ -18,6 +18,10 @@ from tests.standins.web import Request, Response
 VERSION = {"server": "arango", "license": "community", "version": "3.12.10"}
 _KEY = re.compile(r"[A-Za-z0-9_\-:.@()+,=;$!*'%]{1,254}")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,255}")
+_IMPORT = {"type": "array", "complete": "1", "details": "1"}
+"""What the client's `import_bulk` asks for, besides the collection."""
+_SILENT = {"returnNew": "0", "silent": "1", "overwrite": "0", "returnOld": "0"}
+"""What the client's `insert(silent=True)` asks for."""
 _DUPLICATE = "unique constraint violated - in index primary of type primary over '_key'"
 
 
@@ -31,7 +35,7 @@ class Failed(Exception):
 
 
 class SyntheticArango:
-    """The answers. One database, `_system`."""
+    """The answers. It has one database, `_system`."""
 
     def __init__(self, authorization: str = "", role: str = "SINGLE") -> None:
         self._authorization = authorization
@@ -60,7 +64,8 @@ class SyntheticArango:
         asked = json.loads(request.body) if request.body else None
         match request.method, *map(unquote, path.split("/")):
             case "GET", "_api", "database", "current":
-                return _reply({"error": False, "code": 200, "result": {"name": database}})
+                found = {"id": "1", "name": database, "path": "", "isSystem": True}
+                return _reply({"error": False, "code": 200, "result": found})
             case "GET", "_api", "version":
                 return _reply(VERSION)
             case "GET", "_admin", "server", "role":
@@ -71,8 +76,10 @@ class SyntheticArango:
                 return _reply({"error": False, "code": 200, "Health": members})
             case _, "_api", "collection", *named:
                 return self._of_collections(request.method, named, asked)
-            case "POST", "_api", "document", name:
-                return self._insert(name, asked, parse_qs(url.query))
+            case "POST", "_api", ("document" | "import"), *named:
+                options = dict(parse_qsl(url.query))
+                store = self._insert if named else self._import
+                return store(*named, asked, options)
             case _, "_api", "cursor", *named:
                 return self._of_cursors(request.method, named, asked)
         raise Failed(404, 404, f"unknown path '{path}'")
@@ -85,11 +92,13 @@ class SyntheticArango:
                 return self._create(asked)
             case ("DELETE",):
                 del self.collections[named[0]]
-                return _reply({"error": False, "code": 200})
+                return _reply({"error": False, "code": 200, "id": "1"})
             case "PUT", "compact":
-                return _reply({"error": False, "code": 200})
+                found = {"id": "1", "name": named[0], "status": 3, "type": 2, "isSystem": False}
+                return _reply({"error": False, "code": 200, **found})
             case "GET", "figures":
-                sizes = {"documentsSize": len(json.dumps(stored)), "indexes": {"size": len(stored)}}
+                indices = {"count": 1, "size": len(stored)}
+                sizes = {"documentsSize": len(json.dumps(stored)), "indexes": indices}
                 return _reply({"error": False, "code": 200, "figures": sizes})
         raise Failed(405, 405, "method not supported")
 
@@ -119,25 +128,29 @@ class SyntheticArango:
 
     # --- documents --------------------------------------------------------------------------------
 
-    def _insert(self, name: str, asked: Any, options: dict[str, list[str]]) -> Response:
-        stored = self._existing(name)
-        assert options == {"silent": ["true"]}, "an array's errors alone are answered"
-        status = 201 if self.properties[name]["waitForSync"] else 202
-        if isinstance(asked, dict):
-            self._one(name, stored, asked)
-            return _reply({}, status)
-        errors, codes = [], dict[int, int]()
+    def _insert(self, name: str, asked: Any, options: dict[str, str]) -> Response:
+        status = 201 if self._synced(name, options) else 202
+        assert options == _SILENT
+        self._one(name, self._existing(name), asked)
+        return _reply({}, status)
+
+    def _import(self, asked: Any, options: dict[str, str]) -> Response:
+        """Store every document, or none and answer the first one's error."""
+        name = options.pop("collection")
+        self._synced(name, options)
+        assert options == _IMPORT
+        stored = {**self._existing(name)}
         for document in asked:
-            try:
-                self._one(name, stored, document)
-            except Failed as error:
-                number = error.body["errorNum"]
-                codes[number] = codes.get(number, 0) + 1
-                errors.append({k: error.body[k] for k in ("error", "errorNum", "errorMessage")})
-        if not errors:
-            return _reply({}, status)
-        shown = ",".join(f"{number}:{times}" for number, times in codes.items())
-        return _reply(errors, status, {"X-Arango-Error-Codes": shown})
+            self._one(name, stored, document)
+        self.collections[name] = stored
+        counts = {"created": len(asked), "errors": 0, "empty": 0, "updated": 0, "ignored": 0}
+        return _reply({"error": False, **counts, "details": []}, 201)
+
+    def _synced(self, name: str, options: dict[str, str]) -> bool:
+        self._existing(name)
+        synced = options.pop("waitForSync", "0") == "1"
+        assert synced == self.properties[name]["waitForSync"]
+        return synced
 
     def _one(self, name: str, stored: dict[str, Any], document: Any) -> None:
         if not isinstance(document, dict):
@@ -154,7 +167,8 @@ class SyntheticArango:
     # --- queries ----------------------------------------------------------------------------------
 
     def _query(self, asked: dict[str, Any]) -> Response:
-        assert asked["options"] == {"stream": True, "failOnWarning": True}
+        assert asked["options"] == {"stream": True, "failOnWarning": True, "allowRetry": False}
+        assert asked["count"] is False
         try:
             rows = synthetic_aql.run(asked["query"], self.collections)
         except synthetic_aql.UnknownCollection as error:

@@ -1,12 +1,14 @@
-"""A synthetic CrateDB: its HTTP endpoint as the vendor documents it, in front of PostgreSQL.
+"""A stand-in for CrateDB: its HTTP endpoint as the vendor documents it, in front of PostgreSQL.
 
-https://cratedb.com/docs/crate/reference/en/latest/interfaces/http.html. It is not CrateDB: it says
-what a request must look like and what replies look like, and lets PostgreSQL keep the rows.
+https://cratedb.com/docs/crate/reference/en/latest/interfaces/http.html. It checks the form of the
+requests, answers in the form of CrateDB 6.3.7, and refuses what that version refuses; PostgreSQL
+stores the rows.
 """
 
 import json
 import re
 import threading
+import time
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -15,7 +17,7 @@ import psycopg2
 
 from tests.standins.web import Request, Response
 
-VERSION = "CrateDB 6.0.2 (built 1b5d0a5/2025-08-25T08:24:31Z, Linux 6.8.0 amd64, OpenJDK 24)"
+VERSION = "CrateDB 6.3.7 (built 1b5d0a5/2026-10-25T08:24:31Z, Linux 6.8.0 amd64, OpenJDK 24)"
 SETUP = (
     "CREATE OR REPLACE FUNCTION gen_random_text_uuid() RETURNS text LANGUAGE sql AS "
     "$$ SELECT gen_random_uuid()::text $$"
@@ -23,24 +25,45 @@ SETUP = (
 
 _STORAGE = re.compile(r"( CLUSTERED INTO \d+ SHARDS)? WITH \(.*\)$")
 _SIZES = re.compile(r"SELECT sum\(size\) FROM sys\.shards .* table_name IN \((.*)\)$")
+_SEGMENTS = re.compile(r"SELECT max\(segments\) FROM \(SELECT count\(\*\) AS segments FROM sys\.")
+_CREATED = re.compile(r'CREATE TABLE ("(?:[^"]|"")*") \((.*)\)')
+_NAME = re.compile(r'(?:^|, |\()("(?:[^"]|"")*") [A-Z]')
 _NO_ROWS = re.compile(r"(REFRESH TABLE|OPTIMIZE TABLE) ")
+_BIGINT_ENDS = (-(2**63), 2**63 - 1)
 _DUPLICATE = "DuplicateKeyException[A document with the same primary key exists already]"
 _ERRORS = {
     "23505": (409, 4091, _DUPLICATE),
     "42P07": (409, 4093, "RelationAlreadyExists[Relation 'doc.x' already exists.]"),
     "42P01": (404, 4041, "RelationUnknown[Relation 'x' unknown]"),
 }
+_FLOOD_WORDS = "blocked by: [FORBIDDEN/12/index read-only / allow delete (api)];"
+FLOOD_STAGE = (403, 4030, f"ClusterBlockException[{_FLOOD_WORDS}]")
+_BLOCK_WORDS = 'The relation "doc.events" doesn\'t support or allow INSERT operations'
+WRITES_BLOCKED = (400, 4007, f"OperationOnInaccessibleRelationException[{_BLOCK_WORDS}]")
+_NO_PERMISSION = (404, 4045, "SchemaUnknownException[Schema 'sys' unknown]")
+
+
+class Refusal(Exception):
+    """An error of CrateDB: status, number and message."""
 
 
 class SyntheticCrate:
     """The answers; a connection to PostgreSQL for each of the clients'."""
 
-    def __init__(self, dsn: str, authorization: str = "") -> None:
+    def __init__(self, dsn: str, authorization: str = "", stale_s: float = 0) -> None:
         self._dsn = dsn
         self._authorization = authorization
+        self._stale_s = stale_s
+        self._asked_at: float | None = None
         self._connections: dict[Any, Any] = {}
         self._lock = threading.Lock()
         self.statements: list[str] = []
+        self.may_read_sys = True
+        """Whether the user has DQL on sys.nodes, sys.shards and sys.segments."""
+        self.block: tuple[int, int, str] | None = None
+        """What answers an INSERT: FLOOD_STAGE or WRITES_BLOCKED."""
+        self.recovering = 0
+        """How many INSERTs are answered with RelationUnknown, as just after a restart."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -56,15 +79,19 @@ class SyntheticCrate:
         if request.headers.get("Content-Type") != "application/json":
             return _error(400, 4000, "expected JSON")
         asked = json.loads(request.content)
-        self.statements.append(asked["stmt"])
-        with self._cursor(request) as cursor:
-            if "bulk_args" in asked:
-                results = [self._bulk(cursor, asked["stmt"], row) for row in asked["bulk_args"]]
-                return _reply({"cols": [], "duration": 1.5, "results": results})
-            try:
-                return self._run(cursor, asked["stmt"], asked.get("args"))
-            except psycopg2.Error as error:
-                return _error(*_told(error))
+        statement: str = asked["stmt"]
+        self.statements.append(statement)
+        try:
+            self._check(statement)
+            with self._cursor(request) as cursor:
+                if "bulk_args" in asked:
+                    results = [self._bulk(cursor, statement, row) for row in asked["bulk_args"]]
+                    return _reply({"cols": [], "duration": 1.5, "results": results})
+                return self._run(cursor, statement, asked.get("args"))
+        except Refusal as refusal:
+            return _error(*refusal.args)
+        except psycopg2.Error as error:
+            return _error(*_described(error))
 
     def _cursor(self, request: Request) -> Any:
         with self._lock:
@@ -74,14 +101,31 @@ class SyntheticCrate:
                 self._connections[request.client] = connection
             return self._connections[request.client].cursor()
 
+    def _check(self, statement: str) -> None:
+        """Refuse what CrateDB refuses before it runs a statement."""
+        if " sys." in statement and not self.may_read_sys:
+            raise Refusal(*_NO_PERMISSION)
+        if statement.startswith("INSERT"):
+            if self.block:
+                raise Refusal(*self.block)
+            if self.recovering:
+                self.recovering -= 1
+                raise Refusal(*_ERRORS["42P01"])
+        if created := _CREATED.match(statement):
+            _check_names(created[1], created[2])
+
     def _bulk(self, cursor: Any, statement: str, row: list[Any]) -> dict[str, Any]:
-        """Each row on its own: one that is refused does not stop the others."""
+        """Run a row on its own: one that is refused does not stop the others."""
         try:
+            _check_row(row)
             cursor.execute(_placed(statement), row)
+        except Refusal as refusal:
+            _, code, message = refusal.args
         except psycopg2.Error as error:
-            _, code, message = _told(error)
-            return {"rowcount": -2, "error": {"code": code, "message": message}}
-        return {"rowcount": 1}
+            _, code, message = _described(error)
+        else:
+            return {"rowcount": 1}
+        return {"rowcount": -2, "error": {"code": code, "message": message}}
 
     def _run(self, cursor: Any, statement: str, arguments: list[Any] | None) -> Response:
         if statement == "SELECT version()":
@@ -90,26 +134,61 @@ class SyntheticCrate:
             return _reply({"cols": ["count(*)"], "rows": [[1]], "rowcount": 1})
         if _NO_ROWS.match(statement):
             return _reply({"cols": [], "rows": [[]], "rowcount": 1})
+        if _SEGMENTS.match(statement):
+            return _reply({"cols": ["x"], "rows": [[5 if self._is_stale else 1]], "rowcount": 1})
         if statement.startswith("CREATE TABLE"):
             statement, stripped = _STORAGE.subn("", statement)
             assert stripped == 1
         sizes = _SIZES.match(statement)
         if sizes:
+            self._asked_at = self._asked_at or time.monotonic()
+            factor = 2 if self._is_stale else 1
             statement = (
-                "SELECT sum(pg_total_relation_size(oid)) FROM pg_class "
+                f"SELECT {factor} * sum(pg_total_relation_size(oid)) FROM pg_class "
                 f"WHERE relname IN ({sizes[1]})"
             )
+        _check_row(arguments or [])
         if arguments is None:
             cursor.execute(statement)
         else:
             cursor.execute(_placed(statement), arguments)
         columns = [column.name for column in cursor.description or ()]
         rows = [[_value(value) for value in row] for row in cursor] if columns else []
+        if "AS NUMERIC" not in statement:
+            _check_sums(rows)
         return _reply({"cols": columns, "rows": rows, "rowcount": cursor.rowcount, "duration": 1})
+
+    @property
+    def _is_stale(self) -> bool:
+        """Whether sys.shards still shows the size before the merge."""
+        asked_at = self._asked_at or time.monotonic()
+        return time.monotonic() - asked_at < self._stale_s
+
+
+def _check_names(table: str, columns: str) -> None:
+    name = table[1:-1].replace('""', '"')
+    if name.startswith("_") or set(name) & set('/\\*?"<>|, .'):
+        raise Refusal(400, 4002, f'InvalidRelationName[Relation name "doc.{name}" is invalid.]')
+    for quoted in _NAME.findall(columns):
+        column = quoted[1:-1].replace('""', '"')
+        if "." in column or "[" in column or re.fullmatch("_[a-z]+(_[a-z]+)*", column):
+            raise Refusal(400, 4008, f'InvalidColumnNameException["{column}" is not allowed]')
+
+
+def _check_row(values: list[Any]) -> None:
+    for value in values:
+        if value in _BIGINT_ENDS:
+            raise Refusal(400, 4003, f"ColumnValidationException[Invalid value '{value}']")
+
+
+def _check_sums(rows: list[list[Any]]) -> None:
+    for value in (value for row in rows for value in row):
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise Refusal(500, 5000, "ArithmeticException[long overflow]")
 
 
 def _placed(statement: str) -> str:
-    """Return a statement with the placeholders that psycopg2 knows."""
+    """Return a statement with psycopg2's placeholders."""
     return statement.replace("%", "%%").replace("?", "%s")
 
 
@@ -119,7 +198,7 @@ def _value(value: Any) -> Any:
     return int(value.timestamp() * 1000) if isinstance(value, datetime) else value
 
 
-def _told(error: Exception) -> tuple[int, int, str]:
+def _described(error: Exception) -> tuple[int, int, str]:
     other = (400, 4000, f"SQLParseException[{' '.join(str(error).split())}]")
     return _ERRORS.get(error.pgcode, other)
 

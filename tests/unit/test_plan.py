@@ -104,7 +104,7 @@ def test_every_problem_is_told_at_once():
 
 def test_no_workers_are_a_problem():
     assert plan.option_problems(replace(DEFAULTS, workers=())) == [
-        "--workers: expected counts of at least 1, got ()"
+        "--workers: expected counts of at least 1, got none"
     ]
 
 
@@ -252,7 +252,7 @@ def test_the_dataset_says_what_was_asked_for():
     [("devices", 0), ("devices", -1), ("devices", 62**4 + 1), ("tick_ms", 0)],
 )
 def test_a_parameter_that_cannot_be_is_told_as_the_option(option, wrong):
-    told = f"--{option.replace('_', '-')}: Input should be"
+    told = f"--{option.replace('_', '-')}: must be at"
     with pytest.raises(ConfigError, match=told):
         dataset_of(replace(DEFAULTS, **{option: wrong}))
 

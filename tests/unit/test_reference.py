@@ -10,8 +10,6 @@ from cli.reference import DOCUMENTS, PARTS, ROOT, renewed
 from simulator.modules import MODULES, database_class
 from simulator.modules.evidence import evidence
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_the_generated_parts_agree_with_the_code(path):
@@ -59,20 +57,3 @@ def test_every_module_and_every_server_it_was_verified_on_stands_in_the_document
         for record in evidence(module).records:
             assert f"| {record.server} | {record.cases} | {record.kill} |" in section
         assert ("Draft" in section) == (stores and evidence(module).draft)
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_every_link_leads_somewhere(path):
-    for target in re.findall(r"\]\(([^)]+)\)", path.read_text()):
-        if re.match(r"[a-z]+:", target):
-            continue
-        file, _, anchor = target.partition("#")
-        page = path.parent / file if file else path
-        assert page.exists(), f"{path.name}: {target}"
-        assert not anchor or anchor in _anchors(page.read_text()), f"{path.name}: {target}"
-
-
-def _anchors(text: str) -> list[str]:
-    """The anchors that GitHub makes of the headings."""
-    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    return [re.sub(r"[^\w -]", "", each).strip().lower().replace(" ", "-") for each in headings]

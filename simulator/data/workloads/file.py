@@ -1,8 +1,8 @@
-"""The rows of a user's own file (`insert --data`), which the command line has prepared.
+"""The rows of a user's own file (`insert --data`), prepared by the command line.
 
 A prepared file is a folder of plain arrays, one or two per column, named by `content_path`. A block
-is one read of each: no parsing, no library, and memory that does not grow with the file. (An Arrow
-file would cut its columns into record batches, and each worker would have to load pyarrow.)
+takes one read of each array: no parsing, no library, and memory that does not grow with the file.
+(An Arrow file would be cut into record batches, and each worker would have to load pyarrow.)
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type, dtype_of
 from simulator.data.workloads.base import Params, Workload
+from simulator.errors import counted
 
 _ASKED_FIELDS = 2
 
@@ -25,17 +26,30 @@ class Content(StrEnum):
     """What one file of the prepared folder holds of a column, row by row."""
 
     VALUES = "values"
-    """Numbers, instants and booleans, as a block has them."""
+    """Numbers, instants and booleans, in the representation of a block."""
     VALID = "valid"
-    """False where the value is NULL; only of columns that have NULLs."""
+    """False where the value is NULL; only for columns with NULLs."""
     CODES = "codes"
-    """Of a text with few different values: their place in LEVELS."""
+    """For a text column with few distinct values: their index in LEVELS."""
     LEVELS = "levels"
-    """The different values, as .npy."""
+    """The distinct values, as .npy."""
     BYTES = "bytes"
-    """Of a text with many different values: the texts, one behind the other."""
+    """For a text column with many distinct values: all texts, concatenated."""
     OFFSETS = "offsets"
-    """Where each text begins in BYTES, and where the last one ends."""
+    """Where each text starts in BYTES, and where the last one ends."""
+
+
+class OnError(StrEnum):
+    """What happens to a cell that does not have its column's type (`--on-error`)."""
+
+    STOP = "stop"
+    """Nothing is inserted."""
+    TEXT = "text"
+    """The whole column is stored as text."""
+    NULL = "null"
+    """The cell is stored as NULL."""
+    SKIP = "skip"
+    """The row is left out."""
 
 
 def content_path(folder: Path, column: int, content: Content) -> Path:
@@ -52,15 +66,49 @@ class FileColumn(BaseModel):
     type: Type
     role: Role
     nullable: bool = False
-    """Whether there are NULLs in it."""
+    """Whether it has NULLs."""
     coded: bool = False
-    """Whether it is a text with few different values."""
+    """Whether it is a text column with few distinct values."""
     summable: bool = False
     """Whether it is a number whose sum fits into its type, so that databases can return it."""
 
 
+class BadCells(BaseModel):
+    """Cells of one column that do not have its type, or rows with a wrong number of cells."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    column: str
+    """Empty for rows with a wrong number of cells."""
+    expected: str
+    """What each cell should have been, such as "a number"."""
+    action: OnError
+    count: int
+    first: tuple[str, ...]
+    """Line and content of the first few."""
+
+    def describe(self) -> str:
+        """Return what was found, what it means for the data, and what to do, in one sentence."""
+        cases = ", ".join(self.first) + (", ..." if self.count > len(self.first) else "")
+        one = self.count == 1
+        if self.column:
+            verb = "is" if one else "are"
+            found = f"column {self.column!r}: {counted(self.count, 'cell')} {verb} not"
+        else:
+            found = f"{counted(self.count, 'row')} {'does' if one else 'do'} not have"
+        return f"{found} {self.expected} ({cases}); {_CONSEQUENCE[self.action]}; correct the file"
+
+
+_CONSEQUENCE = {
+    OnError.STOP: "nothing was inserted",
+    OnError.TEXT: "the whole column is stored as text, so no query computes with it",
+    OnError.NULL: "stored as NULL, so sums and averages do not include them",
+    OnError.SKIP: "these rows are left out, so the table has fewer rows than the file",
+}
+
+
 class FileParams(Params):
-    """What the file is, what its columns are, and where its rows lie prepared."""
+    """What the file is, how it was read, what its columns are, and where the arrays are."""
 
     source: str
     sha256: str
@@ -68,9 +116,14 @@ class FileParams(Params):
     table: str
     columns: tuple[FileColumn, ...]
     unique: bool = False
-    """Whether (tags, time) was seen to be different in every row."""
+    """Whether (tags, time) was found to be different in every row."""
+    delimiter: str = ""
+    """As given with --delimiter."""
+    time_format: str = ""
+    on_error: OnError = OnError.STOP
+    bad_cells: tuple[BadCells, ...] = ()
     folder: str
-    """Exists only as long as the command that prepared it."""
+    """Exists only while the command that prepared it runs."""
 
 
 class File(Workload):
@@ -104,7 +157,7 @@ class File(Workload):
         return self.params.rows
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return these rows of the file; their numbers rise."""
+        """Return these rows of the file; their numbers are ascending."""
         columns = enumerate(self.params.columns)
         return {column.name: self._column(index, column, rows) for index, column in columns}
 
@@ -135,7 +188,7 @@ class File(Workload):
         starts = offsets[rows - first] - offsets[0]
         lengths = offsets[rows - first + 1] - offsets[rows - first]
         texts = np.zeros((len(rows), max(int(lengths.max()), 1)), np.uint8)
-        shift = starts - (np.cumsum(lengths) - lengths)  # from its place among the taken bytes
+        shift = starts - (np.cumsum(lengths) - lengths)  # from the index among the taken bytes
         taken = np.repeat(shift, lengths) + np.arange(lengths.sum())
         texts[np.arange(texts.shape[1]) < lengths[:, None]] = content[taken]
         return texts.reshape(-1).view(f"S{texts.shape[1]}")
@@ -152,7 +205,7 @@ class File(Workload):
         return levels
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return what can be asked of any table: of its first numeric fields and its first tag."""
+        """Return queries that fit any table: on its first numeric fields and its first tag."""
         (table,) = tables
         count = AggregateQuery(table, (Aggregate(Function.COUNT),))
         asked: dict[str, Query] = {f"count-{table.name}": count}

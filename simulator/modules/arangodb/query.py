@@ -1,15 +1,14 @@
 """Queries in AQL, and the values of their results.
 
-A statement is what one would type; several queries are divided by a line with a semicolon, and
-their rows are those of all. AQL calculates in doubles (https://docs.arango.ai/arangodb/3.12/aql/),
-compares texts by a language's order and adds nothing up to 0. So a query asks for what can be had
-exactly, and an element of its rows may be an object of which `finished` makes the value:
-{hex}: a text whose order is that of its bytes · {sum, n}: a sum of n numbers, or with {mean: true}
-their mean · {pieces, n, least, greatest}: the same of integers, added up in pieces of 18 bits.
+A line with a semicolon separates several queries; their rows are concatenated. AQL calculates in
+doubles (https://docs.arango.ai/arangodb/3.12/aql/), compares texts by a language's collation, and
+sums no rows to 0. So a query returns what AQL calculates exactly, and an element of its rows may be
+an object from which `finished` calculates the value:
+{hex}: a text, ordered by its bytes · {sum, n}: a sum of n numbers, or their mean with {mean: true}
+· {pieces, n, least, greatest}: the same of integers, summed in pieces of 18 bits.
 """
 
 import re
-import zlib
 from collections.abc import Sequence
 from json import dumps
 from typing import Any, assert_never
@@ -29,23 +28,19 @@ from simulator.data.query import (
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, ID, Column, Table, TimeUnit, Type
 from simulator.errors import RunError
 from simulator.modules.base import Unsupported
+from simulator.modules.shared.names import storable
 
 BETWEEN = "\n;\n"
-"""What divides the queries of a statement."""
+"""Separates the queries of a statement."""
 
 _PIECE = 2**18
-"""34 billion of them add up to less than 2**53; three hold an integer that a double holds."""
+"""34 billion pieces sum to less than 2**53; three pieces hold an integer of 53 bits."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_LONGEST_NAME = 200
 
 
 def collection(table: str) -> str:
-    """Return the collection that holds a physical table: its name, as far as it can be one.
-
-    What a collection's name cannot say is told apart by a checksum behind it.
-    """
-    plain = re.sub(r"[^A-Za-z0-9_-]", "_", table).lstrip("0123456789_-")[:_LONGEST_NAME] or "table"
-    return plain if plain == table else f"{plain}-{zlib.crc32(table.encode()):08x}"
+    """Return the collection of a physical table."""
+    return storable(table, "A-Za-z0-9_-", "0123456789_-")
 
 
 def attribute(column: str) -> str:
@@ -71,7 +66,7 @@ def _text(query: Query) -> str:
             return _aggregated(query)
         case NewestQuery(table=table):
             _refuse_key(query.tag, *query.columns)
-            # Arrays are compared element by element, and no two rows of a tag share an instant.
+            # Arrays compare element by element, and no two rows of a tag have the same instant.
             row = ", ".join(map(attribute, (table.time.name, *query.columns)))
             keys, merged = [attribute(query.tag)], [("MAX", f"[{row}]")]
             shown = ", ".join(f"a0[{place}]" for place in range(1, len(query.columns) + 1))
@@ -89,7 +84,7 @@ def _text(query: Query) -> str:
 
 def _refuse_key(*columns: str | None) -> None:
     if ID.name in columns:
-        raise Unsupported("the client's key is the _key of the document, which can only be read")
+        raise Unsupported("the client's key is the _key, which queries can only return")
 
 
 # --- groups ---------------------------------------------------------------------------------------
@@ -104,7 +99,7 @@ def _grouped(
 ) -> str:
     """Return the query that groups by `keys` (k0, ...) and aggregates (a0, ...) over collections.
 
-    Of several collections each is aggregated by itself, and the results once more.
+    Several collections are aggregated one by one, and then their results.
     """
     if len(names) == 1:
         rows = f"FOR doc IN `{collection(names[0])}`{filtered}"
@@ -123,7 +118,7 @@ def _collect(keys: Sequence[str], aggregates: Sequence[tuple[str, str]]) -> str:
     if aggregates:
         wanted = (f"a{place} = {f}({what})" for place, (f, what) in enumerate(aggregates))
         text = f"{text.rstrip()} AGGREGATE {', '.join(wanted)}"
-    # The order does not matter: `hash` need not sort.
+    # The order does not matter: `hash` does not sort.
     return f'{text} OPTIONS {{method: "hash"}}\nSORT null' if keys else text
 
 
@@ -158,9 +153,9 @@ def _filters(query: AggregateQuery) -> str:
 
 
 def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]) -> str:
-    """Return an aggregate's element of a row; what it needs is added to `wanted`."""
+    """Return an aggregate's element of a row; add what it needs to `wanted`."""
 
-    # What is not grouped is also a row if there is nothing to aggregate: a sum of nothing is NULL.
+    # Without groups there is a row even if no document matches: a sum of no values is NULL.
     def a(function: str, expression: str) -> str:
         if (function, expression) not in wanted:
             wanted.append((function, expression))
@@ -191,7 +186,7 @@ def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]
 
 
 def _pieces(column: Column) -> list[str]:
-    """Return an integer in pieces whose sums are exact; each is one, with the integer's sign."""
+    """Return an integer in pieces whose sums are exact; each has the integer's sign."""
     value, piece = attribute(column.name), _PIECE
     if column.type in (Type.BOOL, Type.INT16):
         return [f"TO_NUMBER({value})"]
@@ -203,7 +198,7 @@ def _pieces(column: Column) -> list[str]:
 
 
 def finished(row: Sequence[Any]) -> list[Any]:
-    """Return a row's values; RunError if one of them could not be had exactly."""
+    """Return a row's values; RunError if one of them cannot be exact."""
     return [_finished(element) if isinstance(element, dict) else element for element in row]
 
 
@@ -224,7 +219,7 @@ def _finished(element: dict[str, Any]) -> Any:
             if max(-least, greatest) >= FLOAT64_EXACT:
                 raise RunError(
                     "overflow: AQL calculates in doubles, and integers beyond 2**53 "
-                    f"({least} to {greatest}) cannot be added up exactly"
+                    f"({least} to {greatest}) cannot be summed exactly"
                 )
             total = sum(int(piece) * _PIECE**place for place, piece in enumerate(pieces))
         case _:
@@ -233,7 +228,7 @@ def _finished(element: dict[str, Any]) -> Any:
 
 
 def rows_of(found: Sequence[Any], columns: Sequence[str]) -> list[Sequence[Any]]:
-    """Return rows as they are shown, with the client's keys as they were sent."""
+    """Return rows with finished values, and the client's keys as they were sent."""
     if ID.name not in columns:
         return [finished(row) if any(type(v) is dict for v in row) else row for row in found]
     place = columns.index(ID.name)

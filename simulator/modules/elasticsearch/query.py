@@ -1,18 +1,16 @@
-"""Queries in the words of Elasticsearch and OpenSearch, and their replies as rows.
+"""Queries as searches of Elasticsearch and OpenSearch, and their replies as rows.
 
-A statement is what one would type: `POST /index/_search` and, below it, the body. Groups come from
-a `composite` aggregation, which is exact and comes in pages, where `terms` is approximate and ends
-somewhere. A reply's values are found by name: an aggregation is called what the column of the
-answer is called; `stats` called x gives sum_x, avg_x, min_x, max_x and count_x.
+A statement is written as for a console: `POST /index/_search` and, below it, the body. Groups come
+from a `composite` aggregation, which is exact and paged; `terms` is approximate and limited. Values
+of a reply are found by name: an aggregation has the name of the answer's column, and `stats` named
+x gives sum_x, avg_x, min_x, max_x and count_x.
 
-Aggregations count in doubles, which hold integers up to 2**53. A reply shows whether that was
-enough; where it was not, `correct` asks again in a way that is exact: extremes by sorting, sums by
-finer groups.
+Aggregations calculate in doubles, which hold integers up to 2**53. Where a reply shows that this
+was not enough, `correct` runs an exact search: extremes by sorting, sums by finer groups.
 """
 
 import json
 import re
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, assert_never
 from urllib.parse import quote
@@ -32,35 +30,30 @@ from simulator.data.query import (
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, ID, Column, Role, Table, TimeUnit, Type
 from simulator.errors import RunError
 from simulator.modules.base import Unsupported
+from simulator.modules.shared.names import storable
 
 Body: TypeAlias = dict[str, Any]
 Known: TypeAlias = dict[str, Any]
-"""What a reply says of one group: name -> value."""
+"""One group of a reply: name -> value."""
 Row: TypeAlias = tuple[Any, ...]
 Ask: TypeAlias = Callable[[str], list[Known]]
 
 PAGE = 10_000
-"""Groups, or rows, of one reply: as many rows as both servers give at most."""
+"""Groups or rows per reply; the maximum of both servers."""
 
 _PARTS = 4096
 _NULL = (None,)
 _SEARCH = "request_cache=false&allow_partial_search_results=false"
-"""The second run of a query is to work as much as the first, and no answer is made of a part."""
+"""The second run of a query must not be cached, and a partial answer is an error."""
 
 KEEP = "5m"
-"""How long the server holds a view between two portions."""
+"""How long the server keeps a snapshot between two portions."""
 ROWS = "filter_path=error,_scroll_id,hits.hits._id,hits.hits.fields"
 
 
 def index_name(table: str) -> str:
-    """Return the index that holds a physical table: its name, as far as an index can have it.
-
-    What an index's name cannot say is told apart by a checksum behind it.
-    """
-    plain = re.sub(r"[^a-z0-9_.-]", "_", table.lower()).lstrip("-_.") or "table"
-    if plain == table:
-        return plain
-    return f"{plain}-{zlib.crc32(table.encode()):08x}"
+    """Return the index of a physical table."""
+    return storable(table, "a-z0-9_.-", "-_.", lower=True)
 
 
 def indices(tables: Iterable[str]) -> str:
@@ -69,7 +62,7 @@ def indices(tables: Iterable[str]) -> str:
 
 
 def is_date(column: Column, unit: TimeUnit) -> bool:
-    """Whether a column is a `date`, which is milliseconds; other instants are counted in a long."""
+    """Whether a column is a `date`, which has milliseconds; instants of other units are longs."""
     return column.type is Type.TIMESTAMP and unit is TimeUnit.MILLISECOND
 
 
@@ -95,8 +88,8 @@ def _text(query: Query) -> str:
             return _search(query, _composite([_terms(table.column(query.tag))], newest))
         case DistinctQuery(table=table):
             _refuse_key(table, *query.columns)
-            # The instant first: a page then starts where the one before ended, in the order of an
-            # index, and need not read what came before.
+            # The instant first: a page then starts in the order of an index, where the one before
+            # ended, without reading the rows before that.
             columns = sorted(
                 map(table.column, query.columns), key=lambda c: c.role is not Role.TIME
             )
@@ -106,7 +99,7 @@ def _text(query: Query) -> str:
             fields = [column.name for column in table.columns if not is_key(column)]
             body: Body = {"size": PAGE, "sort": ["_doc"], "docvalue_fields": fields}
             if len(fields) == len(table.columns):
-                body["stored_fields"] = "_none_"  # no _source and no _id, which would be unpacked
+                body["stored_fields"] = "_none_"  # neither _source nor _id, which are compressed
             else:
                 body["_source"] = False
             scroll = f"scroll={KEEP}&allow_partial_search_results=false&{ROWS}"
@@ -147,21 +140,21 @@ def _filters(query: AggregateQuery) -> list[Body]:
 
 def _refuse_key(table: Table, *columns: str) -> None:
     if any(is_key(table.column(name)) for name in columns):
-        raise Unsupported("the client's key is the _id of the document, which can only be read")
+        raise Unsupported("the client's key is the _id, which searches can only return")
 
 
 # --- aggregations ---------------------------------------------------------------------------------
 
 
 def _called(name: str) -> str:
-    """Return a name as an aggregation can have it."""
+    """Return a name, with the characters escaped that an aggregation's name cannot have."""
     return re.sub(r"[\[\]>%]", lambda mark: quote(mark[0]), name)
 
 
 def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool = False) -> Body:
-    """Return the aggregations that give these aggregates, named by their labels.
+    """Return the aggregations for these aggregates, named by their labels.
 
-    A minimum or maximum alone is read from an index's ends, where `stats` reads every value.
+    A minimum or maximum alone reads the ends of an index, where `stats` reads every value.
     """
     _refuse_key(table, *(a.column for a in aggregates if a.column))
     wanted: Body = {}
@@ -175,7 +168,7 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
         if aggregate.function in (Function.MIN, Function.MAX) and sorts:
             order = "asc" if aggregate.function is Function.MIN else "desc"
             wanted[name] = _top(column, order, [column.name])
-            if column.nullable:  # what is missing counts as the last integer that there is
+            if column.nullable:  # a missing value sorts as the largest integer
                 there = {"exists": field}
                 wanted[name] = {"filter": there, "aggs": {name: wanted[name]}}
         elif column.name in summed:
@@ -188,19 +181,19 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
 
 
 def _top(column: Column, order: str, fields: Sequence[str]) -> Body:
-    """Return the aggregation that gives fields of the first row in an order, NULL being last."""
+    """Return the aggregation that returns fields of the first row in an order, NULL last."""
     sort = [{column.name: {"order": order, "missing": "_last"}}]
     shown = {"size": 1, "sort": sort, "_source": False, "docvalue_fields": [*fields]}
     return {"top_hits": shown}
 
 
 def _grouped(query: AggregateQuery, aggregations: Body, *finer: Body) -> Body:
-    """Return the aggregations in the query's groups, or in still finer ones."""
+    """Return the aggregations in the query's groups, or in finer ones."""
     _refuse_key(query.table, *query.by)
     sources = [_terms(query.table.column(tag)) for tag in query.by]
     if query.bucket is not None:
         if query.table.time_unit is TimeUnit.NANOSECOND:
-            raise Unsupported("histograms count in doubles, which do not hold nanoseconds")
+            raise Unsupported("histograms calculate in doubles, which do not hold nanoseconds")
         histogram = {"field": query.table.time.name, "interval": query.bucket}
         sources.append({"bucket": {"histogram": histogram}})
     sources += finer
@@ -224,7 +217,7 @@ def _composite(sources: Sequence[Body], aggregations: Body) -> Body:
 
 
 def next_page(body: Body, reply: Mapping[str, Any]) -> Body | None:
-    """Return the body that asks for the groups after these; None if these were the last."""
+    """Return the body that fetches the next groups; None after the last."""
     for name, found in reply.get("aggregations", {}).items():
         if "after_key" in found:
             asked = body["aggs"][name]
@@ -236,7 +229,7 @@ def next_page(body: Body, reply: Mapping[str, Any]) -> Body | None:
 
 
 def groups_of(reply: Mapping[str, Any]) -> list[Known]:
-    """Return what a reply says, a group each; without aggregations its hits are the groups."""
+    """Return a reply's groups; without aggregations, each hit is one."""
     hits = reply.get("hits", {})
     if hits.get("hits"):
         return [_hit(hit) for hit in hits["hits"]]
@@ -274,12 +267,12 @@ def _bucket(name: str, bucket: Mapping[str, Any]) -> dict[str, Known]:
 
 
 def _inside(bucket: Mapping[str, Any]) -> Known:
-    """Return the aggregations that a bucket has."""
+    """Return the aggregations of a bucket."""
     return {k: v for k, v in bucket.items() if isinstance(v, dict) and k != "key"}
 
 
 def _stats(name: str, found: Mapping[str, Any]) -> Known:
-    empty = found.get("count") == 0  # a sum of nothing is 0 here, and NULL in an answer
+    empty = found.get("count") == 0  # its sum is 0 here and NULL in an answer
     return {f"{k}_{name}": None if empty and k != "count" else v for k, v in found.items()}
 
 
@@ -294,7 +287,7 @@ def rows_of(groups: Iterable[Known], columns: Sequence[Output]) -> list[Row]:
     return [
         tuple(
             int(value) if isinstance(value := group.get(name), str) and not is_text else value
-            for name, is_text in names  # a date comes as digits in quotes
+            for name, is_text in names  # a date is digits in quotes
         )
         for group in groups
     ]
@@ -309,7 +302,7 @@ def fields_of(hits: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> l
             listed.append([hit["_id"] for hit in hits])
             continue
         values = [fields.get(column.name, _NULL)[0] for fields in found]
-        if column.type is Type.TIMESTAMP:  # a date comes as digits in quotes
+        if column.type is Type.TIMESTAMP:  # a date is digits in quotes
             values = [None if value is None else int(value) for value in values]
         listed.append(values)
     return list(zip(*listed, strict=True))
@@ -319,9 +312,9 @@ def fields_of(hits: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> l
 
 
 def correct(query: AggregateQuery, groups: list[Known], ask: Ask) -> None:
-    """Replace what doubles could not hold by exact values, asked for once more."""
+    """Replace values that doubles do not hold by exact ones, from further searches."""
     if query.bucket is not None and any(abs(int(g["bucket"])) >= FLOAT64_EXACT for g in groups):
-        raise RunError("histograms count in doubles, which do not hold instants beyond 2**53")
+        raise RunError("histograms calculate in doubles, which do not hold instants beyond 2**53")
     integers = [a for a in query.aggregates if a.column and _is_integer(query.table, a)]
     extremes = [
         a
@@ -352,7 +345,7 @@ def _key(query: AggregateQuery, group: Known) -> tuple[Any, ...]:
 
 
 def _sum_is_exact(group: Known, column: str) -> bool:
-    """Whether no partial sum can have been larger than a double holds, in whatever order."""
+    """Whether a double holds every partial sum, in any order."""
     count, total, low, high = (
         group[f"{f}_{_called(column)}"] for f in ("count", "sum", "min", "max")
     )
@@ -364,7 +357,7 @@ def _sum_is_exact(group: Known, column: str) -> bool:
 
 
 def _correct_sums(query: AggregateQuery, column: Column, groups: list[Known], ask: Ask) -> None:
-    """Add a column up by parts small enough to be exact, else by its different values."""
+    """Sum a column over parts small enough to be exact, or else over its distinct values."""
     name = _called(column.name)
     low = min(group[f"min_{name}"] for group in groups if group[f"count_{name}"])
     high = max(group[f"max_{name}"] for group in groups if group[f"count_{name}"])

@@ -1,4 +1,4 @@
-"""A session of Elasticsearch or OpenSearch: how rows are sent, and what an error says of them."""
+"""A session of Elasticsearch or OpenSearch: rows in, rows out, and what an error means."""
 
 import gzip
 import json
@@ -7,31 +7,32 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simulator.data.block import Block, Coded
 from simulator.data.query import AggregateQuery, DistinctQuery, RowsQuery, Statement
-from simulator.data.schema import FLOATS, Column, Type
-from simulator.encode.ndjson import documents
-from simulator.encode.text import Text
+from simulator.data.schema import Column, Table, Type
+from simulator.encode.ndjson import check_finite, documents
 from simulator.errors import RunError, UnstorableError
-from simulator.modules.base import Failure, Payload, Session
+from simulator.modules.base import Encoder, Failure, Payload
 from simulator.modules.elasticsearch import query as queries
-from simulator.modules.shared.http import Http, HttpError, Refused, classify, gzipped
+from simulator.modules.shared.http import Http, HttpError, HttpSession, check_count, gzipped
+
+if TYPE_CHECKING:
+    from simulator.modules.elasticsearch.wire import Client
 
 _LONGEST_TEXT_BYTES = 32_766
 """Lucene's longest term."""
 _LONGEST_KEY_BYTES = 512
 
 _NDJSON = {"Content-Type": "application/x-ndjson"}
-_JSON = {"Content-Type": "application/json"}
 _ZIPPED = {**_NDJSON, "Content-Encoding": "gzip"}
 
-_ALL_STORED = b'{"errors":false'
 _REPLY = "filter_path=error,errors,items.*.status,items.*.error"
-"""Of each row only what became of it: an eighth of the reply, and a third less work for both."""
+"""Only the outcome of each row: an eighth of the answer, and a third less work on both sides."""
+_STORED = b'"status":201'
 
 _STATEMENT = re.compile(r"(GET|POST) (/\S+)\s*(.*)", re.DOTALL)
 
@@ -41,112 +42,100 @@ _FAILURES = {
     500: Failure.UNKNOWN,
     503: Failure.UNKNOWN,
 }
-"""The status of a row -> what became of it, else it was refused for good. Unlike a whole request's
-503, a row's is that of a shard that was lost, perhaps after it had stored the row."""
+"""Status of a row -> what it means; any other status is final. The 503 of a row, unlike that of a
+request, is a lost shard, which may have stored the row before."""
 _ATTEMPTS = 6
 _BACKOFF_S = 0.05
 
 
 class BulkError(HttpError):
-    """Rows of a bulk request were not stored; others of it may be."""
+    """Rows of a bulk request were not stored; other rows of it may be."""
 
     def __init__(self, item: dict[str, Any], refused: int) -> None:
         self.status = int(item["status"])
         duplicate = "a duplicate: " if self.status == HTTPStatus.CONFLICT else ""
-        told = _reason(item.get("error"))
-        super().__init__(f"{duplicate}{told} (one of {refused} rows refused in a request)")
+        words = reason(item["error"]) if "error" in item else _DROPPED
+        super().__init__(f"{duplicate}{words} (one of {refused} rows refused in a request)")
 
 
-def words(error: HttpError) -> str:
-    """Return an error in the server's words, if it said any."""
-    if isinstance(error, Refused):
-        with suppress(ValueError, KeyError, TypeError):
-            return _reason(json.loads(error.reply.body)["error"])
-    return str(error)
+_DROPPED = "answered as done but not stored: an ingest pipeline of the index drops rows"
 
 
-def _reason(error: Any) -> str:
-    """Return an error's kind and reason, and the deepest of its causes."""
+def reason(error: Any) -> str:
+    """Return an error's type and reason, and the deepest of its causes."""
     if not isinstance(error, dict):
         return str(error)
-    kind, reason = error.get("type"), error.get("reason")
     below = error
     while isinstance(cause := below.get("caused_by"), dict):
         below = cause
     deepest = below.get("reason")
-    return f"{kind}: {reason}" + (f": {deepest}" if deepest and deepest != reason else "")
+    text = f"{error.get('type')}: {error.get('reason')}"
+    return f"{text}: {deepest}" if deepest and deepest != error.get("reason") else text
 
 
-class ElasticsearchSession(Session):
-    """A connection by HTTP."""
+class ElasticsearchSession(HttpSession):
+    """A connection for rows, and the vendor's client for everything else."""
 
-    def __init__(
-        self, http: Http, refresh: str, query_timeout_s: float, *, zipped: bool = False
-    ) -> None:
-        self._http = http
-        self._query_timeout_s = query_timeout_s
+    def __init__(self, http: Http, client: "Client", refresh: str, *, zipped: bool) -> None:
+        super().__init__(http)
+        self.client = client
         self._bulk = f"/_bulk?{_REPLY}" + (f"&refresh={refresh}" if refresh != "false" else "")
         self._zipped = zipped
-        self._encoders: dict[str, tuple[str, Text]] = {}
         self._partly_stored = False
-        """Whether some rows of the payload that was last sent are stored for certain."""
+        """Whether some rows of the last payload are certainly stored."""
+
+    def greet(self) -> None:
+        """Open both connections; HttpError if the server refuses the credentials."""
+        self.http.request("GET", "/").json()
+        self.client.info()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close both connections."""
+        super().close()
         with suppress(Exception):
-            self._http.close()
-
-    @property
-    def alive(self) -> bool:
-        """Whether the last request was answered."""
-        return self._http.alive
+            self.client.close()
 
     # --- rows in ----------------------------------------------------------------------------------
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as bodies of bulk requests; UnstorableError if a value cannot be one."""
-        if block.name not in self._encoders:
-            self._encoders[block.name] = self._encoder(block)
-        path, encoder = self._encoders[block.name]
-        for column in block.table.columns:
-            _check(column, block)
-        bodies = encoder.encode(block, rows_per_send)
-        if self._zipped:
-            bodies = [gzipped(body) for body in bodies]
-        return [
-            Payload(min(rows_per_send, len(block) - start), mode, (path, body))
-            for start, body in zip(range(0, len(block), rows_per_send), bodies, strict=True)
-        ]
-
-    def _encoder(self, block: Block) -> tuple[str, Text]:
-        table = block.table
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as a path and the bodies of bulk requests."""
         key = next((column for column in table.columns if queries.is_key(column)), None)
-        columns = [column for column in table.columns if column is not key]
-        path = f"/{queries.indices([block.name])}{self._bulk}"
-        return path, documents(columns, table.time_unit, key)
+        fields = [column for column in table.columns if column is not key]
+        text = documents(fields, table.time_unit, key)
+        path = f"/{queries.indices([name])}{self._bulk}"
+
+        def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, bytes]]:
+            for column in table.columns:
+                _check(column, block)
+            bodies = text.encode(block, rows_per_batch)
+            return [(path, gzipped(body) if self._zipped else body) for body in bodies]
+
+        return encode
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once every one is stored.
 
-        A bulk request is no transaction: rows that a busy shard refused, and only they, are sent
-        again. What is left then is an error.
+        A bulk request is not a transaction: rows that a busy shard refused are sent again, and
+        only those. What remains after that is an error.
         """
         path, body = payload.data
+        rows = payload.rows
         self._partly_stored = False
         for attempt in range(_ATTEMPTS):
-            reply = self._http.request("POST", path, body, _ZIPPED if self._zipped else _NDJSON)
-            if reply.body.startswith(_ALL_STORED):
+            reply = self.http.request("POST", path, body, _ZIPPED if self._zipped else _NDJSON)
+            if reply.body.count(_STORED) == rows:
                 return
-            items = [next(iter(item.values())) for item in reply.json()["items"]]
-            refused = [place for place, item in enumerate(items) if item["status"] >= 300]
+            items = [next(iter(item.values())) for item in reply.json().get("items", ())]
+            check_count(len(items), rows)
+            refused = [at for at, item in enumerate(items) if item["status"] != HTTPStatus.CREATED]
             if not refused:
                 return
             self._partly_stored |= len(refused) < len(items)
-            # What is not only busy comes first: trying again cannot help it.
+            # An error other than "busy" comes first: trying again cannot help it.
             worst = max((items[at] for at in refused), key=lambda item: item["status"] != _BUSY)
             if worst["status"] != _BUSY or attempt + 1 == _ATTEMPTS:
                 raise BulkError(worst, len(refused))
-            body = self._only(body, refused)
+            body, rows = self._only(body, refused), len(refused)
             time.sleep(_BACKOFF_S * 2**attempt)
 
     def _only(self, body: bytes, places: Sequence[int]) -> bytes:
@@ -156,25 +145,23 @@ class ElasticsearchSession(Session):
         return gzipped(kept) if self._zipped else kept
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
+        """Return what an error of `send` means for its rows.
 
-        Rows that were refused for good end the run, whatever became of the others. A request that
-        was stored in part is not to be sent again: its rows are uncertain. So are those of a shard
-        that is not there (503): it may have been, and have lost the acknowledgement.
+        A row that was refused for good ends the run. A request that was stored in part must not be
+        sent again: its rows are uncertain.
         """
         if isinstance(error, BulkError):
             found = _FAILURES.get(error.status, Failure.FATAL)
         else:
-            found = classify(error)
+            found = super().classify(error)
         uncertain = found is Failure.NOT_APPLIED and self._partly_stored
         return Failure.UNKNOWN if uncertain else found
 
     # --- rows out ---------------------------------------------------------------------------------
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Make a request and return the answer's JSON; HttpError if it is an error."""
-        content = None if body is None else json.dumps(body).encode()
-        return self._http.request(method, path, content, _JSON, self._query_timeout_s).json()
+        """Make a request through the client and return the answer's JSON."""
+        return self.client.perform_request(method, path, body=body).body
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
@@ -182,7 +169,7 @@ class ElasticsearchSession(Session):
         if isinstance(query, RowsQuery):
             return [row for portion in self.stream(statement, queries.PAGE) for row in portion]
         if isinstance(query, DistinctQuery):
-            # Counted here; what a server counts is an estimate (`cardinality`).
+            # Counted here, because the server's own count (`cardinality`) is an estimate.
             replies = self._replies(statement.text)
             return [(sum(len(r["aggregations"]["groups"]["buckets"]) for r in replies if r),)]
         groups = self._groups(statement.text)
@@ -194,7 +181,7 @@ class ElasticsearchSession(Session):
         return [group for reply in self._replies(text) for group in queries.groups_of(reply)]
 
     def _replies(self, text: str) -> Iterator[Any]:
-        """Yield the reply to a statement, page by page."""
+        """Yield the pages of the answer to a statement."""
         method, path, body = _parsed(text)
         following: queries.Body | None = body
         while following is not None:
@@ -203,7 +190,7 @@ class ElasticsearchSession(Session):
             following = queries.next_page(following, reply)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions, from a view that the server holds."""
+        """Run a statement and yield its rows in portions, from a snapshot that the server keeps."""
         query: RowsQuery = statement.parameters[0]
         method, path, body = _parsed(statement.text)
         reply = self.call(method, path, {**body, "size": min(rows, queries.PAGE)})
@@ -214,37 +201,34 @@ class ElasticsearchSession(Session):
                 reply = self.call("POST", f"/_search/scroll?{queries.ROWS}", following)
         finally:
             with suppress(Exception):
-                self.call("DELETE", "/_search/scroll", {"scroll_id": reply["_scroll_id"]})
+                self.client.clear_scroll(scroll_id=reply["_scroll_id"])
 
 
 def _parsed(text: str) -> tuple[str, str, queries.Body]:
     """Return a statement's method, path and body."""
-    told = "a query is written as POST /INDEX/_search and, on the lines below it, its body"
+    expected = "expected POST /INDEX/_search and, below it, the body as JSON"
     found = _STATEMENT.fullmatch(text.strip())
     if not found:
-        raise RunError(f"{told}; found {text!r:.200}")
+        raise RunError(f"{expected}; found {text!r:.200}")
     method, path, body = found.groups()
     try:
         return method, path, json.loads(body or "{}")
     except ValueError as error:
-        raise RunError(f"{told}; found {text!r:.200}: {error}") from error
+        raise RunError(f"{expected}; found {text!r:.200}: {error}") from error
 
 
 def _check(column: Column, block: Block) -> None:
     """Raise UnstorableError if a column has a value that no document can hold."""
     data = block.data[column.name]
+    check_finite(column, data)
+    if column.type is not Type.TEXT:
+        return
     known = data.levels if isinstance(data, Coded) else data.array
-    if column.type in FLOATS and not np.isfinite(known).all():
-        values = data.present()
-        if not np.isfinite(values).all():
-            value = values[~np.isfinite(values)][0]
-            raise UnstorableError(f"{column.name}: JSON has finite numbers only; found {value}")
-    if column.type is Type.TEXT:
-        longest = _LONGEST_KEY_BYTES if queries.is_key(column) else _LONGEST_TEXT_BYTES
-        if known.dtype.itemsize > longest:
-            length = int(np.strings.str_len(data.present()).max(initial=0))
-            if length > longest:
-                kind = "an _id" if queries.is_key(column) else "a keyword"
-                raise UnstorableError(
-                    f"{column.name}: {kind} has at most {longest} bytes; found one of {length}"
-                )
+    longest = _LONGEST_KEY_BYTES if queries.is_key(column) else _LONGEST_TEXT_BYTES
+    if known.dtype.itemsize > longest:
+        length = int(np.strings.str_len(data.present()).max(initial=0))
+        if length > longest:
+            kind = "an _id" if queries.is_key(column) else "a keyword"
+            raise UnstorableError(
+                f"{column.name}: {kind} has at most {longest} bytes; found one of {length}"
+            )

@@ -4,6 +4,7 @@
 """
 
 import datetime as dt
+import re
 from enum import StrEnum
 from pathlib import Path
 
@@ -59,10 +60,14 @@ class Evidence(BaseModel):
 
     @property
     def servers(self) -> str:
-        """The real servers, each product once with its versions; `draft` without any."""
+        """The real servers, each product once with its versions; `draft` without any.
+
+        What a server adds in parentheses or after a comma, such as a package version, is left out.
+        """
         products: dict[str, list[str]] = {}
         for record in self.real:
-            product, _, version = record.server.partition(" ")
+            short = re.sub(r" \([^)]*\)|,.*", "", record.server)
+            product, _, version = short.partition(" ")
             versions = products.setdefault(product, [])
             if version not in versions:
                 versions.append(version)

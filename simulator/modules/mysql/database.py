@@ -1,86 +1,126 @@
-"""MySQL and MariaDB, through PyMySQL and LOAD DATA LOCAL INFILE out of memory.
+"""MySQL and MariaDB, through PyMySQL and LOAD DATA LOCAL INFILE from memory.
 
-PyMySQL is pure Python, which is no loss: rows are encoded before, and sending costs 0.2 us a row.
+PyMySQL is pure Python, which costs little: rows are already encoded, and sending takes 0.2 us/row.
 """
 
+import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field, SecretStr
 
-from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Role, Table, former_names
+from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
-from simulator.modules.mysql import server
-from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect, key
-from simulator.modules.mysql.session import TRANSACTION, VALUES, MySqlSession
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
+from simulator.modules.mysql.session import MySqlSession
 from simulator.modules.shared import sql
+from simulator.modules.shared.sql import TRANSACTION, VALUES
 from simulator.modules.shared.tls import socket_options, tls_context
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection
 
+_SETTINGS = (
+    # A value that does not fit is an error, and so is an engine that does not exist.
+    "SET sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
+    " lock_wait_timeout = 60"  # the default is a year
+)
+_SHOWN = (
+    "binlog_format",
+    "innodb_buffer_pool_size",
+    "innodb_doublewrite",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_method",
+    "log_bin",
+    "sync_binlog",
+)
 
-class MySqlOptions(Options):
+
+_CHECK = "check that the server runs, and host and port"
+_DENIED = "check user and password: --extra-option password=..., or the target's options"
+_GRANT = "grant the permission: GRANT ALL ON database.* TO ..."
+_LIMIT = "use fewer workers, or raise max_connections"
+_REMEDIES: Mapping[object, str] = {
+    1021: "free disk space on the server",
+    1040: _LIMIT,
+    1044: _GRANT,
+    1045: _DENIED,
+    1049: "create it (CREATE DATABASE), or name another in database",
+    1050: "drop it, or run with --clean",
+    1062: "rows with these keys are already stored; run with --clean, or use another --primary-key",
+    1114: "free disk space on the server",
+    1130: "allow this client: CREATE USER ...@'%'",
+    1142: _GRANT,
+    1146: "run an insert first",
+    1153: "use a smaller --batch, or raise max_allowed_packet",
+    1203: _LIMIT,
+    1698: _DENIED,
+    2003: _CHECK,
+    2013: "look at the server's log",
+    2006: "the server ended the connection: it stops, or a statement is larger than its "
+    "max_allowed_packet",
+}
+"""Number of an error -> what to try."""
+
+
+class MySqlOptions(sql.SqlOptions):
     """Options of the module `mysql`."""
 
     host: str = Field(description="where the server listens")
     port: int = Field(3306, ge=1, le=65535, description="its port")
-    user: str = Field(description="who logs in")
+    user: str = Field(description="the user")
     password: SecretStr | None = Field(None, description="the user's password")
-    database: str = Field(description="the database that takes the tables; it must exist")
+    database: str = Field(description="the database of the tables; it must exist")
     engine: str = Field(
         "InnoDB",
         pattern="^[A-Za-z]+$",
-        description="the tables' storage engine: InnoDB, MyISAM, Aria, ...; one without "
-        "transactions keeps the rows of a batch that came before a refused one",
+        description="the tables' storage engine: InnoDB, MyISAM, Aria, ...; an engine without "
+        "transactions keeps the rows of a batch that precede a refused row",
     )
     use_values_lists: bool = Field(
         default=False,
         description="send a batch as one INSERT with a list of rows, not as LOAD DATA LOCAL "
-        "INFILE, which the server has to allow (local_infile)",
+        "INFILE, which the server must allow (local_infile)",
     )
     transaction: bool = Field(
-        default=False, description="insert single rows, and commit once a batch"
+        default=False, description="insert single rows, and commit once per batch"
     )
     commit_every_s: float = Field(
         0,
         ge=0,
-        description="with transaction: commit as well whenever so many seconds have passed "
-        "(0: never); with 1 and a large --batch, a transaction lasts a second",
-    )
-    create_indices: bool = Field(
-        default=False, description="make indices on (tags, time, first field) and (first field)"
+        description="with transaction: also commit after this many seconds (0: never); with 1 and "
+        "a large --batch, a transaction lasts a second",
     )
     tls: bool = Field(
         default=False,
-        description="encrypt, and check that a known authority vouches for the host's name",
+        description="encrypt, and check the server's certificate against the system's authorities",
     )
     ca_file: str | None = Field(
         None,
-        description="encrypt, and check the server's certificate against that of an authority in "
-        "this file (PEM)",
+        description="encrypt, and check the server's certificate against the authority in this "
+        "file (PEM)",
     )
     ca: SecretStr | None = Field(
         None,
-        description="that certificate itself, which pods can take from a Secret: "
+        description="that certificate as text; pods can read it from a Secret: "
         "ca_from: {secret: NAME, key: ca.crt}",
     )
     insecure: bool = Field(
-        default=False, description="encrypt, but take any certificate: nobody checks the server"
+        default=False,
+        description="encrypt, but accept any certificate, without a check of its host",
     )
     connect_timeout_s: float = Field(10, gt=0, description="how long to wait for a connection")
 
     @property
     def encrypted(self) -> bool:
-        """Whether the connection is to be encrypted."""
+        """Whether the connection is encrypted."""
         return self.tls or self.insecure or bool(self.ca_file) or self.ca is not None
 
 
-class MySql(Database):
+class MySql(sql.SqlDatabase[MySqlSession]):
     """A MySQL or MariaDB database."""
 
     name = "mysql"
@@ -88,35 +128,48 @@ class MySql(Database):
     capabilities = Capabilities(
         modes={
             SINGLE: "one INSERT, committed on its own",
-            BATCH: "BEGIN and LOAD DATA LOCAL INFILE, and COMMIT if the server took every row",
+            BATCH: "BEGIN and LOAD DATA LOCAL INFILE, and COMMIT if the server stored every row",
             VALUES: "one INSERT with a list of rows, which is a transaction",
             TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
         },
         primary_keys={
             PrimaryKey.DB: "bigint AUTO_INCREMENT",
             PrimaryKey.CLIENT: f"varchar({TEXT_LENGTHS[Role.KEY]}), sent by the client",
-            PrimaryKey.UUID: "binary(16) DEFAULT, of the server's UUID(), which counts time",
+            PrimaryKey.UUID: "binary(16) DEFAULT, from the server's UUID() of version 1",
             PrimaryKey.NONE: "no key and no id column; InnoDB orders the rows by a hidden number",
         },
-        acknowledged="committed; the server's innodb_flush_log_at_trx_commit and sync_binlog say "
-        "what that is worth. With MyISAM: handed to the operating system",
-        # Where window functions, casts to double and an order of texts by bytes came together.
+        acknowledged="committed; the server's innodb_flush_log_at_trx_commit and sync_binlog "
+        "decide whether it is durable. With MyISAM: written to the operating system's cache",
+        # The first with window functions, casts to double and texts that sort by bytes.
         oldest={"MySQL": (8, 0, 17), "MariaDB": (10, 5)},
         indices=True,
         limits=(
             (
-                f"a tag has at most {TEXT_LENGTHS[Role.TAG]} characters, a key made by the client "
+                f"a tag has at most {TEXT_LENGTHS[Role.TAG]} characters, a key from the client "
                 f"{TEXT_LENGTHS[Role.KEY]}"
             ),
-            "instants are stored in microseconds, and lie in years 1 to 9999",
+            "instants are stored in microseconds, in years 1 to 9999",
             (
-                "without transactions (MyISAM), what a batch stored before an error remains, so "
-                "its rows count as uncertain"
+                "without transactions (MyISAM), rows of a batch that precede an error stay stored, "
+                "so the batch counts as uncertain"
             ),
         ),
     )
     options_model: ClassVar[type[Options]] = MySqlOptions
     options: MySqlOptions
+    remedies: ClassVar[Mapping[str, str]] = {
+        "CERTIFICATE_VERIFY_FAILED": "name its authority's certificate in ca_file, or set "
+        "insecure=true",
+        "SSL is required but": "remove tls, ca_file, ca and insecure, or enable TLS on the server",
+        "ocal infile|oading local data": "allow it on the server (SET GLOBAL local_infile = ON), "
+        "or set use_values_lists=true",
+        "timed out": _CHECK,
+        "crashed|repair": "run REPAIR TABLE ..., or set myisam_recover_options on the server",
+    }
+
+    def dialect_of(self, table: Table) -> MySqlDialect:
+        """Return the dialect, which is the same for every table."""
+        return self.dialect
 
     def insert_mode(self, batch_rows: int) -> str:
         """Return the insert mode that the options and the batch size choose (0: single rows)."""
@@ -132,15 +185,15 @@ class MySql(Database):
         options = self.options
         for name in ("use_values_lists", "transaction"):
             if getattr(options, name) and not batch_rows:
-                found.append(f"{name}: needs --batch with more than single rows")
+                found.append(f"{name}=true needs a batch size; try --batch 1000")
         if options.use_values_lists and options.transaction:
-            found.append("use_values_lists and transaction exclude each other")
+            found.append("use_values_lists and transaction exclude each other; choose one")
         if options.commit_every_s and not options.transaction:
-            found.append("commit_every_s: needs transaction=true")
+            found.append("commit_every_s needs transaction=true")
         return found
 
     def connect(self) -> MySqlSession:
-        """Open a connection; text is UTF-8, and what does not fit is an error."""
+        """Open a connection; text is UTF-8, and a value that does not fit is an error."""
         import pymysql  # noqa: PLC0415
 
         connection = None
@@ -151,7 +204,7 @@ class MySql(Database):
         except (pymysql.Error, OSError) as error:
             if connection:
                 connection.hang_up()
-            raise SetupError(f"{self.name}: {self.explain(error)}") from error
+            raise self.setup_error(error) from error
         return MySqlSession(
             connection,
             self.dialect,
@@ -178,14 +231,14 @@ class MySql(Database):
             program_name=f"benchmark {socket.gethostname()}",
             answer_within_s=options.connect_timeout_s,
         )
-        way = socket.create_connection((options.host, options.port), options.connect_timeout_s)
+        link = socket.create_connection((options.host, options.port), options.connect_timeout_s)
         for option in socket_options():
-            way.setsockopt(*option)
-        connection.connect(way)
+            link.setsockopt(*option)
+        connection.connect(link)
         return connection
 
     def _is_transactional(self, connection: "Connection") -> bool:
-        """Return whether the engine has transactions, as the server says."""
+        """Return whether the server reports transactions for the engine."""
         engine = self.options.engine
         rows = connection.fetch(
             "SELECT transactions FROM information_schema.engines "
@@ -195,86 +248,85 @@ class MySql(Database):
             known = "SELECT engine FROM information_schema.engines WHERE support <> 'NO'"
             names = ", ".join(sorted(name for (name,) in connection.fetch(known)))
             connection.hang_up()
-            raise SetupError(f"{self.name}: no storage engine {engine!r} here; there are: {names}")
+            raise SetupError(
+                f"{self.name}: the server has no storage engine {engine!r}; it has: {names}"
+            )
         return bool(rows[0][0] == "YES")
 
     @contextmanager
-    def _connection(self) -> Iterator["Connection"]:
-        """Open a connection for something other than a run."""
-        import pymysql  # noqa: PLC0415
+    def connection(self) -> Iterator["Connection"]:
+        """Open an administration session and yield its connection."""
+        with self.administration() as session:
+            yield session.connection
 
-        with self.connect() as session:
-            try:
-                yield session.connection
-            except pymysql.Error as error:
-                raise SetupError(f"{self.name}: {self.explain(error)}") from error
+    def change(self, statements: Sequence[str]) -> None:
+        """Run statements one by one: DDL is no transaction."""
+        with self.connection() as connection:
+            for statement in statements:
+                connection.query(statement)
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none: DDL is no transaction here; what was made is dropped."""
+        """Create the tables; if one fails, drop those that were created before it."""
         import pymysql  # noqa: PLC0415
 
-        made: list[str] = []
-        with self._connection() as connection:
-            order = "utf8mb4_0900_bin"  # by bytes, and a space at the end counts
-            if server.version(connection.server_version)[0] == "MariaDB":
+        created: list[str] = []
+        with self.connection() as connection:
+            order = "utf8mb4_0900_bin"  # by bytes, and trailing spaces count
+            if _version(connection.server_version)[0] == "MariaDB":
                 order = "utf8mb4_nopad_bin"
             end = f" ENGINE={self.options.engine} CHARACTER SET utf8mb4 COLLATE {order}"
             try:
                 for table in tables:
                     for name in table.names:
-                        create = sql.create_table(self.dialect, table, name, *key(table))
+                        (create,) = self.create_table(table, name, batch_rows)
                         connection.query(create + end)
-                        made.append(name)
+                        created.append(name)
                 if self.options.create_indices:
                     self._create_indices(connection, tables)
             except pymysql.Error:
-                if made and connection.open:
-                    connection.query(f"DROP TABLE {self.dialect.names(made)}")
+                if created and connection.open:
+                    connection.query(f"DROP TABLE {self.dialect.names(created)}")
                 raise
 
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables."""
-        with self._connection() as connection:
-            connection.query(f"DROP TABLE IF EXISTS {self.dialect.names(former_names(tables))}")
-
     def create_indices(self, tables: Sequence[Table]) -> None:
-        """Create the secondary indices that are not there yet."""
-        with self._connection() as connection:
+        """Create the secondary indices that do not exist yet."""
+        with self.connection() as connection:
             self._create_indices(connection, tables)
 
     def _create_indices(self, connection: "Connection", tables: Sequence[Table]) -> None:
-        there = "SELECT table_name, index_name FROM information_schema.statistics "
-        there += "WHERE table_schema = DATABASE()"
-        found = set(connection.fetch(there))
+        existing = set(
+            connection.fetch(
+                "SELECT table_name, index_name FROM information_schema.statistics "
+                "WHERE table_schema = DATABASE()"
+            )
+        )
         for index, name, columns in sql.indices(tables):
-            if (name, index) not in found:
+            if (name, index) not in existing:
                 on = f"{self.dialect.name(name)} ({self.dialect.index_key(columns)})"
                 connection.query(f"CREATE INDEX {self.dialect.name(index)} ON {on}")
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Gather the planner's statistics; repair first what of MyISAM a crash left open."""
-        with self._connection() as connection:
+        """Collect the planner's statistics; first repair MyISAM tables that a crash left open."""
+        with self.connection() as connection:
             transactional = self._is_transactional(connection)
-            for table in tables:
-                for name in map(self.dialect.name, table.names):
-                    if not transactional and _troubles(connection, f"CHECK TABLE {name} FAST"):
-                        self._maintain(connection, f"REPAIR TABLE {name}")
-                    self._maintain(connection, f"ANALYZE TABLE {name}")
+            for name in map(self.dialect.name, names_of(tables)):
+                if not transactional and _problems(connection, f"CHECK TABLE {name} FAST"):
+                    self._maintain(connection, f"REPAIR TABLE {name}")
+                self._maintain(connection, f"ANALYZE TABLE {name}")
 
     def _maintain(self, connection: "Connection", statement: str) -> None:
-        errors = _troubles(connection, statement).get("error")
+        errors = _problems(connection, statement).get("error")
         if errors:
             raise SetupError(f"{self.name}: {statement}: {errors}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the pages of the tables and their indices."""
-        names = [name for table in tables for name in table.names]
-        with self._connection() as connection:
-            if server.version(connection.server_version)[0] == "MySQL":
+        """Return the size of the pages of the tables and their indices."""
+        with self.connection() as connection:
+            if _version(connection.server_version)[0] == "MySQL":
                 connection.query("SET SESSION information_schema_stats_expiry = 0")
             ((size,),) = connection.fetch(
                 "SELECT SUM(data_length + index_length) FROM information_schema.tables WHERE "
-                f"table_schema = DATABASE() AND table_name IN ({self._texts(names)})"
+                f"table_schema = DATABASE() AND table_name IN ({self._texts(names_of(tables))})"
             )
         return int(size or 0)
 
@@ -282,48 +334,79 @@ class MySql(Database):
         return ", ".join(map(self.dialect.text, values))
 
     def describe(self) -> Server:
-        """Return the version, and the settings as they hold for this user."""
-        with self._connection() as connection:
-            kind, version = server.version(connection.server_version)
-            names = self._texts(server.SHOWN)
+        """Return the version, and the settings for this user."""
+        with self.connection() as connection:
+            kind, version = _version(connection.server_version)
+            names = self._texts(_SHOWN)
             rows = connection.fetch(f"SHOW VARIABLES WHERE variable_name IN ({names})")
-            # MySQL can run without a redo log; MariaDB does not know the word.
+            # MySQL can run without a redo log; MariaDB has no such variable.
             rows = [*rows, *connection.fetch("SHOW STATUS LIKE 'Innodb_redo_log_enabled'")]
             settings = {"engine": self.options.engine, **{n.lower(): v for n, v in rows}}
             transactional = self._is_transactional(connection)
-        durable, durability = server.durability(settings, transactional=transactional)
+        durable, durability = _durability(settings, transactional=transactional)
         shown = f"{kind} {'.'.join(map(str, version))}"
         return Server(shown, 1, durability, durable, settings)
 
-    def render(self, query: Query) -> Statement:
-        """Return the query as SQL."""
-        return sql.render(self.dialect, query)
-
-    def explain(self, error: Exception) -> str:
-        """Return an error in the server's words, with a remedy where one is known."""
+    def words(self, error: Exception) -> str:
+        """Return the server's message on one line."""
         import pymysql  # noqa: PLC0415
 
         if isinstance(error, OSError):
-            where = f"{self.options.host}:{self.options.port}"
-            return f"{where}: {error.strerror or error}; {server.CHECK}"
+            return f"{self.options.host}:{self.options.port}: {error.strerror or error}"
         if not isinstance(error, pymysql.Error):
-            return super().explain(error)
-        code = error.args[0] if error.args else None
+            return super().words(error)
         words = " ".join(str(error.args[-1]).split()) if error.args else ""
-        words = words or "the connection is closed"
-        remedy = server.remedy(code, words)
-        return f"{words}; {remedy}" if remedy else words
+        return words or "the connection is closed"
+
+    def remedy(self, error: Exception) -> str | None:
+        """Return what to try by the error's number."""
+        if isinstance(error, OSError):
+            return _CHECK
+        code = error.args[0] if error.args else None
+        return _REMEDIES.get(code) or super().remedy(error)
 
 
-_SETTINGS = (
-    # What does not fit is an error, and so is an engine that is not there.
-    "SET sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
-    " lock_wait_timeout = 60"  # its default is a year
-)
-
-
-def _troubles(connection: "Connection", statement: str) -> dict[str, str]:
-    """Run a statement of table maintenance and return what it tells as an error or a warning."""
-    told = connection.fetch(statement)
-    kinds = [(kind.lower(), words) for _, _, kind, words in told]
+def _problems(connection: "Connection", statement: str) -> dict[str, str]:
+    """Run a statement of table maintenance and return its errors and warnings."""
+    kinds = [(kind.lower(), words) for _, _, kind, words in connection.fetch(statement)]
     return {kind: words for kind, words in kinds if kind in ("error", "warning")}
+
+
+def _version(greeting: str) -> tuple[str, tuple[int, ...]]:
+    """Return the product and its version from the server's greeting.
+
+    MariaDB before 11 prefixes 5.5.5- for old clients.
+    """
+    kind = "MariaDB" if "MariaDB" in greeting else "MySQL"
+    found = re.search(r"(\d+)\.(\d+)\.(\d+)", greeting.removeprefix("5.5.5-"))
+    return kind, tuple(map(int, found.groups())) if found else (0, 0, 0)
+
+
+def _durability(settings: dict[str, str], *, transactional: bool) -> tuple[bool | None, str]:
+    """Return whether an acknowledged row survives a power cut, and why, in a sentence."""
+    engine = settings["engine"]
+    if not transactional:
+        meaning = "is in the operating system's cache: it survives a crash of the server (the table"
+        return (
+            False,
+            f"an acknowledged row {meaning} may need repair), not of the machine ({engine})",
+        )
+    if engine.lower() != "innodb":
+        return None, f"an acknowledged row is committed by {engine}, whose settings are unknown"
+    names = ("innodb_flush_log_at_trx_commit", "log_bin", "sync_binlog", "innodb_flush_method")
+    shown = ", ".join(f"{name}={settings[name]}" for name in names if name in settings)
+    flushed = settings.get("innodb_flush_log_at_trx_commit")
+    if settings.get("innodb_redo_log_enabled") == "OFF":
+        return False, "an acknowledged row does not survive a crash: there is no redo log"
+    if settings.get("innodb_flush_method") in ("nosync", "littlesync"):
+        return False, f"an acknowledged row may be lost with the machine: no sync ({shown})"
+    if flushed == "0":
+        return False, f"an acknowledged row may be lost in a crash: it is written later ({shown})"
+    if flushed != "1":
+        meaning = "survives a crash of the server, but not of the machine: it is synced later"
+        return False, f"an acknowledged row {meaning} ({shown})"
+    if settings.get("log_bin") == "ON" and settings.get("sync_binlog") != "1":
+        # Recovery rolls back transactions that the binary log does not contain.
+        meaning = "may be lost with the machine: the binary log is synced later"
+        return False, f"an acknowledged row {meaning} ({shown})"
+    return True, f"an acknowledged row is in the redo log on disk ({shown})"

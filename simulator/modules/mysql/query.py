@@ -1,25 +1,24 @@
-"""MySQL's and MariaDB's words: types, quoting, and what makes aggregates exact."""
+"""SQL of MySQL and MariaDB: types, quoting, and what makes aggregates exact."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import ClassVar, assert_never
+from typing import ClassVar
 
-from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
-from simulator.errors import SetupError
+from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
 from simulator.modules.shared import sql
 
 TEXT_LENGTHS = {Role.TAG: 128, Role.KEY: 250}
 """Characters that a tag and a client's key may have; MyISAM takes keys of 1,000 bytes."""
 
 _INDEXED_CHARACTERS = 190
-"""So many of 4 bytes leave room for the numbers in a key of 1,000 bytes."""
-_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # a DATETIME knows no zone; ours are all in UTC
+"""With 4 bytes each they leave room for the numbers in a key of 1,000 bytes."""
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # a DATETIME has no zone; these are in UTC
 
 
 class MySqlDialect(sql.Dialect):
-    """What MySQL and MariaDB say differently; sums of integers are decimals, thus exact."""
+    """The SQL of MySQL and MariaDB; sums of integers are decimals, so they are exact."""
 
-    types: ClassVar[dict[Type, str]] = {
+    types: ClassVar[Mapping[Type, str]] = {
         Type.INT16: "smallint",
         Type.INT32: "int",
         Type.INT64: "bigint",
@@ -29,27 +28,32 @@ class MySqlDialect(sql.Dialect):
         Type.TEXT: "mediumtext",
         Type.TIMESTAMP: "datetime(6)",  # a timestamp ends in 2038
     }
+    ids: ClassVar[Mapping[PrimaryKey, str]] = {
+        PrimaryKey.DB: "`id` bigint NOT NULL AUTO_INCREMENT PRIMARY KEY",
+        PrimaryKey.UUID: "`id` binary(16) NOT NULL DEFAULT (unhex(replace(uuid(), '-', ''))) "
+        "PRIMARY KEY",
+    }
 
     def name(self, identifier: str) -> str:
-        """Return an identifier, always quoted: the two have many reserved words, not the same."""
+        """Return an identifier in quotes: the two have many reserved words, and different ones."""
         return f"`{identifier.replace('`', '``')}`"
 
     def text(self, value: str) -> str:
         """Return a text literal, in which a backslash is doubled.
 
-        The mode NO_BACKSLASH_ESCAPES would spare that, but MySQL 9.7 then fails to push a condition
-        on a text with a quote into a UNION: it prints the text one way and reads it another.
+        With the mode NO_BACKSLASH_ESCAPES, MySQL 9.7 fails to push a condition on a text with a
+        quote into a UNION, because it prints the text one way and parses it another.
         """
         return super().text(value.replace("\\", "\\\\"))
 
     def type_of(self, column: Column) -> str:
-        """Return a column's type; what stands in a key has to be short."""
+        """Return a column's type; the columns of a key must be short."""
         if column.type is Type.TEXT and column.role in TEXT_LENGTHS:
             return f"varchar({TEXT_LENGTHS[column.role]})"
         return super().type_of(column)
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return a column so that it is read without loss: a float is shown in 6 digits."""
+        """Return a column so that no digit is lost: a float is printed with 6 digits."""
         plain = super().read(column, expression)
         return f"CAST({plain} AS DOUBLE)" if column.type is Type.FLOAT32 else plain
 
@@ -74,15 +78,15 @@ class MySqlDialect(sql.Dialect):
         return f"CAST({total} AS DOUBLE) / {count}"
 
     def latest(self, time: str, tag: str) -> str:
-        """Return the latest time among the rows of a row's tag.
+        """Return the latest time of the rows that have the same tag as this row.
 
-        By order: MariaDB 10.11 looks at all rows of the tag for each of them to find max(), which
-        takes a minute for 10,000 rows of a tag.
+        With max(), MariaDB 10.11 reads all rows of the tag for each of them, which takes a minute
+        for 10,000 rows of a tag.
         """
         return f"first_value({time}) OVER (PARTITION BY {tag} ORDER BY {time} DESC)"
 
     def index_key(self, columns: Sequence[Column]) -> str:
-        """Return columns as an index takes them: of long texts the beginning."""
+        """Return the columns of an index; of long texts it has the beginning."""
         texts = [column for column in columns if column.type is Type.TEXT]
         most = _INDEXED_CHARACTERS // max(len(texts), 1)
         return ", ".join(
@@ -91,21 +95,3 @@ class MySqlDialect(sql.Dialect):
             else self.name(column.name)
             for column in columns
         )
-
-
-def key(table: Table) -> tuple[str | None, str | None]:
-    """Return what makes the table's primary key: the definition of a column, a constraint."""
-    match table.primary_key:
-        case PrimaryKey.DB:
-            return "`id` bigint NOT NULL AUTO_INCREMENT PRIMARY KEY", None
-        case PrimaryKey.CLIENT:
-            return None, "PRIMARY KEY (`id`)"
-        case PrimaryKey.UUID:
-            drawn = "unhex(replace(uuid(), '-', ''))"
-            return f"`id` binary(16) NOT NULL DEFAULT ({drawn}) PRIMARY KEY", None
-        case PrimaryKey.NONE:
-            return None, None
-        case PrimaryKey.SQL:
-            raise SetupError(f"mysql has no {table.primary_key} key; see --primary-key")
-        case _:
-            assert_never(table.primary_key)

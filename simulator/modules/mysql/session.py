@@ -1,7 +1,7 @@
-"""One connection to MySQL: how rows are sent, and what an error says about them."""
+"""One connection to MySQL: how rows are sent, and what an error means for them."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,20 +15,16 @@ from simulator.encode.instants import Iso
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, Text
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, Failure, Payload, Session
+from simulator.modules.base import BATCH, Encoder, Failure, Payload, Session
 from simulator.modules.mysql.query import TEXT_LENGTHS
 from simulator.modules.shared import sql
+from simulator.modules.shared.sql import TRANSACTION
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection
 
-VALUES = "values"
-"""Insert mode: a batch as one INSERT with a list of rows."""
-TRANSACTION = "transaction"
-"""Insert mode: single rows, committed together."""
-
 LOAD_FORMAT = replace(TSV, style=replace(TSV.style, false=b"0", true=b"1", instants=Iso(zone=b"")))
-"""What LOAD DATA reads: tabs and line ends between, a backslash before what is special."""
+"""The format of LOAD DATA: tabs, line ends, and a backslash before special characters."""
 _SQL = replace(
     SQL,
     style=replace(
@@ -64,13 +60,12 @@ class MySqlSession(Session):
         self._dialect = dialect
         self._transactional = transactional
         self._commit_every_s = commit_every_s
-        self._encoders: dict[tuple[str, str], Callable[[Block, int], Sequence[Any]]] = {}
         self._asked = False
-        """Whether the last `send` asked for something that stores rows for good."""
+        """Whether the last `send` requested something that stores rows permanently."""
         self._stored = False
-        """Whether some of its rows may be stored, whatever came then."""
+        """Whether some of its rows may be stored, whatever happened later."""
         self._splits = False
-        """Whether what it asked for last stores the rows before the one that is refused."""
+        """Whether its last request stores the rows before the one that is refused."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -81,42 +76,32 @@ class MySqlSession(Session):
         """Whether the connection can still be used."""
         return self.connection.open
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as what `mode` sends, cut into payloads."""
-        encoder = self._encoders.get((block.name, mode))
-        if encoder is None:
-            encoder = self._encoder(block.table, block.name, mode)
-            self._encoders[block.name, mode] = encoder
-        _check_lengths(block)
-        starts = range(0, len(block), rows_per_send)
-        return [
-            Payload(min(rows_per_send, len(block) - start), mode, data)
-            for start, data in zip(starts, encoder(block, rows_per_send), strict=True)
-        ]
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks of one physical table for `mode`."""
+        encode = self._encoder(table, name, mode)
 
-    def _encoder(self, table: Table, name: str, mode: str) -> Callable[[Block, int], Sequence[Any]]:
-        """Return what makes a block of one physical table into what `mode` sends."""
-        quoted, columns = self._dialect.name(name), [column.name for column in table.columns]
-        into = f"{quoted} ({self._dialect.names(columns)})"
+        def checked(block: Block, rows_per_batch: int) -> Sequence[Any]:
+            _check_lengths(block)
+            return encode(block, rows_per_batch)
+
+        return checked
+
+    def _encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        dialect = self._dialect
         if mode == BATCH:
             begin = "BEGIN;" if self._transactional else ""
+            columns = dialect.names([column.name for column in table.columns])
             load = (
-                f"{begin}LOAD DATA LOCAL INFILE 'rows' INTO TABLE {quoted} CHARACTER SET utf8mb4 "
-                "FIELDS TERMINATED BY '\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\n' "
-                f"({self._dialect.names(columns)})"
+                f"{begin}LOAD DATA LOCAL INFILE 'rows' INTO TABLE {dialect.name(name)} CHARACTER "
+                "SET utf8mb4 FIELDS TERMINATED BY '\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\n' "
+                f"({columns})"
             ).encode()
             texts = Text.of(table.columns, table.time_unit, LOAD_FORMAT)
             return lambda block, rows: [(load, text) for text in texts.encode(block, rows)]
-        head = Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b"")
-        inserts = Text.of(table.columns, table.time_unit, replace(_SQL, payload=head))
-        if mode != TRANSACTION:
-            return inserts.encode
-
-        def transactions(block: Block, rows: int) -> Sequence[Sequence[bytes]]:
-            singles = inserts.encode(block, 1)
-            return [singles[start : start + rows] for start in range(0, len(singles), rows)]
-
-        return transactions
+        head = f"INSERT INTO {sql.target(dialect, table, name)} VALUES ".encode()
+        insert = replace(_SQL, payload=Frame(head, b",", b""))
+        inserts = Text.of(table.columns, table.time_unit, insert).encode
+        return sql.transactions(inserts) if mode == TRANSACTION else inserts
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once they are committed."""
@@ -131,17 +116,17 @@ class MySqlSession(Session):
             else:
                 self._asked = self.alive
                 self._splits = payload.rows > 1 and not self._transactional
-                self.connection.query(payload.data)
-        except Error as error:
+                sql.expect_rows(self.connection.query(payload.data), payload.rows)
+        except (Error, sql.RowCountMismatch) as error:
             if _code(error) in _ENDING:
                 self.connection.hang_up()
             self._roll_back()
             raise
 
     def _load(self, payload: Payload) -> None:
-        """Load the rows, and commit if all of them were taken.
+        """Load the rows, and commit if the server stored all of them.
 
-        With LOCAL the server cannot stop the client: it leaves out rows that it cannot take, cuts
+        With LOCAL the server cannot stop the client: it skips rows that it cannot store, truncates
         texts that are too long, and only counts warnings.
         """
         statements, content = payload.data
@@ -155,24 +140,24 @@ class MySqlSession(Session):
             self.connection.query(b"COMMIT")
 
     def _refuse(self, rows: int, stored: int) -> None:
-        """Raise the error that a warning of LOAD DATA stands for; a note is none."""
+        """Raise the first warning of LOAD DATA as an error; notes do not count."""
         from pymysql.err import DataError, IntegrityError  # noqa: PLC0415
 
         self._splits, self._stored = False, stored > 0 and not self._transactional
-        warnings = [told for told in self.connection.fetch("SHOW WARNINGS") if told[0] != "Note"]
+        warnings = [each for each in self.connection.fetch("SHOW WARNINGS") if each[0] != "Note"]
         if warnings:
             _, code, words = warnings[0]
             raise (IntegrityError if code == _DUPLICATE else DataError)(code, words)
         if stored != rows:
-            raise DataError(0, f"LOAD DATA stored {stored} of {rows} rows, and does not say why")
+            raise DataError(0, f"LOAD DATA stored {stored} of {rows} rows and reported no error")
 
     def _insert_one_by_one(self, inserts: Sequence[bytes]) -> None:
-        """Insert rows between BEGIN and COMMIT, which mean nothing to MyISAM."""
+        """Insert rows between BEGIN and COMMIT, which MyISAM ignores."""
         self.connection.query(b"BEGIN")
         due = time.monotonic() + self._commit_every_s
         for insert in inserts:
             self._asked = not self._transactional
-            self.connection.query(insert)
+            sql.expect_rows(self.connection.query(insert), 1)
             self._stored = self._stored or not self._transactional
             if self._commit_every_s and time.monotonic() >= due:
                 self._stored = True
@@ -183,7 +168,7 @@ class MySqlSession(Session):
         self.connection.query(b"COMMIT")
 
     def _roll_back(self) -> None:
-        """Leave a transaction that may be open, if the connection lives."""
+        """End a transaction that may be open, if the connection works."""
         from pymysql import Error  # noqa: PLC0415
 
         if self.alive:
@@ -191,17 +176,18 @@ class MySqlSession(Session):
                 self.connection.query(b"ROLLBACK")
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
+        """Return what an error of `send` means for its rows.
 
-        An error that the server reports has undone the statement, and `send` has undone the
-        transaction, so its rows are not stored. Without transactions (MyISAM) only a single row, or
-        what is refused before the first one, is certainly not stored: of a batch, the rows before
-        the refused one are. When the connection is lost, rows are certainly not stored if nothing
-        was asked for that stores them for good.
+        An error that the server reports has rolled back the statement, and `send` has rolled back
+        the transaction. Without transactions (MyISAM) only a single row, or a batch that is refused
+        before its first row, is certainly not stored. If the connection is lost, rows are certainly
+        not stored if no request stores them permanently.
         """
         code = _code(error)
         if self._stored:
             return Failure.UNKNOWN
+        if isinstance(error, sql.RowCountMismatch):
+            return Failure.UNKNOWN if error.stored else Failure.FATAL
         if code is None or code in _UNCLEAR or not self.alive:
             return Failure.UNKNOWN if self._asked else Failure.NOT_APPLIED
         if code in _TRY_AGAIN or (code == _INTERRUPTED and not self._splits):
@@ -219,7 +205,7 @@ class MySqlSession(Session):
 
 
 def _code(error: Exception) -> int | None:
-    """Return the server's number of an error; None if the error is the driver's or another."""
+    """Return the server's error number; None for an error of the driver."""
     code = error.args[0] if error.args else None
     if not isinstance(code, int) or type(error).__name__ == "InterfaceError":
         return None
@@ -227,7 +213,7 @@ def _code(error: Exception) -> int | None:
 
 
 def _check_lengths(block: Block) -> None:
-    """Refuse tags and keys that are longer than their columns."""
+    """Raise UnstorableError for tags and keys that are longer than their columns."""
     for column in block.table.columns:
         limit = TEXT_LENGTHS.get(column.role)
         if limit is None or column.type is not Type.TEXT:
@@ -235,12 +221,12 @@ def _check_lengths(block: Block) -> None:
         data = block.data[column.name]
         texts = data.levels if isinstance(data, Coded) else data.array
         if texts.dtype.itemsize <= limit:
-            continue  # bytes, of which a character has at least one
+            continue  # a character has at least one byte
         lengths = np.strings.str_len(np.strings.decode(texts, "utf-8"))
         longest = int(lengths.argmax())
         if lengths[longest] > limit:
             text = texts[longest].decode()
             raise UnstorableError(
-                f"mysql: column {column.name!r}: a text of {len(text)} characters, where a "
-                f"{column.role} has at most {limit}: {text[:40]!r}..."
+                f"mysql: column {column.name!r}: expected at most {limit} characters in a "
+                f"{column.role}, found {len(text)}: {text[:40]!r}..."
             )

@@ -1,7 +1,7 @@
-"""PyMySQL's connection, that sends rows out of memory where LOAD DATA LOCAL INFILE wants a file.
+"""PyMySQL's connection, extended to send rows from memory to LOAD DATA LOCAL INFILE.
 
-The driver is imported at the top: this file is imported only to connect. Of its inner parts
-`_execute_command`, `_read_packet` and `_read_timeout` are used; the version is pinned.
+The driver is imported at the top, because this file is imported only to connect. It uses the
+driver's private `_execute_command`, `_read_packet` and `_read_timeout`; the version is pinned.
 """
 
 import ssl
@@ -33,13 +33,13 @@ class Connection(_Connection):
             autocommit=True,
             charset="utf8mb4",
             client_flag=CLIENT.LOCAL_FILES | CLIENT.MULTI_STATEMENTS,
-            local_infile=False,  # whatever file the server may ask for: it gets none
-            read_timeout=answer_within_s,  # for the greeting, until `connect` has returned
+            local_infile=False,  # the server cannot request a file
+            read_timeout=answer_within_s,  # of the greeting, until `connect` returns
             defer_connect=True,
         )
 
     def connect(self, sock: Any = None) -> None:
-        """Log in; from then on an answer may take as long as it takes."""
+        """Log in; after that an answer has no time limit."""
         super().connect(sock)
         self._read_timeout = None
 
@@ -47,7 +47,7 @@ class Connection(_Connection):
         """Close the connection; never raises."""
         try:
             self.close()
-        except Exception:  # noqa: BLE001  # it is closed already
+        except Exception:  # noqa: BLE001  # already closed
             return
 
     def fetch(self, statement: str) -> Sequence[tuple[Any, ...]]:
@@ -57,26 +57,26 @@ class Connection(_Connection):
             return cursor.fetchall()
 
     def portions(self, statement: str, rows: int) -> Iterator[Sequence[tuple[Any, ...]]]:
-        """Run a statement and yield its rows in portions; what is left of them is read and lost."""
+        """Run a statement and yield its rows in portions; rows that are not used are discarded."""
         with closing(SSCursor(self)) as cursor:
             cursor.execute(statement)
             while portion := cursor.fetchmany(rows):
                 yield portion
 
     def load(self, statements: bytes, results: int, content: bytes) -> tuple[int, int]:
-        """Run statements of which the last one is LOAD DATA LOCAL INFILE, and give it the content.
+        """Run statements that end with LOAD DATA LOCAL INFILE, and send it the content.
 
-        `results` is how many statements stand before it. Returns how many rows were stored, and the
-        number of warnings.
+        `results` is the number of statements before it. Returns the numbers of stored rows and of
+        warnings.
         """
         self._execute_command(COMMAND.COM_QUERY, statements)
         for _ in range(results):
             self._answer()
         if not self._answer().is_load_local_packet():
-            raise OperationalError(0, "expected to be asked for rows by LOAD DATA LOCAL INFILE")
+            raise OperationalError(0, "expected LOAD DATA LOCAL INFILE to request the rows")
         for start in range(0, len(content), _CHUNK_BYTES):
             self.write_packet(content[start : start + _CHUNK_BYTES])
-        self.write_packet(b"")  # that was all
+        self.write_packet(b"")  # the end
         done = OKPacketWrapper(self._answer())
         return done.affected_rows, done.warning_count
 

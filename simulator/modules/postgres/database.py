@@ -138,7 +138,7 @@ class PostgresWire(sql.SqlDatabase[PostgresSession]):
         """Return an error in the server's words, with a remedy where one is known."""
         code, words = getattr(error, "pgcode", None), self.words(error)
         if not code:  # a server that refuses a connection sends a message without a SQLSTATE
-            return with_remedy(words, _REFUSALS)
+            return with_remedy(words, _REFUSALS, self.remedy(error))
         return with_remedy(f"{code} {words}", self.remedies).removeprefix(f"{code} ")
 
     def words(self, error: Exception) -> str:

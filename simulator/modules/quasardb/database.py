@@ -1,32 +1,21 @@
-"""QuasarDB, by its client's batch writer.
+"""QuasarDB, through the batch writer of its client.
 
-https://doc.quasar.ai/master/: a table has a column `$timestamp`, and is dealt to shards of a
-duration each. Written by the vendor's documentation and the client library, and not yet run against
-a server.
+https://doc.quasar.ai/master/: a table has a column `$timestamp` and is split into shards by time.
+Written from the vendor's documentation and the client library; not tested on a server.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
-from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, former_names
-from simulator.errors import SetupError
-from simulator.modules.base import (
-    BATCH,
-    SINGLE,
-    Capabilities,
-    Database,
-    Options,
-    Server,
-    with_remedy,
-)
-from simulator.modules.quasardb import query as sql
-from simulator.modules.quasardb.session import ASYNC, FAST, Columns, QuasarSession, stored
+from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, former_names, names_of
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.quasardb.query import check_names, render
+from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, stored
 from simulator.modules.shared.tls import CONNECT_S
 
 _COUNT = (Aggregate(Function.COUNT),)
@@ -37,31 +26,31 @@ class QuasarOptions(Options):
     """Options of the module `quasardb`."""
 
     uri: str = Field(pattern=r"^qdb://.+:\d+$", description="the cluster: qdb://host:2836")
-    user: str | None = Field(None, description="user, where the cluster is secured")
+    user: str | None = Field(None, description="user, if the cluster is secured")
     user_private_key: SecretStr | None = Field(None, description="the user's secret key")
     cluster_public_key: str | None = Field(
-        None, description="the cluster's public key, where it is secured"
+        None, description="the cluster's public key, if it is secured"
     )
-    encryption: bool = Field(default=False, description="encrypt what is sent")
+    encryption: bool = Field(default=False, description="encrypt the connection")
     push: Literal["transactional", "fast", "async"] = Field(
         "transactional",
-        description="how batches are pushed; async: acknowledged from the memory of the server, "
-        "before it writes",
+        description="how batches are pushed; async: acknowledged in the server's memory, before "
+        "they are written",
     )
     write_through: bool = Field(
-        default=True, description="rows are not left in the server's cache once written"
+        default=True, description="do not keep rows in the server's cache after they are written"
     )
-    shard_size_s: int = Field(
-        86_400, ge=1, description="how much time a shard of a table spans, in seconds"
-    )
+    shard_size_s: int = Field(86_400, ge=1, description="the span of time of a shard, in seconds")
     timeout_s: float = Field(60, gt=0, description="how long to wait for an answer")
     quiet_s: float = Field(
-        5, gt=0, description="with push=async, settled is what has not become more for so long"
+        5,
+        gt=0,
+        description="with push=async, how long the count of rows must be stable",
     )
     settle_s: float = Field(3600, gt=0, description="how long trimming may take")
 
 
-class QuasarDb(Database):
+class QuasarDb(Database[QuasarSession]):
     """A QuasarDB cluster."""
 
     name = "quasardb"
@@ -69,25 +58,33 @@ class QuasarDb(Database):
         modes={
             SINGLE: "a transactional push of one row",
             BATCH: "a transactional push of columns",
-            FAST: "such a push that makes no copies of shards (`push: fast`)",
-            ASYNC: "such a push into the server's pipelines, which write later (`push: async`)",
+            FAST: "the same without copies of shards (`push: fast`)",
+            ASYNC: "the same into the server's pipelines, which write later (`push: async`)",
         },
         primary_keys={
-            PrimaryKey.NONE: "no key: a row that is sent twice is kept twice",
-            PrimaryKey.CLIENT: "a column like any other, sent by the client: nothing is unique",
+            PrimaryKey.NONE: "no key: a row that is sent twice is stored twice",
+            PrimaryKey.CLIENT: "an ordinary column from the client: it is not unique",
         },
-        acknowledged="written to the shards, and synced to disk if the server is set so; "
-        "with push=async in the memory of the server",
+        acknowledged="written to the shards, and synced to disk if the server's sync_every_write "
+        "is set; with push=async in the memory of the server",
         limits=(
             "Names are letters, digits and _.",
-            "An empty text and the least 64-bit integer are NULL there, and are refused.",
-            "Time buckets, distinct keys, and extremes of times and texts are not asked for.",
-            "Means and several tables are put together by the client, out of sums and counts.",
-            "The size on disk cannot be asked for by table.",
+            "An empty text and the least 64-bit integer mean NULL, and are refused.",
+            "It has no time buckets, no distinct keys, and no extremes of times and texts.",
+            "The client computes means, and aggregates of several tables, from sums and counts.",
+            "An acknowledgement has no count of rows; the size on disk of a table is unknown.",
         ),
     )
     options_model: ClassVar[type[Options]] = QuasarOptions
     options: QuasarOptions
+    remedies: ClassVar[Mapping[str, str]] = {
+        "Connection refused|timed out": "check that the server runs, and host and port in uri",
+        "cannot be resolved": "check the host in uri",
+        "cryptographic key": "check user_private_key and cluster_public_key",
+        "qdb_connect: The argument is invalid": "write uri as qdb://host:port",
+        "uthenticat": "check user, user_private_key and cluster_public_key",
+        "could not be found": "run an insert first",
+    }
 
     def insert_mode(self, batch_rows: int) -> str:
         """Return the mode that the options and the batch size choose."""
@@ -101,7 +98,9 @@ class QuasarDb(Database):
         options = self.options
         keys = (options.user, options.user_private_key, options.cluster_public_key)
         if any(keys) and not all(keys):
-            found.append("user, user_private_key and cluster_public_key go together; give all")
+            found.append(
+                "user, user_private_key and cluster_public_key go together; set all of them"
+            )
         return found
 
     def connect(self) -> QuasarSession:
@@ -120,36 +119,18 @@ class QuasarDb(Database):
             cluster.options().set_timeout(timedelta(seconds=options.timeout_s))
             return QuasarSession(driver, cluster, write_through=options.write_through)
         except driver.Error as error:
-            raise self._setup_error(error) from error
-
-    def _setup_error(self, error: Exception) -> SetupError:
-        told = self.options.redact(self.explain(error))
-        return SetupError(f"{self.name}: {self.options.uri}: {told}")
-
-    @contextmanager
-    def _session(self) -> Iterator[QuasarSession]:
-        """Open a connection for something other than a run."""
-        with self.connect() as session:
-            try:
-                yield session
-            except _driver().Error as error:
-                raise self._setup_error(error) from error
+            raise self.setup_error(error) from error
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables; none if one of them is there."""
+        """Create the tables; none if one of them exists."""
+        check_names(tables)
         driver = _driver()
         types = driver.ColumnType
-        for table in tables:
-            for name in table.names:
-                Columns(table, name)
         size = timedelta(seconds=self.options.shard_size_s)
-        with self._session() as session:
-            names = [name for table in tables for name in table.names]
-            for name in names:
+        with self.administration() as session:
+            for name in names_of(tables):
                 if session.cluster.table(name).exists():
-                    raise SetupError(
-                        f"{self.name}: table {name} already exists; drop it, or run with --clean"
-                    )
+                    raise self.already_exists(f"table {name}")
             for table in tables:
                 columns = [
                     driver.ColumnInfo(_type(types, column.type), column.name)
@@ -159,16 +140,16 @@ class QuasarDb(Database):
                     session.cluster.table(name).create(columns, size)
 
     def drop(self, tables: Sequence[Table]) -> None:
-        """Remove the tables that are there."""
-        with self._session() as session:
+        """Remove the tables that exist."""
+        with self.administration() as session:
             for name in former_names(tables):
                 table = session.cluster.table(name)
                 if table.exists():
                     table.remove()
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Return once pipelines are written, old versions trimmed and files compacted."""
-        with self._session() as session:
+        """Write pipelines, trim old versions and compact files."""
+        with self.administration() as session:
             if self.options.push == ASYNC:
                 self._wait_for_pipelines(session, tables)
             wait = timedelta(seconds=self.options.settle_s)
@@ -186,12 +167,12 @@ class QuasarDb(Database):
             time.sleep(_POLL_S)
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return None: the client asks for no table's size."""
+        """Return None: the client reports no table's size."""
         return None
 
     def describe(self) -> Server:
-        """Return version, nodes and durability, as far as the first node says them."""
-        with self._session() as session:
+        """Return version, nodes and durability, as the first node reports them."""
+        with self.administration() as session:
             nodes = session.cluster.endpoints()
             status = session.cluster.node_status(self.options.uri)
             config = session.cluster.node_config(self.options.uri)
@@ -207,31 +188,18 @@ class QuasarDb(Database):
             durable = synced
             meaning = "is written" + (", and synced to disk" if synced else ", but not synced")
         else:
-            durable, meaning = None, "is written; whether it is synced, the server did not say"
+            durable, meaning = None, "is written; the server does not report whether it is synced"
         return Server(
             f"QuasarDB {version}", len(nodes), f"an acknowledged row {meaning}", durable, settings
         )
 
     def render(self, query: Query) -> Statement:
         """Return the query in QuasarDB's SQL."""
-        return sql.render(query)
+        return render(query)
 
-    def explain(self, error: Exception) -> str:
-        """Return an error in the client's words, with a remedy where one is known."""
-        return with_remedy(str(error).rstrip("."), _REMEDIES)
-
-
-_REMEDIES = {
-    "Connection refused": "check that the server runs, and host and port in uri",
-    "cannot be resolved": "check the host in uri",
-    "timed out": "check that the server runs, and host and port in uri",
-    "cryptographic key": "check user_private_key and cluster_public_key",
-    "qdb_connect: The argument is invalid": "write uri as qdb://host:port",
-    "uthenticat": "check user, user_private_key and cluster_public_key",
-    "already exists": "drop it, or run with --clean",
-    "could not be found": "run an insert first",
-}
-"""A pattern of the words -> what to try."""
+    def words(self, error: Exception) -> str:
+        """Return the client's message, after the address."""
+        return f"{self.options.uri}: {str(error).rstrip('.')}"
 
 
 def _driver() -> Any:
@@ -242,7 +210,7 @@ def _driver() -> Any:
 
 
 def _type(types: Any, kind: Type) -> Any:
-    """Return the type that holds all values of a column; instants are numbers in its own unit."""
+    """Return the type that holds every value of a column; instants are numbers in its unit."""
     if kind is Type.TEXT:
         return types.String
     return types.Double if kind in FLOATS else types.Int64

@@ -1,9 +1,10 @@
 """Queries in QuasarDB's SQL, one statement for each physical table, and answers as columns.
 
-https://doc.quasar.ai/master/queries/: the server gives partial aggregates of each table, and the
-session puts them together; so the mean is a sum and a count, which are exact.
+https://doc.quasar.ai/master/queries/: the server returns partial aggregates of each table, which
+the session merges; a mean is a sum and a count, which are exact.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,40 +20,41 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import Role, Table, TimeUnit
-from simulator.errors import RunError, UnstorableError
+from simulator.errors import RunError
 from simulator.modules.base import Unsupported
-from simulator.modules.shared.metrics.rollups import Rollup, combined, rollups
-from simulator.modules.shared.metrics.session import newest_rollups
+from simulator.modules.shared import sql
+from simulator.modules.shared.metrics.rollups import Rollup, combined, newest_rollups, rollups
 
 TIME = "$timestamp"
-"""The column that every table has: nanoseconds in 64 bits."""
+"""The column of every table: nanoseconds in 64 bits."""
+_UNDOCUMENTED = re.compile(r"^[0-9]|[^A-Za-z0-9_]")
 _FIRST_NS, _LAST_NS = -(2**63) + 1, 2**63 - 1
 
 
 def render(query: Query) -> Statement:
-    """Return a query as a statement a line, which carries the query."""
+    """Return a query as one statement per line; the parameter is the query itself."""
     match query:
         case AggregateQuery():
-            asked, wanted = query, aggregate_parts(query)
+            partial, wanted = query, aggregate_parts(query)
         case NewestQuery(table=table):
             wanted = newest_rollups(query)
             if not wanted:
-                raise Unsupported("the last row is told column by column, of one table and tag")
-            asked = AggregateQuery(table, (), by=(query.tag,))
+                raise Unsupported("the newest row is read column by column, of one table and tag")
+            partial = AggregateQuery(table, (), by=(query.tag,))
         case RowsQuery(table=table):
             columns = ", ".join(TIME if c is table.time else name(c.name) for c in table.columns)
             lines = [f"SELECT {columns} FROM {name(each)}" for each in table.names]
             return Statement("\n".join(lines), outputs(query), (query,))
         case DistinctQuery():
             raise Unsupported("distinct_count is of one column")
-    lines = [_aggregates(asked, wanted, each) for each in query.table.names]
+    lines = [_aggregates(partial, wanted, each) for each in query.table.names]
     return Statement("\n".join(lines), outputs(query), (query,))
 
 
 def aggregate_parts(query: AggregateQuery) -> list[Rollup]:
     """Return the partial aggregates that a query needs."""
     if query.bucket is not None:
-        raise Unsupported("nobody documents where the intervals of GROUP BY begin")
+        raise Unsupported("where the intervals of GROUP BY begin is not documented")
     table = query.table
     for aggregate in query.aggregates:
         column = table.column(aggregate.column) if aggregate.column else None
@@ -80,7 +82,7 @@ def _range(query: AggregateQuery) -> str:
 
 
 def nanoseconds(instant: int, unit: TimeUnit) -> int:
-    """Return an instant as the server counts time."""
+    """Return an instant in nanoseconds, within the range of 64 bits."""
     return min(max(instant * (10**9 // unit.per_second), _FIRST_NS), _LAST_NS)
 
 
@@ -93,18 +95,14 @@ def name(identifier: str) -> str:
     return f'"{identifier}"'
 
 
-def check_name(identifier: str) -> None:
-    """Raise UnstorableError unless a name is such as the vendor documents."""
-    plain = identifier.isascii() and identifier.replace("_", "a").isalnum()
-    if not plain or identifier[0].isdigit():
-        raise UnstorableError(
-            f"{identifier!r}: names in QuasarDB are letters, digits and _, and no digit first"
-        )
+def check_names(tables: Sequence[Table]) -> None:
+    """Raise UnstorableError with every name that is not of the form that the vendor documents."""
+    sql.check_names("QuasarDB", tables, _UNDOCUMENTED, _UNDOCUMENTED)
 
 
 def _text(value: str) -> str:
     if not value.isprintable() or any(mark in value for mark in "'\\"):
-        raise Unsupported(f"nobody documents how {value!r} is written in a statement")
+        raise Unsupported(f"how to write {value!r} in a statement is not documented")
     return f"'{value}'"
 
 
@@ -126,7 +124,7 @@ def answered(
         ),
     )
     for column in groups.exceeding(2**63):
-        raise RunError(f"quasardb: sum({column}) may overflow 64 bits; ask for fewer rows")
+        raise RunError(f"quasardb: sum({column}) may overflow 64 bits; query fewer rows")
     return groups.rows()
 
 

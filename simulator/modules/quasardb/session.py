@@ -1,4 +1,4 @@
-"""One connection to QuasarDB: rows as columns for the batch writer, and how to ask."""
+"""One connection to QuasarDB: rows as columns for the batch writer, and queries."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -12,14 +12,14 @@ from simulator.data.query import AggregateQuery, NewestQuery, RowsQuery, Stateme
 from simulator.data.schema import FLOATS, Column, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Failure, Payload, Session
-from simulator.modules.quasardb import query as sql
+from simulator.modules.base import BATCH, SINGLE, Encoder, Failure, Payload, Session
+from simulator.modules.quasardb.query import aggregate_parts, answered, instants
 
 FAST, ASYNC = "fast", "async"
-"""Insert modes besides those that all have."""
+"""Insert modes beside single and batch."""
 _PUSHES = {SINGLE: "Transactional", BATCH: "Transactional", FAST: "Fast", ASYNC: "Async"}
 _NULL_INTEGER = np.iinfo(np.int64).min
-"""What the client's library writes in place of a NULL, so no value can be this."""
+"""The client library writes it in place of a NULL, so no value can be it."""
 
 
 class QuasarSession(Session):
@@ -31,7 +31,6 @@ class QuasarSession(Session):
         self._writer = cluster.writer()
         self._write_through = write_through
         self._broken = False
-        self._columns: dict[str, Columns] = {}
         self._handles: dict[str, Any] = {}
 
     def close(self) -> None:
@@ -46,20 +45,20 @@ class QuasarSession(Session):
 
     # --- rows
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as columns, cut into views."""
-        if block.name not in self._columns:
-            self._columns[block.name] = Columns(block.table, block.name)
-        index, columns = self._columns[block.name].encode(block)
-        payloads = []
-        for start in range(0, len(block), rows_per_send):
-            part = slice(start, start + rows_per_send)
-            data = block.name, index[part], [column[part] for column in columns]
-            payloads.append(Payload(len(data[1]), mode, data))
-        return payloads
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as columns; a batch is a view of them."""
+        encoded = Columns(table).encode
+
+        def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, Array, list[Any]]]:
+            index, columns = encoded(block)
+            starts = range(0, len(block), rows_per_batch)
+            parts = (slice(start, start + rows_per_batch) for start in starts)
+            return [(name, index[part], [column[part] for column in columns]) for part in parts]
+
+        return encode
 
     def send(self, payload: Payload) -> None:
-        """Push the rows; return once the server has acknowledged them."""
+        """Push the rows; return once the server has acknowledged them, without a count."""
         name, index, columns = payload.data
         if name not in self._handles:
             self._handles[name] = self.cluster.table(name)
@@ -71,15 +70,15 @@ class QuasarSession(Session):
             write_through=self._write_through,
             deduplicate=False,
             deduplication_mode="drop",
-            # The worker counts what is sent again; the client would not say.
+            # The worker counts retries; the client does not report its own.
             retries=self._driver.RetryOptions(retries=0),
         )
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
+        """Return what an error of `send` means for its rows.
 
-        A push may be of several shards, so one that was refused for the time being may have been
-        stored in part, whatever its mode: the vendor documents no more than the error's name.
+        A push can span several shards, so one that was refused temporarily may be stored in part in
+        any mode: the vendor documents only the names of the errors.
         """
         driver = self._driver
         wrong = (
@@ -97,22 +96,22 @@ class QuasarSession(Session):
     # --- queries
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement's lines and put the answers together."""
+        """Run the lines of a statement and merge the answers."""
         lines = statement.text.splitlines()
         query = statement.parameters[0] if statement.parameters else None
         match query:
             case AggregateQuery():
-                wanted = sql.aggregate_parts(query)
-                rows = (row for line in lines for row in self._asked(line))
-                return sql.answered(query, wanted, rows)
+                wanted = aggregate_parts(query)
+                rows = (row for line in lines for row in self._fetched(line))
+                return answered(query, wanted, rows)
             case RowsQuery():
                 return [row for portion in self.stream(statement, 0) for row in portion]
             case NewestQuery() | None:
-                return [row for line in lines for row in self._asked(line)]
+                return [row for line in lines for row in self._fetched(line)]
             case _:
                 raise TypeError(query)
 
-    def _asked(self, text: str) -> list[tuple[Any, ...]]:
+    def _fetched(self, text: str) -> list[tuple[Any, ...]]:
         columns = [column.tolist() for _, column in self.cluster.query_numpy(text)]
         return list(zip(*columns, strict=True))
 
@@ -127,16 +126,14 @@ class QuasarSession(Session):
                     columns = list(portion.values())
                     values = [column.tolist() for column in columns]
                     times = columns[place].astype("datetime64[ns]").astype(np.int64)
-                    values[place] = sql.instants(table, times.tolist())
+                    values[place] = instants(table, times.tolist())
                     yield list(zip(*values, strict=True))
 
 
 class Columns:
-    """Makes of a block what the client's batch writer takes: masked arrays of its own types."""
+    """Encodes blocks as the batch writer's arguments: masked arrays of its own types."""
 
-    def __init__(self, table: Table, name: str) -> None:
-        for each in (name, *(column.name for column in stored(table))):
-            sql.check_name(each)
+    def __init__(self, table: Table) -> None:
         self._table = table
         self._texts = {
             column.name: Rendered(_decoded) for column in table.columns if column.type is Type.TEXT
@@ -165,7 +162,7 @@ class Columns:
 
 
 def stored(table: Table) -> list[Column]:
-    """Return the columns that a table is made with; the time is there by itself."""
+    """Return the columns that a table is created with; every table has the time."""
     return [column for column in table.columns if column is not table.time]
 
 
@@ -176,14 +173,12 @@ def _decoded(texts: Array) -> Array:
 def _check(column: Column, values: Array) -> None:
     if column.type is Type.TEXT:
         if len(values) and not np.strings.str_len(values).all():
-            raise UnstorableError(f"column {column.name}: an empty text is NULL in QuasarDB")
+            raise UnstorableError(f"column {column.name}: an empty text means NULL in QuasarDB")
     elif column.type in FLOATS:
         if not np.isfinite(values).all():
             raise UnstorableError(f"column {column.name}: cannot be infinite or NaN")
     elif (values == _NULL_INTEGER).any():
-        raise UnstorableError(
-            f"column {column.name}: {_NULL_INTEGER} cannot be held, it is NULL in QuasarDB"
-        )
+        raise UnstorableError(f"column {column.name}: {_NULL_INTEGER} means NULL in QuasarDB")
 
 
 def _instants(table: Table, values: NDArray[np.int64]) -> Array:
@@ -193,6 +188,6 @@ def _instants(table: Table, values: NDArray[np.int64]) -> Array:
         odd = int(values.max() if int(values.max()) > largest else values.min())
         raise UnstorableError(
             f"column {table.time.name}: {odd} {table.time_unit} is outside of 1677-09-21 to "
-            "2262-04-11, which is what nanoseconds in 64 bits can hold"
+            "2262-04-11, the range of nanoseconds in 64 bits"
         )
     return (values * factor).view("datetime64[ns]")

@@ -1,11 +1,11 @@
-"""How QuestDB holds a table: its types, its SQL, and its words for rows in line protocol.
+"""QuestDB's types and SQL, and its line protocol.
 
-NULL is a value of each type that cannot be used otherwise: the least INT and LONG, NaN. SHORT and
-BOOLEAN have none, so that a column of these that may be NULL is an INT.
+A value of each type means NULL: the least INT and LONG, NaN. SHORT and BOOLEAN have no such value,
+so that a nullable column of these types is an INT.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar
@@ -30,7 +30,7 @@ _LAST = {
 
 
 def stored(table: Table) -> Table:
-    """Return the table as QuestDB has it: its time is always an instant."""
+    """Return the table as QuestDB stores it: its time is always an instant."""
     columns = tuple(
         replace(c, type=Type.TIMESTAMP) if c.role is Role.TIME else c for c in table.columns
     )
@@ -38,25 +38,25 @@ def stored(table: Table) -> Table:
 
 
 def unit_of(table: Table) -> TimeUnit:
-    """Return the unit of the type that holds the table's instants."""
+    """Return the unit of the column type for the table's instants."""
     is_fine = table.time_unit is TimeUnit.NANOSECOND
     return TimeUnit.NANOSECOND if is_fine else TimeUnit.MICROSECOND
 
 
 def _scale(table: Table) -> int:
-    """Return how many of QuestDB's unit make one of the table's."""
+    """Return the number of QuestDB's units in one unit of the table."""
     return unit_of(table).per_second // table.time_unit.per_second
 
 
 def _is_integer(column: Column) -> bool:
-    """Whether it is an INT, as there is no NULL in its own type."""
+    """Whether the column is an INT because its own type has no NULL."""
     return column.nullable and column.type in (Type.BOOL, Type.INT16)
 
 
 class QuestSql(sql.Dialect):
     """QuestDB's SQL about one table."""
 
-    types: ClassVar[dict[Type, str]] = {
+    types: ClassVar[Mapping[Type, str]] = {
         Type.INT16: "SHORT",
         Type.INT32: "INT",
         Type.INT64: "LONG",
@@ -74,7 +74,7 @@ class QuestSql(sql.Dialect):
             self._instant = "TIMESTAMP_NS"
 
     def name(self, identifier: str) -> str:
-        """Return an identifier, quoted, so that no word is reserved."""
+        """Return an identifier in quotes, so that no word is reserved."""
         return '"' + identifier.replace('"', '""') + '"'
 
     def instant(self, value: int, unit: TimeUnit) -> str:
@@ -99,7 +99,7 @@ class QuestSql(sql.Dialect):
         return "INT" if _is_integer(column) else super().type_of(column)
 
     def read(self, column: Column, expression: str = "") -> str:
-        """Return a column as its values are to be fetched: instants as numbers."""
+        """Return the expression that fetches a column: instants as numbers."""
         found = super().read(column, expression)
         if column.type is not Type.TIMESTAMP:
             return found
@@ -109,8 +109,8 @@ class QuestSql(sql.Dialect):
     def total(self, column: Column, unit: TimeUnit) -> str:
         """Return the sum of a column.
 
-        That of LONG would leave 64 bits without a word. That of INT is wrong now and then, where
-        several threads share the work: 9.3.4 adds up their sums in 32 bits.
+        A sum of LONG overflows without an error. A sum of INT can be wrong when several threads
+        share the work, because 9.3.4 adds up their sums in 32 bits.
         """
         number = self.number(column, unit)
         if column.type in FLOATS:
@@ -119,17 +119,17 @@ class QuestSql(sql.Dialect):
         return f"sum(CAST({number} AS {wide}))"
 
     def counted(self, column: Column) -> str:
-        """Return how many values of a column are not NULL; BOOLEAN is not counted."""
+        """Return the number of values of a column that are not NULL; count() refuses BOOLEAN."""
         always = column.type is Type.BOOL and not _is_integer(column)
         return "count(*)" if always else super().counted(column)
 
     def ordered(self, column: Column) -> str:
-        """Return a text in the order of its bytes, which is not that of symbols."""
+        """Return a text column as an expression that sorts by bytes; symbols do not."""
         name = self.name(column.name)
         return f"CAST({name} AS VARCHAR)" if column.role is Role.TAG else name
 
     def create_table(self, name: str, partition_by: str, *, dedup: bool) -> str:
-        """Return the statement that makes one physical table."""
+        """Return the statement that creates one physical table."""
         table, marker = self._table, LINES.marker(self._table)
         more = f"{self.name(marker)} BOOLEAN" if marker else None
         time = self.name(table.time.name)
@@ -146,20 +146,20 @@ class QuestSql(sql.Dialect):
         return replace(statement, outputs=outputs(query))
 
     def portions(self) -> tuple[str, ...]:
-        """Return, for each part, what reads its rows; LIMIT picks some of them by their number."""
+        """Return the statement that reads the rows of each part; LIMIT selects rows by number."""
         columns = ", ".join(map(self.read, self._table.columns))
         return tuple(f"SELECT {columns} FROM {self.name(name)}" for name in self._table.names)
 
 
 class _Lines(Dialect):
-    """Line protocol as QuestDB takes it: a backslash stands before whatever is special."""
+    """QuestDB's line protocol: a backslash precedes every special character."""
 
     def tags(self, table: Table) -> Sequence[Column]:
         """Return the symbols."""
         return [column for column in table.tags if column.type is Type.TEXT]
 
     def marker(self, table: Table) -> str | None:
-        """Return the name of an additional field, if all columns of a row may be NULL."""
+        """Return the name of an additional field if every column of a row may be NULL."""
         if any(not c.nullable for c in table.columns if c.role is not Role.TIME):
             return None
         return super().marker(table)
@@ -169,7 +169,7 @@ class _Lines(Dialect):
         return replace(PLAIN, special=b",= \\\n\r", escape=partial(_escaped, b"\\,= \n\r"))
 
     def field(self, column: Column, unit: TimeUnit) -> tuple[Style, bytes]:
-        """Return how a field's values are written, and what stands behind each."""
+        """Return the style of a field's values, and the suffix of each."""
         match column.type:
             case Type.TEXT:
                 escape = partial(_escaped, b'\\"\n\r')
@@ -181,7 +181,7 @@ class _Lines(Dialect):
         return super().field(column, unit)
 
     def check(self, table: Table, column: Column) -> Check:
-        """Return what raises UnstorableError for a column with a value that cannot be held."""
+        """Return a check that raises UnstorableError for values that QuestDB cannot store."""
         match column.type:
             case Type.TIMESTAMP if column.role is Role.TIME:
                 return partial(_check_times, column.name, table)
@@ -189,7 +189,7 @@ class _Lines(Dialect):
                 return _not_beyond(column, 2**63 // _scale(table), "is beyond 64 bits of its unit")
             case Type.INT32 | Type.INT64:
                 bits = 32 if column.type is Type.INT32 else 64
-                return _not_beyond(column, 2 ** (bits - 1), "stands for NULL")
+                return _not_beyond(column, 2 ** (bits - 1), "means NULL")
             case Type.TEXT:
                 return _anything
         return super().check(table, column)
@@ -202,7 +202,7 @@ _INSTANTS = {
     TimeUnit.MICROSECOND: b"t",
     TimeUnit.NANOSECOND: b"n",
 }
-"""Makes an integer of a table's unit an instant in micro- or nanoseconds."""
+"""Suffix that makes an integer in a table's unit an instant in micro- or nanoseconds."""
 
 
 def _escaped(special: bytes, text: bytes) -> bytes:
@@ -216,7 +216,7 @@ def _anything(data: ColumnData) -> None:
 
 
 def _not_beyond(column: Column, limit: int, what: str) -> Check:
-    """Return what refuses integers outside of -limit < value < limit."""
+    """Return a check that refuses integers outside of -limit < value < limit."""
 
     def wrong(values: Array) -> Array:
         found = values <= -limit
@@ -224,7 +224,7 @@ def _not_beyond(column: Column, limit: int, what: str) -> Check:
             found if limit > np.iinfo(values.dtype).max else found | (values >= limit)
         )
 
-    return none_is(wrong, f"column {column.name}: QuestDB cannot hold {-limit} there: it {what}")
+    return none_is(wrong, f"column {column.name}: QuestDB cannot store {-limit}, which {what}")
 
 
 def _check_times(name: str, table: Table, data: ColumnData) -> None:
@@ -233,17 +233,11 @@ def _check_times(name: str, table: Table, data: ColumnData) -> None:
     for instant in (int(values.min(initial=0)), int(values.max(initial=0))):
         if not 0 <= instant <= last:
             raise UnstorableError(
-                f"column {name}: {instant} is outside of 0 (1970) to {last}, which is what QuestDB "
-                f"can hold as a row's time in {table.time_unit}"
+                f"column {name}: {instant} is outside of 0 (1970) to {last}, the range "
+                f"of row times in {table.time_unit}"
             )
 
 
-def check_names(table: Table) -> None:
-    """Raise UnstorableError if QuestDB cannot give a table or column its name."""
-    named = [("table", name, _FORBIDDEN) for name in table.names]
-    named += [("column", column.name, _FORBIDDEN_IN_COLUMNS) for column in table.columns]
-    for what, name, forbidden in named:
-        if found := forbidden.search(name):
-            raise UnstorableError(
-                f"{what} {name!r}: no {found[0]!r} can be in the name of a {what}; rename it"
-            )
+def check_names(tables: Sequence[Table]) -> None:
+    """Raise UnstorableError with every name that QuestDB refuses."""
+    sql.check_names("QuestDB", tables, _FORBIDDEN, _FORBIDDEN_IN_COLUMNS)

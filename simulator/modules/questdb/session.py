@@ -1,83 +1,70 @@
 """One connection to QuestDB: lines in, SQL out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from simulator.data.block import Block
 from simulator.data.query import Statement
+from simulator.data.schema import Table
 from simulator.encode.lineprotocol import LineProtocol
-from simulator.modules.base import Failure, Payload, Session
+from simulator.modules.base import Encoder, Payload
 from simulator.modules.questdb.query import LINES, stored
-from simulator.modules.shared.http import Body, Http, NoAnswer, classify, gzipped
+from simulator.modules.shared.http import Body, Http, HttpSession, NoAnswer, gzipped
 
 _COMMITTED = 204
 
 
-class QuestSession(Session):
-    """A connection, over which lines go out as bytes."""
+class QuestSession(HttpSession):
+    """A connection that sends lines as the bytes of requests."""
 
     def __init__(self, http: Http, query_timeout_s: float, *, gzip: bool) -> None:
-        self.http = http
+        super().__init__(http)
         self._query_timeout_s = query_timeout_s
         self._gzip = gzip
         self._headers = {"Content-Type": "text/plain; charset=utf-8"}
         if gzip:
             self._headers["Content-Encoding"] = "gzip"
-        self._encoders: dict[str, tuple[str, LineProtocol]] = {}
 
-    def close(self) -> None:
-        """Close the connection."""
-        self.http.close()
-
-    @property
-    def alive(self) -> bool:
-        """Whether the connection can still be used."""
-        return self.http.alive
+    def greet(self) -> None:
+        """Run a statement, which shows whether the server accepts the user."""
+        self.ask("SELECT 1")
 
     # --- rows in
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as lines beside the path to post them to."""
-        if block.name not in self._encoders:
-            encoder = LineProtocol(stored(block.table), block.name, LINES)
-            path = f"/write?precision={block.table.time_unit}"
-            self._encoders[block.name] = path, encoder
-        path, encoder = self._encoders[block.name]
-        bodies: Iterable[Body] = encoder.encode(block, rows_per_send)
-        if self._gzip:
-            bodies = map(gzipped, bodies)
-        starts = range(0, len(block), rows_per_send)
-        return [
-            Payload(min(rows_per_send, len(block) - start), mode, (path, body))
-            for start, body in zip(starts, bodies, strict=True)
-        ]
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what encodes blocks as lines, beside the path of the request."""
+        lines = LineProtocol(stored(table), name, LINES)
+        path = f"/write?precision={table.time_unit}"
+
+        def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, Body]]:
+            bodies = lines.encode(block, rows_per_batch)
+            return [(path, gzipped(body) if self._gzip else body) for body in bodies]
+
+        return encode
 
     def send(self, payload: Payload) -> None:
         """Post the lines and return once they are committed to the write-ahead log.
 
-        A request about one table is one transaction: if a line is refused, none is stored.
+        The answer has no count, but a request for one table is one transaction: if the server
+        refuses a line, it stores none.
         """
         path, body = payload.data
         reply = self.http.request("POST", path, body, self._headers)
         if reply.status != _COMMITTED:
             raise NoAnswer(f"expected 204, got {reply.status}: {reply.body[:200]!r}")
 
-    def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows."""
-        return classify(error)
-
     # --- rows out
 
     def ask(self, statement: str) -> list[list[Any]]:
         """Run a statement and return its rows; HttpError if it fails.
 
-        What is DECIMAL comes as a text, whose integer is exact.
+        A DECIMAL arrives as text and becomes an exact integer.
         """
         path = f"/exec?{urlencode({'query': statement})}"
-        told = self.http.request("GET", path, timeout_s=self._query_timeout_s).json()
-        rows: list[list[Any]] = told.get("dataset", [])
-        columns = told.get("columns", [])
+        reply = self.http.request("GET", path, timeout_s=self._query_timeout_s).json()
+        rows: list[list[Any]] = reply.get("dataset", [])
+        columns = reply.get("columns", [])
         for place in (n for n, c in enumerate(columns) if c["type"].startswith("DECIMAL")):
             for row in rows:
                 row[place] = None if row[place] is None else int(row[place])
@@ -90,7 +77,7 @@ class QuestSession(Session):
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, part by part.
 
-        A row is found by its number at once, and what is not written to keeps its order.
+        Access by row number is direct, and the order changes only with inserts.
         """
         if not statement.parameters:
             yield from super().stream(statement, rows)

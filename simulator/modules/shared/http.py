@@ -143,12 +143,12 @@ _ABOUT_CREDENTIALS = re.compile(
 """A 403 may also be a block: a full disk, a read-only table, an expired licence."""
 
 
-def check_count(stored: int, sent: int) -> None:
+def check_count(stored: int, sent: int, what: str = "rows", *, answer: bytes = b"") -> None:
     """Raise HttpError if the server acknowledged another number of rows than were sent."""
     if stored != sent:
-        raise HttpError(
-            f"the server acknowledged {stored} of {sent} rows", "look at the server's log"
-        )
+        found = f": {words(answer)}" if answer else ""
+        text = f"the server acknowledged {stored} of {sent} {what}{found}"
+        raise HttpError(text, "look at the server's log")
 
 
 def classify(error: Exception) -> Failure:
@@ -182,10 +182,11 @@ class Http:
                 )
         url = urlsplit(options.url)
         self._path = quote(url.path, safe=_PATH)
+        self.tls: ssl.SSLContext | None = None
         self._connection: HTTPConnection
         if url.scheme == "https":
-            context = tls_context(options.ca_file, options.ca, insecure=options.insecure)
-            self._connection = HTTPSConnection(url.hostname or "", url.port, context=context)
+            self.tls = tls_context(options.ca_file, options.ca, insecure=options.insecure)
+            self._connection = HTTPSConnection(url.hostname or "", url.port, context=self.tls)
         else:
             self._connection = HTTPConnection(url.hostname or "", url.port)
 
@@ -265,7 +266,7 @@ class Http:
         except (*_BROKEN, UnicodeError) as error:
             self.alive = False
             self.close()
-            raise _not_connected(self._where, error) from error
+            raise not_connected(self._where, error) from error
 
     def _whole(self, response: HTTPResponse) -> HttpReply:
         return HttpReply(response.status, response.headers, self._read(response, None))
@@ -357,7 +358,7 @@ def _readable(connection: socket.socket) -> bool:
     return bool(waiting.poll(0))
 
 
-def _not_connected(where: str, error: Exception) -> NotConnected:
+def not_connected(where: str, error: Exception) -> NotConnected:
     """Return the error with its reason and what to try."""
     match error:
         case ssl.SSLCertVerificationError():

@@ -311,10 +311,7 @@ class RowCountMismatch(Exception):
     """The server acknowledged another number of rows than were sent, and reported no error."""
 
     def __init__(self, stored: int, sent: int) -> None:
-        super().__init__(
-            f"the server stored {stored} of {sent} rows and reported no error; look for triggers, "
-            "rules or policies on the table"
-        )
+        super().__init__(f"the server stored {stored} of {sent} rows and reported no error")
         self.stored = stored
 
 
@@ -365,6 +362,8 @@ class SqlDatabase(Database[SqlSession_co]):
 
     def create_indices(self, tables: Sequence[Table]) -> None:
         """Create the secondary indices that do not exist yet."""
+        if not self.capabilities.indices:
+            super().create_indices(tables)
         self.change(self._index_statements(tables))
 
     def _index_statements(self, tables: Sequence[Table]) -> list[str]:
@@ -383,6 +382,16 @@ class SqlDatabase(Database[SqlSession_co]):
     def render(self, query: Query) -> Statement:
         """Return the query as SQL."""
         return render(self.dialect_of(query.table), query)
+
+    def remedy(self, error: Exception) -> str | None:
+        """Return what to try if no pattern of `remedies` matches the text."""
+        if isinstance(error, RowCountMismatch):
+            return "look for triggers, rules or policies on the table"
+        return super().remedy(error)
+
+    def words(self, error: Exception) -> str:
+        """Return the text of a driver's error."""
+        return str(error) if isinstance(error, RowCountMismatch) else super().words(error)
 
 
 class SqlFile(SqlDatabase[SqlSession_co]):

@@ -1,15 +1,11 @@
-"""Searches in SPL, and what is made of their results.
+"""Searches in SPL, and their results as answers.
 
-Splunk keeps text: a row is the event {"r": {column: "value", ...}}, without those that are NULL,
-and its fields are r.column. How many digits `stats` writes of a sum, mean or extreme is not
-documented. So values are never calculated with by the server, but counted as the texts that they
-are, and every aggregate is made of those counts, exactly; a statement has a search for each column,
-one a line.
+The number of digits of a sum, mean or extreme from `stats` is not documented. So the server only
+counts how often each text occurs, and every aggregate is calculated here from those counts,
+exactly. A statement has one search per column, each on its own line.
 """
 
 import json
-import re
-import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -28,42 +24,12 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import FLOATS, Table, TimeUnit, Type
-from simulator.errors import UnstorableError
 from simulator.modules.base import Unsupported
+from simulator.modules.splunk.wire import NULL, check_names, index
 
 Found: TypeAlias = Mapping[str, str]
 """A row of results: field -> text."""
 Row: TypeAlias = tuple[Any, ...]
-
-NULL = "(null)"
-"""Stands for NULL among the values of a field; no text of a row may be it."""
-BEFORE_TIME = r'^\{"r":\{"\w+":"'
-"""What stands in a line before its instant, which comes first."""
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
-
-def index(table: str) -> str:
-    """Return the index that holds a physical table: its name, as far as an index can have it.
-
-    What an index's name cannot say is told apart by a checksum behind it.
-    """
-    plain = re.sub(r"[^a-z0-9_-]", "_", table.lower()).lstrip("-_") or "table"
-    return plain if plain == table else f"{plain}-{zlib.crc32(table.encode()):08x}"
-
-
-def sourcetype(table: Table) -> str:
-    """Return what says how rows with this unit of time are read."""
-    return f"benchmark_{table.time_unit}"
-
-
-def check(table: Table) -> None:
-    """Raise UnstorableError if a column has a name that no field of JSON can have."""
-    for column in table.columns:
-        if not _PLAIN.fullmatch(column.name):
-            raise UnstorableError(
-                f"{table.name}: column {column.name!r}: a field's name is letters, digits and _; "
-                "rename it"
-            )
 
 
 def _quoted(text: str) -> str:
@@ -96,13 +62,13 @@ def buckets(name: str) -> str:
 
 
 def render(query: Query) -> Statement:
-    """Return a query as searches, one a line, with the query that says what to make of them."""
+    """Return a query as searches, one per line, with the query itself to merge their results."""
     return Statement("\n".join(_searches(query)), outputs(query), (query,))
 
 
 def _searches(query: Query) -> list[str]:
     table = query.table
-    check(table)
+    check_names(table)
     rows = f"search {_of(table.names)}"
     match query:
         case AggregateQuery():
@@ -112,9 +78,9 @@ def _searches(query: Query) -> list[str]:
             return [_counted(rows, table, keys, query.bucket, column) for column in columns]
         case NewestQuery():
             if table.time_unit is TimeUnit.NANOSECOND:
-                raise Unsupported("the order of events is known to the microsecond")
+                raise Unsupported("Splunk orders events to the microsecond")
             if table.column(query.tag).nullable:
-                raise Unsupported("`stats` leaves out rows whose tag is NULL")
+                raise Unsupported("`stats` omits rows whose tag is NULL")
             return [f"{rows} | stats latest(_raw) AS _raw BY {_field(query.tag)}"]
         case DistinctQuery():
             filled = _filled(table, query.columns)
@@ -151,7 +117,7 @@ def _counted(
     fields = [_field(name) for name in dict.fromkeys(named)]
     text = rows + _filled(table, named)
     if bucket is not None:
-        # Which bucket, and not when it starts: a small number, which is written as it is.
+        # The number of the bucket, not its start: small enough to be printed with every digit.
         text += f" | eval bucket=floor(tonumber({_value(table.time.name)})/{bucket})"
         fields.append("bucket")
     return f"{text} | stats count{' BY ' + ' '.join(fields) if fields else ''}"
@@ -166,7 +132,7 @@ def _filled(table: Table, columns: Sequence[str]) -> str:
 
 
 def typed(kind: Type, text: str | None) -> Any:
-    """Return what a value's text means; ValueError if it is none of that type."""
+    """Return the value of a text; ValueError if it does not belong to the type."""
     if text is None or text == NULL:
         return None
     if kind is Type.TEXT:
@@ -181,25 +147,25 @@ def rows_of(events: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
 
 
 def own(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
-    """Return the results of a text of the user's own, whose fields are named as the answer's."""
+    """Return the results of a user's own search, whose fields are named as the columns."""
     return [tuple(typed(c.type, row.get(c.name)) for c in columns) for row in results]
 
 
 class Counts:
-    """How often each value of one column was found, in one group."""
+    """How often each value of one column occurs in one group."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.values: dict[Any, int] = defaultdict(int)
 
     def add(self, value: Any, rows: int) -> None:
-        """Take in so many rows with a value."""
+        """Add rows with a value."""
         self.rows += rows
         if value is not None:
             self.values[value] += rows
 
     def aggregate(self, aggregate: Aggregate, *, is_float: bool) -> Any:
-        """Return an aggregate, exact; a mean or a sum of floats rounded once."""
+        """Return an aggregate, exact; a mean or a sum of floats is rounded once."""
         number = self.rows if aggregate.column is None else sum(self.values.values())
         match aggregate.function:
             case Function.COUNT:
@@ -225,7 +191,7 @@ def _order(value: Any) -> Any:
 
 
 def merged(query: AggregateQuery, found: Sequence[Iterable[Found]]) -> list[Row]:
-    """Return the groups' aggregates, made of the counts that each search has found."""
+    """Return the groups' aggregates, from the counts that each search found."""
     table = query.table
     columns = [*dict.fromkeys(a.column for a in query.aggregates)]
     groups: dict[Row, dict[str | None, Counts]] = {}

@@ -26,6 +26,16 @@ def test_every_target_is_listed_with_the_servers_it_was_verified_on():
         assert row["draft"] == (row["verified_on"] == "draft")
 
 
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_name_is_split_and_no_line_is_too_long_whatever_the_width(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = told().splitlines()[:-1]
+    names = [row["target"] for row in json.loads(told("--format=json"))]
+
+    assert max(map(len, lines)) <= width
+    assert [name for name in names if not any(line.split()[:1] == [name] for line in lines)] == []
+
+
 def test_one_target_is_told_with_its_modes_keys_and_options():
     text = told("postgresql")
     can = database_class("postgres").capabilities

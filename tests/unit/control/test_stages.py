@@ -32,7 +32,7 @@ def test_without_verification_rows_of_unknown_outcome_leave_the_verdict_unknown(
     stages.finish_insert([report])
 
     assert stages.verdict.status is Status.UNKNOWN
-    assert stages.verdict.reason.startswith("10 rows have no known outcome")
+    assert stages.verdict.reason.startswith("10 rows of unknown outcome")
 
 
 def test_a_run_in_which_no_row_was_acknowledged_fails_with_the_last_error(stages):

@@ -31,7 +31,7 @@ def one(path: Path, kind: str) -> dict[str, Any]:
 
 
 def values(node: Any, *keys: str) -> list[Any]:
-    """Everything that stands under one of the keys, at any depth."""
+    """All values of these keys, at any depth."""
     if isinstance(node, dict):
         found = [value for key, value in node.items() if key in keys]
         return found + [each for value in node.values() for each in values(value, *keys)]
@@ -41,7 +41,7 @@ def values(node: Any, *keys: str) -> list[Any]:
 
 
 def images(path: Path) -> list[str]:
-    """Images of manifests, and of values for the vendors' charts, which write them in two."""
+    """Images of manifests, and of charts' values, which split them into two keys."""
     found = values(documents(path), "image", "imageName", "serverImage", "Image")
     return ["{repository}:{tag}".format(**i) if isinstance(i, dict) else i for i in found]
 
@@ -66,14 +66,14 @@ def test_no_manifest_holds_a_credential(path):
     [path for path in FILES if path.name != "own-volume.yaml"],
     ids=lambda path: f"{path.parent.name}-{path.name}",
 )
-def test_databases_ask_for_nodes_of_their_own(path):
+def test_databases_select_nodes_of_their_own(path):
     selectors = values(documents(path), "nodeSelector")
     assert selectors
     assert all(selector == {"workload": "db"} for selector in selectors)
 
 
 @pytest.mark.parametrize("path", CLUSTERS, ids=lambda path: path.name)
-def test_one_target_reaches_postgresql_however_it_was_installed(path):
+def test_one_target_fits_every_way_to_install_postgresql(path):
     cluster = one(path, "Cluster")
     owner = cluster["spec"]["bootstrap"]["initdb"]
     target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["postgresql"]
@@ -86,7 +86,7 @@ def test_one_target_reaches_postgresql_however_it_was_installed(path):
     assert f"dbname={owner['database']} user={owner['owner']}" in target["connection_string"]
 
 
-def test_the_bench_profile_gives_each_instance_a_node_and_all_that_it_asks_for():
+def test_the_bench_profile_gives_each_instance_a_node_and_guaranteed_resources():
     spec = one(POSTGRESQL / "cluster-bench.yaml", "Cluster")["spec"]
 
     assert spec["instances"] == 3
@@ -95,7 +95,7 @@ def test_the_bench_profile_gives_each_instance_a_node_and_all_that_it_asks_for()
     assert spec["affinity"]["podAntiAffinityType"] == "required"
 
 
-def test_durability_is_left_as_postgresql_comes():
+def test_durability_settings_of_postgresql_are_its_defaults():
     weaker = {"fsync", "synchronous_commit", "full_page_writes", "wal_sync_method"}
 
     for path in CLUSTERS:
@@ -116,7 +116,7 @@ def test_a_lab_and_a_bench_profile_have_the_same_images_and_the_documents_size(f
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_the_target_elasticsearch_names_what_the_operator_makes(profile):
+def test_the_target_elasticsearch_names_the_operators_service_and_secrets(profile):
     name = one(DBINSTALL / f"elasticsearch/cluster-{profile}.yaml", "Elasticsearch")["metadata"][
         "name"
     ]
@@ -142,7 +142,7 @@ def test_the_target_opensearch_names_the_charts_service_and_secret(profile):
 @pytest.mark.parametrize(
     ("folder", "port"), [("timescaledb", None), ("cratedb", 4200), ("questdb", 9000)]
 )
-def test_a_target_reaches_what_a_statefulset_gives(folder, port, profile):
+def test_a_target_fits_the_service_of_a_statefulset(folder, port, profile):
     path = DBINSTALL / folder / f"statefulset-{profile}.yaml"
     target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"][folder]
     services = [d for d in documents(path) if d["kind"] == "Service"]
@@ -161,7 +161,7 @@ def test_a_target_reaches_what_a_statefulset_gives(folder, port, profile):
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_targets_reach_what_victoriametrics_and_quasardb_give(profile):
+def test_targets_fit_the_services_of_victoriametrics_and_quasardb(profile):
     targets = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
     for name, key, scheme in (("victoriametrics", "url", "http"), ("quasardb", "uri", "qdb")):
         path = DBINSTALL / name / f"statefulset-{profile}.yaml"
@@ -181,7 +181,7 @@ def test_targets_reach_what_victoriametrics_and_quasardb_give(profile):
     ("name", "folder"),
     [("mysql_innodb", "mysql"), ("mysql_myisam", "mysql"), ("mariadb", "mariadb")],
 )
-def test_a_target_reaches_what_the_statefulset_of_mysql_gives(name, folder, profile):
+def test_a_target_fits_service_and_secret_of_mysql(name, folder, profile):
     path = DBINSTALL / folder / f"statefulset-{profile}.yaml"
     target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"][name]
     service, statefulset = one(path, "Service"), one(path, "StatefulSet")
@@ -198,7 +198,7 @@ def test_a_target_reaches_what_the_statefulset_of_mysql_gives(name, folder, prof
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_a_target_reaches_what_clickhouses_operator_gives(profile):
+def test_a_target_fits_service_and_secret_of_clickhouse(profile):
     path = DBINSTALL / "clickhouse" / f"installation-{profile}.yaml"
     installation = one(path, "ClickHouseInstallation")
     target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["clickhouse"]
@@ -221,7 +221,7 @@ def test_clickhouses_replicas_reach_their_keeper():
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_a_target_reaches_what_mongodbs_operator_gives(profile):
+def test_a_target_fits_service_and_secret_of_mongodb(profile):
     cluster = one(DBINSTALL / "mongodb" / f"replicaset-{profile}.yaml", "MongoDBCommunity")
     target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["mongodb"]
     [user] = cluster["spec"]["users"]
@@ -237,7 +237,7 @@ def test_a_target_reaches_what_mongodbs_operator_gives(profile):
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_targets_reach_what_cass_operator_gives(profile):
+def test_targets_fit_service_and_secret_of_cass_operator(profile):
     datacenter = one(DBINSTALL / "cassandra" / f"datacenter-{profile}.yaml", "CassandraDatacenter")
     name, spec = datacenter["metadata"]["name"], datacenter["spec"]
     targets = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
@@ -251,7 +251,7 @@ def test_targets_reach_what_cass_operator_gives(profile):
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_a_target_reaches_what_arangodbs_operator_gives(profile):
+def test_a_target_fits_service_and_secret_of_arangodb(profile):
     deployment = one(
         DBINSTALL / "arangodb" / f"arangodeployment-{profile}.yaml", "ArangoDeployment"
     )
@@ -264,7 +264,7 @@ def test_a_target_reaches_what_arangodbs_operator_gives(profile):
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_a_target_reaches_splunks_two_ports_and_nobody_agrees_for_the_user(profile):
+def test_a_target_fits_splunks_two_ports_and_no_file_accepts_its_terms(profile):
     path = DBINSTALL / "splunk" / f"statefulset-{profile}.yaml"
     target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["splunk"]
     service = one(path, "Service")
@@ -280,7 +280,7 @@ def test_a_target_reaches_splunks_two_ports_and_nobody_agrees_for_the_user(profi
 
 
 @pytest.mark.parametrize("profile", ["lab", "bench"])
-def test_a_target_reaches_iotdbs_nodes_which_sync_as_it_comes(profile):
+def test_a_target_fits_iotdbs_service_and_durability_is_its_default(profile):
     path = DBINSTALL / "iotdb" / f"statefulset-{profile}.yaml"
     target = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]["iotdb"]
     names = [each["metadata"]["name"] for each in documents(path) if each["kind"] == "Service"]
@@ -296,7 +296,7 @@ def test_a_target_reaches_iotdbs_nodes_which_sync_as_it_comes(profile):
     assert not {"wal_mode", "timestamp_precision"} & set(settings)
 
 
-def test_the_service_finds_the_pod_and_the_patch_its_volume():
+def test_the_service_selects_the_pod_and_the_patch_its_volume():
     service, statefulset = one(STATEFULSET, "Service"), one(STATEFULSET, "StatefulSet")
     template = statefulset["spec"]["template"]
     [patch] = values(documents(POSTGRESQL / "own-volume.yaml"), "initContainers")
@@ -323,7 +323,7 @@ def test_the_pod_meets_the_restricted_standard():
     }
 
 
-def test_every_folder_has_a_readme_and_stands_in_the_table():
+def test_every_folder_has_a_readme_and_a_row_in_the_table():
     table = (DBINSTALL / "README.md").read_text()
 
     for folder in [path for path in DBINSTALL.iterdir() if path.is_dir()]:

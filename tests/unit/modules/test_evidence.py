@@ -42,7 +42,12 @@ def test_a_record_replaces_the_earlier_one_of_its_target():
 
 
 def test_products_are_listed_once_with_their_versions():
-    servers = {"a": "PostgreSQL 15.18", "b": "PostgreSQL 17.11", "c": "Other 1", "d": "Other 1"}
+    servers = {
+        "a": "PostgreSQL 15.18 (Debian 1)",
+        "b": "PostgreSQL 17.11",
+        "c": "Other 1",
+        "d": "Other 1, in part",
+    }
     found = Evidence(module="db")
     for target, server in servers.items():
         found = found.with_record(record(target=target, server=server))

@@ -13,6 +13,7 @@ from simulator.data.query import DistinctQuery, RowsQuery
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import LANE_ROWS, Params, Workload
+from simulator.errors import counted
 from simulator.modules.base import BATCH, Unsupported
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.verdict import Check, RowSlice, Status, Verdict, VerifyMode
@@ -271,7 +272,7 @@ def test_uncertain_rows_that_are_not_stored_leave_the_dataset_incomplete(stored,
 
     assert verdict.status is Status.INCOMPLETE
     assert (verdict.uncertain_present, verdict.uncertain_absent) == (10 - absent, absent)
-    assert verdict.reason == f"{absent} rows whose send had no known outcome are not stored"
+    assert verdict.reason == f"{counted(absent, 'row')} of unknown outcome: not stored"
 
 
 @pytest.mark.parametrize("mode", COMPARED)
@@ -427,11 +428,11 @@ def test_a_mismatch_beats_unknown_and_unknown_beats_verified(outcomes, status):
     assert Verdict.of([check(ok) for ok in outcomes]).status is status
 
 
-def test_the_reason_tells_the_worst_checks_and_how_many_more():
+def test_the_reason_names_the_worst_checks_and_how_many_more():
     checks = [check(None, "open"), *(check(ok=False, name=f"w{n}") for n in range(7))]
-    told = [f"w{n}: expected 1, found 2" for n in range(5)]
+    shown = [f"w{n}: expected 1, found 2" for n in range(5)]
 
-    assert Verdict.of(checks).reason == "; ".join([*told, "and 2 more"])
+    assert Verdict.of(checks).reason == "; ".join([*shown, "and 2 more"])
 
 
 def test_a_slice_of_rows_is_every_step_th():

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a database out of the environment, as the official image does, and becomes the server:
+# Creates a database as the official image does, then starts the server. Variables:
 # POSTGRES_PASSWORD or POSTGRES_PASSWORD_FILE, POSTGRES_USER, POSTGRES_DB, PGDATA.
 set -eu
 umask 077

@@ -1,4 +1,4 @@
-"""deployment/rbac*.yaml: what the command line may do, and no more."""
+"""deployment/rbac*.yaml grants what the command line needs, and nothing else."""
 
 import pytest
 import yaml
@@ -30,7 +30,7 @@ def test_the_role_grants_what_check_asks_for_and_the_network_policy():
     assert granted(role) == {**needed, policies: needed["batch", "jobs"]}
 
 
-def test_whatever_the_chart_installs_may_be_installed_and_removed(rendered):
+def test_every_object_of_the_chart_may_be_installed_and_removed(rendered):
     role, _ = documents("rbac.yaml")
     kinds = {each["kind"].lower() for objects in rendered.values() for each in objects}
 

@@ -1,0 +1,124 @@
+"""The options of commands: their types, their groups in --help, and all problems at once."""
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import click
+
+from cli import config as configuration
+from cli.host.program import SCRIPT, program
+from cli.quantities import parse_count, parse_counts, parse_duration_s, parse_instant, parse_number
+from simulator.errors import ConfigError
+
+_PROBLEMS = "problems"
+_OTHERS = "Other options"
+_LAST = ("Run and output", "Kubernetes", _OTHERS)
+_Value = TypeVar("_Value")
+
+
+class Command(click.Command):
+    """A command that reports all unusable options at once and lists its options in groups."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options; ConfigError with everything that is wrong with them."""
+        problems = ctx.meta[_PROBLEMS] = []
+        rest = super().parse_args(ctx, args)
+        if problems and not ctx.resilient_parsing:  # that of shell completion
+            raise ConfigError(problems)
+        return rest
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options group by group; those of every command come last."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record:
+                groups.setdefault(getattr(parameter, "group", _OTHERS), []).append(record)
+        for title in sorted(groups, key=lambda title: _LAST.index(title) if title in _LAST else -1):
+            with formatter.section(title):
+                formatter.write_dl(groups[title], col_max=24)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples with the name by which the program was called."""
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write_text(self.epilog.replace(f"python {SCRIPT}", program()))
+
+
+class _Option(click.Option):
+    """An option of a Command: it belongs to a group and collects what is wrong with its value."""
+
+    def __init__(self, *args: Any, group: str = _OTHERS, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.group = group
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        try:
+            return super().process_value(ctx, value)
+        except click.BadParameter as error:
+            ctx.meta[_PROBLEMS].append(_sentence(self, error))
+            return None
+
+
+def _sentence(option: click.Option, error: click.BadParameter) -> str:
+    if isinstance(error, click.MissingParameter):
+        return f"{option.opts[0]}: is required"
+    return f"{option.opts[0]}: {error.message.rstrip('.')}"
+
+
+option = functools.partial(click.option, cls=_Option)
+
+
+def complete_target(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Return the targets whose names begin with what was typed, for shell completion."""
+    try:
+        names = configuration.load(ctx.params.get("config")).targets
+    except ConfigError:
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+config_option = option(
+    "--config",
+    "-c",
+    group="Target",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="File with the targets.  [default: config.yaml of the current folder, or else the one that"
+    " comes with the program]",
+)
+
+
+class _Parsed(click.ParamType[_Value], Generic[_Value]):
+    """A value that one function parses; the text of its ValueError is what was expected."""
+
+    def __init__(self, name: str, parse: Callable[[str], _Value]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> _Value:
+        if not isinstance(value, str):
+            return value  # type: ignore[no-any-return] # the default
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(word.strip() for word in text.split(","))
+    if not all(names):
+        raise ValueError(f"expected names separated by commas, got {text!r}")
+    return names
+
+
+COUNT = _Parsed("count", parse_count)
+COUNTS = _Parsed("n,n-m,...", parse_counts)
+NUMBER = _Parsed("number", parse_number)
+DURATION_S = _Parsed("duration", parse_duration_s)
+INSTANT = _Parsed("instant", parse_instant)
+NAMES = _Parsed("a,b,...", _names)

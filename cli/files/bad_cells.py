@@ -1,0 +1,123 @@
+"""What happens to cells that do not have their column's type (`--on-error`)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cli.files.cells import CellType, TextInstead, present, widened
+from cli.files.request import Request
+from cli.files.source import SHOWN_CASES, Portion, Source
+from simulator.data.block import Array
+from simulator.data.schema import Column, Role
+from simulator.data.workloads.file import BadCells, OnError
+from simulator.errors import ConfigError
+
+_MAX_SHOWN = 40
+
+
+class Retyped(Exception):
+    """A column needs another type than its first cells suggest."""
+
+    def __init__(self, index: int, cell_type: CellType) -> None:
+        super().__init__(index)
+        self.index = index
+        self.cell_type = cell_type
+
+
+@dataclass(slots=True)
+class _Tally:
+    count: int = 0
+    first: list[tuple[int, str]] = field(default_factory=list)
+    """Row and content of the first few."""
+
+
+class Checker:
+    """Parses portion after portion, and does with bad cells what the user chose."""
+
+    def __init__(
+        self, request: Request, source: Source, columns: Sequence[Column], types: Sequence[CellType]
+    ) -> None:
+        self._request = request
+        self._source = source
+        self._columns = columns
+        self._types = types
+        self._tallies: dict[int, _Tally] = {}
+
+    def checked(self, portion: Portion) -> Portion:
+        """Return a portion's typed values; Retyped or ConfigError for a bad cell, as chosen."""
+        arrays, kept = [], np.ones(len(portion.rows), np.bool_)
+        problems = []
+        for index, cells in enumerate(portion.columns):
+            array, bad = self._types[index].parse(cells)
+            if self._columns[index].role is Role.TIME:
+                bad = bad | ~present(array)
+            arrays.append(array)
+            if not bad.any():
+                continue
+            wider = widened(self._types[index], cells.filter(pa.array(bad)))
+            if wider:
+                raise Retyped(index, wider)
+            first = int(bad.argmax())
+            problem = self._problem(index, int(portion.rows[first]), cells[first])
+            if problem:
+                problems.append(problem)
+            elif self._request.on_error is OnError.SKIP:
+                kept &= ~bad
+            self._count(index, cells, bad, portion.rows)
+        if problems:
+            raise ConfigError(problems)
+        if kept.all():
+            return Portion(arrays, portion.rows)
+        chosen = pa.array(kept)
+        return Portion([array.filter(chosen) for array in arrays], portion.rows[kept])
+
+    def _problem(self, index: int, row: int, cell: Any) -> str | None:
+        """Return why the bad cell stops the insert, if it does."""
+        action, column = self._request.on_error, self._columns[index]
+        is_time = column.role is Role.TIME
+        if action is OnError.SKIP or (action is OnError.NULL and not is_time):
+            return None
+        if action is OnError.TEXT and not is_time:
+            if not isinstance(self._types[index], TextInstead):
+                raise Retyped(index, TextInstead(self._types[index]))
+            return None
+        place = f"--data: {self._request.file}: {self._source.place(row)}, column {column.name!r}"
+        choices = "text, null or skip"
+        if is_time:
+            choices = "skip, as every row needs a time"
+        elif self._request.is_parquet:
+            choices = "null or skip"
+        content = _shown(cell)
+        wrong = f"{content} is not {self._types[index].expected}"
+        return f"{place}: {wrong}; correct it, or use --on-error {choices}"
+
+    def _count(self, index: int, cells: Any, bad: Array, rows: Array) -> None:
+        tally = self._tallies.setdefault(index, _Tally())
+        tally.count += int(bad.sum())
+        for at in np.flatnonzero(bad)[: SHOWN_CASES - len(tally.first)]:
+            tally.first.append((int(rows[at]), _shown(cells[int(at)])))
+
+    def bad_cells(self) -> tuple[BadCells, ...]:
+        """Return the bad cells of all portions, column by column."""
+        places = self._source.places(row for t in self._tallies.values() for row, _ in t.first)
+        return tuple(
+            BadCells(
+                column=self._columns[index].name,
+                expected=self._types[index].expected,
+                action=self._request.on_error,
+                count=tally.count,
+                first=tuple(f"{places[row]}: {shown}" for row, shown in tally.first),
+            )
+            for index, tally in sorted(self._tallies.items())
+        )
+
+
+def _shown(cell: Any) -> str:
+    value = cell.as_py()
+    if value is None:
+        return "no value"
+    text = repr(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 4]}...{text[-1]}"

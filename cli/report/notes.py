@@ -1,0 +1,94 @@
+"""The lines below a result's table: failures, warnings, configuration, server, machine."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cli.results import Result, RunRecord
+from simulator.errors import counted
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Status
+
+_NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
+
+
+def notes_of(result: Result, path: Path | None) -> Iterator[str]:
+    """Yield the lines below the table."""
+    if result.status != "done":
+        yield f"{result.status}: {result.cause}"
+        yield from _done_before(result)
+    yield from (f"mismatch: {text}" for text in mismatches_of(result))
+    yield from (f"warning: {text}" for text in result.warnings)
+    yield f"configuration: {_configuration(result)}"
+    if result.target_options:
+        yield f"target options: {_words(result.target_options)}"
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    if servers:
+        yield f"server: {servers[-1].version}; {servers[-1].durability}"
+    sizes = [run for run in result.runs if run.metrics and run.metrics.bytes_per_row]
+    if sizes and sizes[-1].metrics:
+        size, each = sizes[-1].outcome.size_bytes or 0, sizes[-1].metrics.bytes_per_row or 0.0
+        yield f"on disk after settle: {counted(size, 'byte')}, {each:.1f} bytes/row"
+    if result.ran_on:
+        yield f"cluster: {_cluster(result)}"
+    machine = result.machine
+    where = "command line" if result.ran_on else "client"
+    yield (
+        f"{where}: {machine.processor}, {counted(machine.cores, 'core')},"
+        f" {machine.memory_bytes / 2**30:.0f} GiB, {machine.system}, Python {machine.python}"
+    )
+    if path:
+        yield f"result file: {path}"
+
+
+def mismatches_of(result: Result) -> list[str]:
+    """Return what is wrong, incomplete or unknown, run by run."""
+    return [
+        f"{_place(run)}{run.outcome.verdict.reason}"
+        for run in result.runs
+        if run.outcome.verdict and run.outcome.verdict.status in _NOT_RIGHT
+    ]
+
+
+def _place(run: RunRecord) -> str:
+    """Return which run of a sweep it is; nothing for a verification, which has no workers."""
+    return f"{counted(run.workers, 'worker')}, run {run.run}: " if run.workers else ""
+
+
+def _done_before(result: Result) -> list[str]:
+    """Return what was done before the failure."""
+    inserts = result.kind is Kind.INSERT
+    if not inserts or not result.runs or not result.runs[-1].outcome.workers:
+        return []
+    last = result.runs[-1]
+    rows = sum(worker.rows for worker in last.outcome.workers)
+    prefilled = sum(worker.prefill_rows for worker in last.outcome.workers)
+    uncertain = last.metrics.uncertain_rows if last.metrics else 0
+    done = sum(run.outcome.status == "done" for run in result.runs)
+    last_one = f"{counted(rows, 'row')} acknowledged ({uncertain:,} uncertain"
+    before = f"before that: {counted(done, 'run')} done"
+    return [f"{before}; in the last one {last_one}, {prefilled:,} prefilled)"]
+
+
+def _configuration(result: Result) -> str:
+    words = [f"{result.kind} target={result.target} module={result.module} runner={result.runner}"]
+    return " ".join([*words, _words(result.configuration)])
+
+
+def _words(options: Mapping[str, Any]) -> str:
+    """Return options as key=value words; lists separated by commas."""
+    lists = {
+        key: ",".join(map(str, v)) for key, v in options.items() if isinstance(v, list | tuple)
+    }
+    return " ".join(f"{key}={lists.get(key, value)}" for key, value in options.items())
+
+
+def _cluster(result: Result) -> str:
+    """Return where the pods ran, and how many workers at most on each node."""
+    words = [f"{name} {value}" for name, value in result.ran_on.items()]
+    most: Counter[str] = Counter()
+    for run in result.runs:
+        most |= Counter(worker.node for worker in run.outcome.workers if worker.node)
+    nodes = ", ".join(f"{count} on {node}" for node, count in sorted(most.items()))
+    return ", ".join(words) + (f"; workers at most: {nodes}" if nodes else "")

@@ -1,0 +1,65 @@
+"""A result as JSON and CSV: the summary's figures as flat records, with every digit."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from cli.report.notes import mismatches_of
+from cli.report.summary import Row, summary_of
+from cli.results import Result
+from simulator.protocol.spec import Kind
+
+Record = dict[str, Any]
+
+
+def records_of(result: Result) -> list[Record]:
+    """Return a record for each row of the summary."""
+    summary = summary_of(result)
+    return [_record(result.kind, summary.subject, row) for row in summary.rows]
+
+
+def _record(kind: Kind, subject: str, row: Row) -> Record:
+    record: Record = {subject: row.name}
+    if subject == "workers":
+        record["runs"] = row.runs
+    for name, figure in row.figures.items():
+        record[name] = figure.value
+        if name == "rows_per_s_avg":
+            record["spread"] = figure.spread
+    if kind is Kind.QUERY:
+        record["executions"] = max((figure.n for figure in row.figures.values()), default=0)
+    if kind is Kind.VERIFY:
+        record |= {"expected": row.expected, "found": row.found}
+    record["verdict"] = row.verdict
+    return record
+
+
+def as_json(result: Result, path: Path | None) -> str:
+    """Return a result's summary, and what is needed to judge it, as JSON."""
+    shown = {
+        "kind": result.kind.value,
+        "target": result.target,
+        "status": result.status,
+        "cause": result.cause,
+        "exit_code": result.exit_code,
+        "rows": records_of(result),
+        "mismatches": mismatches_of(result),
+        "warnings": result.warnings,
+        "configuration": result.configuration,
+        "target_options": result.target_options,
+        "file": str(path) if path else None,
+    }
+    return json.dumps(shown, indent=1) + "\n"
+
+
+def as_csv(result: Result) -> str:
+    """Return a result's summary as CSV."""
+    records = records_of(result)
+    names = list(dict.fromkeys(key for record in records for key in record))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue()

@@ -1,0 +1,161 @@
+"""What a result says, as typed figures: made once, and shown as a table, JSON or CSV."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from cli.metrics import latency_of, merged
+from cli.results import Result, RunRecord
+from simulator.protocol.messages import QueryVerdict
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Status, Verdict
+
+
+class Unit(StrEnum):
+    """What a figure counts."""
+
+    ROWS_PER_S = "rows/s"
+    MILLISECONDS = "ms"
+    SECONDS = "s"
+    SHARE = "share"
+    """0..1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number, and what it stands on."""
+
+    value: float
+    unit: Unit
+    n: int
+    """How many measurements it is computed from: runs, sends or executions of a query."""
+    spread: float | None = None
+    """(highest - lowest) / mean of the runs; None for fewer than two runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a summary: a worker count, a step, a query or a check."""
+
+    name: str | int
+    runs: int
+    figures: Mapping[str, Figure]
+    """By name; empty where nothing could be measured."""
+    verdict: str
+    """The status in a word or two; the reason where nothing could be measured."""
+    expected: str = ""
+    found: str = ""
+    """Of a check: the values that were compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The rows of a result; runs that failed have none."""
+
+    kind: Kind
+    subject: str
+    """What a row is about: workers, level (rows in the tables before a step), query or check."""
+    rows: tuple[Row, ...]
+
+
+def summary_of(result: Result) -> Summary:
+    """Return the summary of a result."""
+    done = [run for run in result.runs if run.outcome.status == "done"]
+    if result.kind is Kind.VERIFY:
+        return Summary(result.kind, "check", tuple(row for run in done for row in _checks(run)))
+    if result.kind is Kind.QUERY:
+        return Summary(result.kind, "query", tuple(row for run in done for row in _queries(run)))
+    if result.configuration.get("steps"):
+        return Summary(result.kind, "level", tuple(map(_step, done)))
+    counts = dict.fromkeys(run.workers for run in done)
+    rows = (_workers(count, [run for run in done if run.workers == count]) for count in counts)
+    return Summary(result.kind, "workers", tuple(rows))
+
+
+def spread_of(rates: Sequence[float]) -> float | None:
+    """Return (highest - lowest) / mean; None for fewer than two rates, or none above 0."""
+    if len(rates) < 2 or not sum(rates):
+        return None
+    return (max(rates) - min(rates)) / (sum(rates) / len(rates))
+
+
+def _workers(count: int, runs: Sequence[RunRecord]) -> Row:
+    rates = [run.metrics.rows_per_s for run in runs if run.metrics]
+    reference = [run.metrics.rows_per_s_reference for run in runs if run.metrics]
+    n, spread = len(rates), spread_of(rates)
+    figures = {
+        "rows_per_s_min": Figure(min(rates), Unit.ROWS_PER_S, n),
+        "rows_per_s_max": Figure(max(rates), Unit.ROWS_PER_S, n),
+        "rows_per_s_avg": Figure(_mean(rates), Unit.ROWS_PER_S, n, spread),
+        "rows_per_s_reference_avg": Figure(
+            _mean(reference), Unit.ROWS_PER_S, n, spread_of(reference)
+        ),
+        **_sends(runs),
+    }
+    return Row(count, len(runs), figures, _worst(runs).value)
+
+
+def _step(run: RunRecord) -> Row:
+    rate = run.metrics.rows_per_s if run.metrics else 0.0
+    figures = {"rows_per_s": Figure(rate, Unit.ROWS_PER_S, 1), **_sends([run])}
+    return Row(run.level, 1, figures, _worst([run]).value)
+
+
+def _sends(runs: Sequence[RunRecord]) -> dict[str, Figure]:
+    latency = latency_of(merged(tuple(w for run in runs for w in run.outcome.workers)))
+    shares = [run.metrics.client_share for run in runs if run.metrics]
+    return {
+        "latency_p50_ms": Figure(latency.p50_ms, Unit.MILLISECONDS, latency.sends),
+        "latency_p99_ms": Figure(latency.p99_ms, Unit.MILLISECONDS, latency.sends),
+        "latency_max_ms": Figure(latency.max_ms, Unit.MILLISECONDS, latency.sends),
+        "client_share": Figure(_mean(shares), Unit.SHARE, len(shares)),
+    }
+
+
+def _queries(run: RunRecord) -> list[Row]:
+    durations: dict[str, list[float]] = defaultdict(list)
+    for worker in run.outcome.workers:
+        for times in worker.queries:
+            durations[times.name] += times.durations_s
+    return [_query(query, sorted(durations[query.name])) for query in run.outcome.queries]
+
+
+def _query(query: QueryVerdict, durations: Sequence[float]) -> Row:
+    if not durations:
+        return Row(query.name, 0, {}, query.verdict.reason)
+    values = {
+        "min": durations[0],
+        "max": durations[-1],
+        "avg": _mean(durations),
+        "p50": percentile(durations, 0.50),
+        "p99": percentile(durations, 0.99),
+    }
+    n = len(durations)
+    figures = {f"duration_s_{k}": Figure(v, Unit.SECONDS, n) for k, v in values.items()}
+    return Row(query.name, 1, figures, query.verdict.status.value + ", tuned" * query.tuned)
+
+
+def _checks(run: RunRecord) -> list[Row]:
+    statuses = {True: Status.VERIFIED, False: Status.MISMATCH, None: Status.UNKNOWN}
+    checks = run.outcome.verdict.checks if run.outcome.verdict else ()
+    return [
+        Row(check.name, 1, {}, statuses[check.ok].value, check.expected, check.found)
+        for check in checks
+    ]
+
+
+def percentile(ordered: Sequence[float], part: float) -> float:
+    """Return the smallest value that `part` of all values do not exceed."""
+    return ordered[max(-int(-len(ordered) * part // 1), 1) - 1]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _worst(runs: Sequence[RunRecord]) -> Status:
+    order = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN, Status.OFF, Status.VERIFIED)
+    verdicts: list[Verdict | None] = [run.outcome.verdict for run in runs]
+    found = {verdict.status if verdict else Status.UNKNOWN for verdict in verdicts}
+    return next(status for status in order if status in found)

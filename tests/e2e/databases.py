@@ -1,0 +1,118 @@
+"""The databases that `make e2e-db` installs from a plain manifest of dbinstall: one table.
+
+On the test cluster their images are built here, from Debian packages and from the servers that the
+tests use; on any other cluster they are those that the manifests name.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.images import base_image, built, image_folder
+from tests.integration.conftest import ROOT
+from tests.servers import SERVERS
+
+DBINSTALL = ROOT / "dbinstall"
+_COMMAND = re.compile(r"^ {4}(.*)$")
+
+
+@dataclass(frozen=True)
+class Database:
+    """A folder of dbinstall, and what is needed to run it on the test cluster."""
+
+    name: str
+    """Of its folder in dbinstall, and of the folder of its image."""
+    target: str
+    """In config.yaml."""
+    manifest: str = "statefulset-lab.yaml"
+    section: str = "Install"
+    """Of its README, with the commands that install, check and remove it."""
+    packages: tuple[str, ...] = ()
+    """From Debian, for the image."""
+    server: str = ""
+    """Of tests.servers, whose programs the image gets."""
+    options: tuple[str, ...] = ()
+    """Of the benchmark's command line."""
+
+    @property
+    def folder(self) -> Path:
+        return DBINSTALL / self.name
+
+    @property
+    def image(self) -> str:
+        """The name of the image that is built for the test cluster."""
+        return f"localhost/{self.name}:e2e"
+
+    def build(self) -> Path:
+        """Build the image, unless there is one of the same content; return the archive."""
+        options, version = [], ""
+        if self.server:
+            server = SERVERS[self.server]
+            server.install()
+            version = server.version
+            options = [f"--build-context=server={server.installed()}"]
+        base = base_image(*self.packages)
+        return built(self.image, image_folder(self.name), base, *options, version=version)
+
+    def manifest_text(self) -> str:
+        return (self.folder / self.manifest).read_text()
+
+    def manifest_with(self, image: str) -> str:
+        """Return the manifest, with another image."""
+        changed, count = re.subn(r"\bimage: \S+", f"image: {image}", self.manifest_text())
+        assert count == 1
+        return changed
+
+    def commands(self) -> tuple[str, str]:
+        """Return the README's commands that install and check the database, and those to remove it.
+
+        They are the indented lines of its section, in their order.
+        """
+        found: tuple[list[str], list[str]] = ([], [])
+        part = 0
+        for line in self._lines():
+            part = 1 if line.startswith("Remove") else part
+            command = _COMMAND.match(line)
+            if command:
+                found[part].append(command[1])
+        assert all(found), f"{self.name}: no commands to install or to remove"
+        return "\n".join(found[0]), "\n".join(found[1])
+
+    def _lines(self) -> Iterator[str]:
+        inside = False
+        for line in (self.folder / "README.md").read_text().splitlines():
+            if line.startswith("## "):
+                inside = line == f"## {self.section}"
+            elif inside:
+                yield line
+
+
+DATABASES = (
+    Database(
+        "postgresql",
+        target="postgresql",
+        manifest="statefulset.yaml",
+        section="StatefulSet",
+        packages=("postgresql-15",),
+    ),
+    Database("mariadb", target="mariadb", packages=("mariadb-server-core", "mariadb-client")),
+    Database(
+        "cassandra",
+        target="cassandra_sync",
+        manifest="statefulset.yaml",
+        section="StatefulSet",
+        packages=("openjdk-17-jre-headless",),
+        server="cassandra",
+        options=("--extra-option=replication_factor=1",),
+    ),
+    Database("questdb", target="questdb", packages=("openjdk-17-jre-headless",), server="questdb"),
+    Database(
+        "victoriametrics",
+        target="victoriametrics",
+        packages=("libzstd1",),
+        server="victoriametrics",
+    ),
+)
+POSTGRESQL = DATABASES[0]
+"""The database of all other end-to-end tests."""

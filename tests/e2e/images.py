@@ -1,0 +1,71 @@
+"""Images for the test cluster, built by its script and kept as archives."""
+
+import functools
+import hashlib
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import ROOT
+
+SCRIPT = ROOT / "tests" / "cluster" / "cluster.sh"
+_FOLDERS = ROOT / "tests" / "cluster" / "images"
+_CONTEXT = ROOT / "simulator"
+
+
+def script(*words: str) -> str:
+    """Run cluster.sh; return what it prints."""
+    done = subprocess.run(
+        [str(SCRIPT), *words], stdout=subprocess.PIPE, text=True, check=False, timeout=1800
+    )
+    if done.returncode:
+        pytest.fail(f"cluster.sh {' '.join(words)} failed: see above")
+    return done.stdout.strip()
+
+
+def base_image(*packages: str) -> Path:
+    """Return the archive of an image with Debian packages, named after the first."""
+    return Path(script("image", packages[0], *packages))
+
+
+def image_folder(name: str) -> Path:
+    """Return the folder of a database's Dockerfile."""
+    return _FOLDERS / name
+
+
+def app_image() -> Path:
+    """Return the archive of the image of collector and workers, built from the checkout."""
+    tag = f"docker.io/library/iot-database-benchmark:{version()}"
+    base = Path(script("python"))
+    return built(tag, _CONTEXT, base, f"--build-arg=VERSION={version()}")
+
+
+@functools.cache
+def version() -> str:
+    """Return the version of the checkout."""
+    text = (_CONTEXT / "__init__.py").read_text()
+    found = re.search(r'__version__ = "(.+)"', text)
+    assert found
+    return found[1]
+
+
+def built(tag: str, folder: Path, base: Path, *options: str, version: str = "") -> Path:
+    """Build a folder's Dockerfile on a base; return the archive.
+
+    An earlier archive of the same files, base and version is returned as it is; others are removed.
+    """
+    digest = hashlib.sha256(f"{base}\0{version}\0".encode())
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(folder)}\0".encode() + path.read_bytes())
+    name = "e2e-" + re.sub(r"\W", "-", tag.rpartition("/")[2].partition(":")[0])
+    archive = base.parent / f"{name}-{digest.hexdigest()[:12]}.tar"
+    if not archive.exists():
+        for old in base.parent.glob(f"{name}-*.tar"):
+            old.unlink()
+        print(f"e2e: building {tag}", flush=True)
+        base_option = f"--build-arg=BASE=docker-archive:{base}"
+        script("bud", tag, str(folder), str(archive), base_option, *options)
+    return archive

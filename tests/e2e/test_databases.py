@@ -1,0 +1,103 @@
+"""Databases installed by the commands of their READMEs, as they stand, and measured from pods.
+
+Only the image differs on the test cluster, which has no registry: see databases.py.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.databases import DATABASES, Database
+from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, report, waited
+from tests.e2e.images import script
+
+KINDS = "statefulsets,pods,services,configmaps,secrets,persistentvolumeclaims"
+IN_EVERY_NAMESPACE = {"configmap/kube-root-ca.crt"}
+
+
+@pytest.fixture(params=DATABASES, ids=lambda database: database.name)
+def database(request: pytest.FixtureRequest, kube: Kubernetes) -> Database:
+    """A database, whose image is on the nodes."""
+    found: Database = request.param
+    if kube.own:
+        script("load", str(found.build()))
+    return found
+
+
+@pytest.fixture
+def shell(
+    database: Database, namespace: Namespace, tmp_path: Path
+) -> Iterator[Callable[[str], str]]:
+    """Run a README's commands in the namespace, in a copy of its folder."""
+    folder = tmp_path / "dbinstall"
+    shutil.copytree(database.folder, folder)
+    if namespace.kube.own:
+        (folder / database.manifest).write_text(database.manifest_with(database.image))
+    config = tmp_path / "kubeconfig"
+    words = ("config", "view", "--raw", "--minify", "--flatten")
+    config.touch(mode=0o600)
+    config.write_text(namespace.kube.kubectl(*words))
+    environment = {**os.environ, **namespace.kube.environment, "KUBECONFIG": str(config)}
+
+    def run(commands: str) -> str:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=280,
+            cwd=folder,
+            env=environment,
+        )
+        assert done.returncode == 0, f"{commands}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    run(f"kubectl config set-context --current --namespace={namespace.name}")
+    return run
+
+
+def volumes(kube: Kubernetes, namespace: str) -> list[str]:
+    """Return the persistent volumes of a namespace's claims."""
+    items = kube.json("persistentvolumes")["items"]
+    claims = {item["metadata"]["name"]: item["spec"].get("claimRef", {}) for item in items}
+    return [name for name, claim in claims.items() if claim.get("namespace") == namespace]
+
+
+def test_a_database_is_installed_measured_and_removed(
+    database: Database,
+    namespace: Namespace,
+    shell: Callable[[str], str],
+    line_on: Callable[[Namespace], ClusterLine],
+) -> None:
+    install, remove = database.commands()
+    shell(install)
+    cli = line_on(namespace)
+    target = f"--target={database.target}"
+
+    size = ("--batch=1000", "--num-inserts=5000", "--workers=1,2", "--runs=1")
+    inserted = cli.insert(target, *size, *database.options, within_s=150)
+    assert inserted.code == 0, inserted.out + inserted.err
+    queried = cli.run("query", target, "--workers=2", "--runs=1", *database.options, within_s=90)
+    assert queried.code == 0, queried.out + queried.err
+
+    insert, query = cli.results()
+    for run in (*insert["runs"], *query["runs"]):
+        assert run["outcome"]["verdict"]["status"] == "verified"
+    assert [run["workers"] for run in insert["runs"]] == [1, 2]
+    report(inserted.out + queried.out)
+
+    shell(remove)
+    kube = namespace.kube
+    left = waited_for_removal(namespace)
+    assert left <= IN_EVERY_NAMESPACE
+    waited("its volumes are gone", lambda: not volumes(kube, namespace.name))
+
+
+def waited_for_removal(namespace: Namespace) -> set[str]:
+    """Return what is left once the pods have ended."""
+    waited("its pods are gone", lambda: not namespace.json("pods")["items"], 90)
+    return set(namespace.kubectl("get", KINDS, "--output=name").split())

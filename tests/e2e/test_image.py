@@ -1,0 +1,16 @@
+"""The image of collector and workers, as it is built for the cluster."""
+
+import pytest
+
+from tests.e2e.harness import Kubernetes
+from tests.e2e.images import app_image
+
+LIMIT_BYTES = 250e6
+"""With the base of the test cluster, Debian's Python, which takes 54 MB of it."""
+
+
+def test_the_image_is_small(kube: Kubernetes) -> None:
+    if not kube.own:
+        pytest.skip("the image of another cluster is built elsewhere")
+
+    assert app_image().stat().st_size < LIMIT_BYTES

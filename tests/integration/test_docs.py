@@ -1,0 +1,219 @@
+"""The commands in the documentation run as they are printed.
+
+A block "```sh" runs as it is, in a copy of the checkout, after the earlier blocks of its page.
+"```sh SERVER" needs that database server and runs where it is installed. "```sh cluster" and
+"```sh developer" need more than a test should start: each of their commands is checked for form
+(options parse, files and make targets exist), a case per command.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+import pytest
+
+from cli.main import commands
+from tests import ROOT
+from tests.servers import SERVERS
+
+PAGES = ["README.md", "CONTRIBUTING.md"]
+PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))
+CHECKED = ("cluster", "developer")
+TOOLS = ("docker", "helm", "kind", "kubectl", "minikube", "openssl", "podman", "sudo")
+"""Programs whose arguments are checked for files of this repository only."""
+_FENCE = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(rf"^\$? *(python|make|iotbench|pip|pytest|{'|'.join(TOOLS)}) ", re.MULTILINE)
+_VARIABLE = re.compile(r"^export (\w+)=.*\n", re.MULTILINE)
+"""How a page sets what the reader must fill in; the test fills it in."""
+_WITHIN_S = 240
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of commands."""
+
+    page: str
+    number: int
+    needs: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.page}-{self.number}"
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands, one string each, without comments."""
+        joined = self.text.replace("\\\n", " ")
+        lines = [re.sub(r"\s+#.*$", "", line).strip() for line in joined.splitlines()]
+        parts = [part for line in lines for part in re.split(r" *(?:&&|\|) *", line)]
+        return [" ".join(part.split()) for part in parts if part]
+
+
+def fences(page: str) -> Iterator[tuple[str, str]]:
+    """The language and the text of every fenced block."""
+    for indent, language, text in _FENCE.findall((ROOT / page).read_text()):
+        yield language.strip(), re.sub(rf"^{indent}", "", text, flags=re.MULTILINE)
+
+
+def blocks() -> Iterator[Block]:
+    for page in PAGES:
+        for number, (language, text) in enumerate(fences(page)):
+            kind, _, needs = language.partition(" ")
+            if kind == "sh":
+                yield Block(page, number, needs, text)
+
+
+BLOCKS = list(blocks())
+RUNNABLE = {page: [b for b in BLOCKS if b.page == page and not b.needs] for page in PAGES}
+ON_SERVERS = [b for b in BLOCKS if b.needs and b.needs not in CHECKED]
+CHECKS = [
+    (block, command) for block in BLOCKS if block.needs in CHECKED for command in block.commands
+]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of the checkout with a link to the environment, as a reader has it after make venv."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listing, capture_output=True, check=True, cwd=ROOT).stdout.decode()
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tmp_path / name)
+    (tmp_path / ".venv").mkdir()
+    for path in (ROOT / ".venv").iterdir():
+        if not path.name.startswith("ready"):
+            (tmp_path / ".venv" / path.name).symlink_to(path)
+    for name in ("ready", "ready-dev"):
+        (tmp_path / ".venv" / name).touch()
+    return tmp_path
+
+
+def run(checkout: Path, script: str, **environment: str) -> str:
+    """Run commands in one shell, as a reader who has activated the environment."""
+    path = f"{checkout / '.venv' / 'bin'}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=checkout,
+        env={**os.environ, "PATH": path, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_WITHIN_S,
+        check=False,
+    )
+    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if RUNNABLE[page]])
+def test_the_commands_of_a_page_run_as_they_are_printed(checkout, page):
+    printed = [run(checkout, block.text) for block in RUNNABLE[page]]
+
+    assert len(printed) == len(RUNNABLE[page])
+    if page == "README.md":
+        (sample, *_) = [text for language, text in fences(page) if not language]
+        heading = next(line for line in sample.splitlines() if "Workers" in line)
+        assert heading.split() in [line.split() for line in "\n".join(printed).splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("server_name", "block"),
+    [pytest.param(block.needs, block, id=block.name) for block in ON_SERVERS],
+)
+def test_the_commands_that_need_a_server_run_on_it(checkout, server_options, block):
+    (variable,) = _VARIABLE.findall(block.text)
+    options = dict(server_options)
+    reach = options.pop("connection_string")
+    reach += "".join(f" {name}={value}" for name, value in options.items())
+
+    run(checkout, _VARIABLE.sub("", block.text), **{variable: reach})
+
+
+@pytest.mark.parametrize(
+    "command", [pytest.param(command, id=f"{b.page}: {command}") for b, command in CHECKS]
+)
+def test_a_command_that_needs_more_is_well_formed(command):
+    words = [word for word in shlex.split(command) if not re.match(r"[A-Z]+=", word)]
+    match words:
+        case [("python" | ".venv/bin/python"), "run.py", *rest] | ["iotbench", *rest]:
+            assert_parses(rest)
+        case ["python", "-m", module, *_]:
+            assert find_spec(module)
+        case ["python", script, *_]:
+            assert (ROOT / script).is_file()
+        case ["make", *targets]:
+            dry = ["make", "--dry-run", "--old-file=.venv/ready", "--old-file=.venv/ready-dev"]
+            subprocess.run([*dry, *targets], cwd=ROOT, check=True, capture_output=True)
+        case ["pytest", *rest]:
+            helped = [".venv/bin/pytest", *rest, "--help"]
+            subprocess.run(helped, cwd=ROOT, check=True, capture_output=True)
+        case [tool, *rest]:
+            assert tool in (*TOOLS, "tr"), "a new program: say here how it is checked"
+            assert [word for word in rest if is_missing(word)] == []
+
+
+def is_missing(word: str) -> bool:
+    """Whether a word names a file of a folder of this repository that does not exist."""
+    folder, slash, _ = word.partition("/")
+    return bool(slash) and (ROOT / folder).is_dir() and not (ROOT / word).exists()
+
+
+def assert_parses(words: list[str]) -> None:
+    """The command exists and its options parse; nothing is run."""
+    name, *arguments = words
+    command = commands.commands[name]
+    with command.make_context(name, arguments) as context:
+        assert isinstance(context, click.Context)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_stands_in_a_block_that_is_tested(page):
+    text = (ROOT / page).read_text()
+    outside = _FENCE.sub("", text)
+
+    assert (
+        re.findall(r"^ {4,}(?:python run\.py|make|kubectl|helm) .*$", outside, re.MULTILINE) == []
+    )
+    for language, block in fences(page):
+        kind, _, needs = language.partition(" ")
+        assert kind == "sh" or not _COMMAND.search(block), block
+        assert needs in ("", *CHECKED, *SERVERS)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_in_a_sentence_exists(page):
+    outside = _FENCE.sub("", (ROOT / page).read_text())
+    makefile = (ROOT / "Makefile").read_text()
+
+    for text in re.findall(r"`([^`\n]+)`", outside):
+        match text.split():
+            case ["python", "run.py", name, *_] | ["iotbench", name, *_]:
+                assert name in (*commands.commands, "COMMAND"), text
+            case ["make", target, *_]:
+                assert re.search(rf"^[a-z -]*\b{target}\b[a-z -]*:", makefile, re.MULTILINE), text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page):
+    for link in re.findall(r"\]\(([^)]+)\)", (ROOT / page).read_text()):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        path = (ROOT / page).parent / file if file else ROOT / page
+        assert path.exists(), link
+        assert not anchor or anchor in anchors(path.read_text()), link
+
+
+def anchors(text: str) -> list[str]:
+    """The anchors that GitHub makes of the headings."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", each).strip().lower().replace(" ", "-") for each in headings]

@@ -1,0 +1,94 @@
+"""ToyDB, a complete module for a relational database as CONTRIBUTING describes one.
+
+Its server is Python's sqlite3; its SQL has backticks around names and its own types.
+"""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from simulator.data.query import Statement
+from simulator.data.schema import PrimaryKey, Table, Type, names_of
+from simulator.encode.objects import Objects
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Payload, Server
+from simulator.modules.base import Session as BaseSession
+from simulator.modules.shared import sql
+
+
+class Options(sql.SqlOptions):
+    path: str = Field(description="the database file")
+
+
+class Dialect(sql.Dialect):
+    types: ClassVar[Mapping[Type, str]] = {
+        **dict.fromkeys((Type.INT16, Type.INT32, Type.INT64, Type.TIMESTAMP), "BIGINT"),
+        **dict.fromkeys((Type.FLOAT32, Type.FLOAT64), "DOUBLE"),
+        Type.BOOL: "BOOLEAN",
+        Type.TEXT: "TEXT",
+    }
+    ids: ClassVar[Mapping[PrimaryKey, str]] = {PrimaryKey.DB: "`id` INTEGER PRIMARY KEY"}
+
+    def name(self, identifier: str) -> str:
+        return "`" + identifier.replace("`", "``") + "`"
+
+
+class Toy(sql.SqlDatabase["Session"]):
+    name = "toy"
+    capabilities = Capabilities(
+        modes={SINGLE: "one INSERT", BATCH: "one transaction"},
+        primary_keys={PrimaryKey.DB: "INTEGER PRIMARY KEY", PrimaryKey.CLIENT: "TEXT PRIMARY KEY"},
+        acknowledged="committed to the file",
+        indices=True,
+        embedded=True,
+    )
+    options_model = Options
+    remedies: ClassVar[Mapping[str, str]] = {"no such table": "run an insert first"}
+
+    def dialect_of(self, table: Table) -> Dialect:
+        return Dialect()
+
+    def connect(self) -> "Session":
+        return Session(sqlite3.connect(self.options.path))
+
+    def change(self, statements: Sequence[str]) -> None:
+        with self.administration() as session, session.connection as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    def settle(self, tables: Sequence[Table]) -> None:
+        self.change([f"ANALYZE {Dialect().name(name)}" for name in names_of(tables)])
+
+    def size_bytes(self, tables: Sequence[Table]) -> int | None:
+        return None
+
+    def describe(self) -> Server:
+        return Server(f"Toy {sqlite3.sqlite_version}", 1, "an acknowledged row is stored", None)
+
+
+class Session(BaseSession):
+    alive = True
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        marks = ", ".join("?" * len(table.columns))
+        insert = f"INSERT INTO {sql.target(Dialect(), table, name)} VALUES ({marks})"
+        rows_of = Objects(table.columns, table.time_unit).encode
+        return lambda block, rows: [(insert, batch) for batch in rows_of(block, rows)]
+
+    def send(self, payload: Payload) -> None:
+        with self.connection:  # commits, or rolls back after an error
+            sql.expect_rows(self.connection.executemany(*payload.data).rowcount, payload.rows)
+
+    def classify(self, error: Exception) -> Failure:
+        locked = isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+        return Failure.NOT_APPLIED if locked else Failure.FATAL
+
+    def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        return self.connection.execute(statement.text).fetchall()

@@ -1,0 +1,48 @@
+"""docs/cluster.md explains every failure that the command line recognises on a cluster."""
+
+import re
+
+import pytest
+
+from cli.cluster import diagnosis
+from tests import ROOT
+
+PAGE = (ROOT / "docs/cluster.md").read_text()
+MESSAGES = "\n".join(re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE))
+"""The first column of the table of messages."""
+REASONS = sorted(diagnosis._IMAGE_WAITS | diagnosis._START_WAITS)
+EXAMPLES = {
+    r"Insufficient (cpu|memory)": "Insufficient cpu",
+    r"node affinity|node selector": "node affinity",
+    r"denied the request|admission": "admission",
+    r"(secret|configmap) \"?[\w.-]+\"? not found": 'secret "..." not found',
+}
+"""What the page writes for a pattern that is not a plain text."""
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_reason_why_a_container_waits_is_explained(reason):
+    assert f"`{reason}`" in MESSAGES
+
+
+@pytest.mark.parametrize(
+    "pattern", [*diagnosis._SCHEDULING_REMEDIES, *diagnosis._EVENT_REMEDIES], ids=str
+)
+def test_every_message_with_a_remedy_is_explained(pattern):
+    example = EXAMPLES.get(pattern, pattern)
+
+    assert f"`{example}`" in MESSAGES
+    assert example == 'secret "..." not found' or re.search(pattern, example)
+
+
+def test_every_file_that_the_page_links_to_exists():
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", PAGE)
+
+    assert links
+    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
+    titles = [
+        re.sub(r"[^\w -]", "", t).lower().replace(" ", "-")
+        for t in re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
+    ]
+    anchors = re.findall(r"\]\(#([^)]+)\)", PAGE)
+    assert [anchor for anchor in anchors if anchor not in titles] == []

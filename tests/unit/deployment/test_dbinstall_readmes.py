@@ -1,0 +1,149 @@
+"""What the READMEs of dbinstall claim and command, and the settings that they depend on."""
+
+import re
+
+import pytest
+import yaml
+
+from tests.e2e.databases import DATABASES
+from tests.unit.deployment.test_dbinstall import DBINSTALL, documents, one, values
+
+FOLDERS = sorted(path for path in DBINSTALL.iterdir() if path.is_dir())
+INSTALLED = {database.name for database in DATABASES}
+PROFILES = ("lab", "bench")
+COMMAND = re.compile(r"^ {4}(.*)$", re.MULTILINE)
+MANIFEST = re.compile(r"(?:-f|--values|--patch-file) ([\w-]+\.yaml)")
+
+
+def readme(folder: str) -> str:
+    return (DBINSTALL / folder / "README.md").read_text()
+
+
+def commands(folder: str) -> str:
+    """Return the README's commands, one a line."""
+    text = re.sub(r"\\\n\s*", "", readme(folder))
+    return "\n".join(COMMAND.findall(text))
+
+
+def status(folder: str) -> str:
+    """Return the README's last section."""
+    return " ".join(readme(folder).partition("## Status, ")[2].split())
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_a_readme_claims_an_installation_only_where_a_test_does_it(folder):
+    claimed = status(folder.name)
+
+    assert ("installed on a three-node Kubernetes" in claimed) == (folder.name in INSTALLED)
+    assert ("make e2e-db" in claimed) == (folder.name in INSTALLED)
+    assert folder.name in INSTALLED or "Read, not installed" in claimed
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_every_manifest_in_a_command_exists_and_every_manifest_is_used(folder):
+    named = set(MANIFEST.findall(commands(folder.name)))
+    named |= set(re.findall(r"# or ([\w-]+\.yaml)", commands(folder.name)))
+
+    assert named == {path.name for path in folder.glob("*.yaml")}
+
+
+@pytest.mark.parametrize("database", DATABASES, ids=lambda database: database.name)
+def test_the_commands_of_an_installed_database_can_be_taken_from_its_readme(database):
+    install, remove = database.commands()
+
+    assert f"kubectl apply -f {database.manifest}" in install
+    assert "kubectl rollout status" in install
+    assert f"kubectl delete -f {database.manifest}" in remove
+    assert "kubectl delete pvc" in remove
+    assert (DBINSTALL.parent / "tests/cluster/images" / database.name / "Dockerfile").is_file()
+
+
+def test_cockroachdb_is_not_waited_for_before_its_init_job_runs():
+    (install,) = (line for line in commands("cockroachdb").splitlines() if "helm upgrade" in line)
+
+    assert "--wait" not in install
+    for profile in PROFILES:
+        (given,) = documents(DBINSTALL / f"cockroachdb/values-{profile}.yaml")
+        assert given["tls"] == {"enabled": False, "certs": {"selfSigner": {"enabled": False}}}
+
+
+def test_influxdb_3_can_write_where_it_makes_its_python_environment():
+    pod = one(DBINSTALL / "influxdb/influxdb3-lab.yaml", "StatefulSet")["spec"]["template"]["spec"]
+    mounts = {mount["mountPath"]: mount["name"] for mount in pod["containers"][0]["volumeMounts"]}
+
+    assert {"name": mounts["/plugins"], "emptyDir": {}} in pod["volumes"]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_splunk_does_not_change_the_owner_of_its_files(profile):
+    path = DBINSTALL / f"splunk/statefulset-{profile}.yaml"
+    (environment,) = values(documents(path), "env")
+
+    assert {"name": "SPLUNK_HOME_OWNERSHIP_ENFORCEMENT", "value": "false"} in environment
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_carbon_creates_and_updates_files_without_a_limit(profile):
+    path = DBINSTALL / f"graphite/statefulset-{profile}.yaml"
+    settings = one(path, "ConfigMap")["data"]["carbon.conf"].splitlines()
+    (mounts,) = values(documents(path), "volumeMounts")
+
+    assert settings[0] == "[cache]"
+    assert {"MAX_CREATES_PER_MINUTE = inf", "MAX_UPDATES_PER_SECOND = inf"} <= set(settings)
+    mounted = {mount["mountPath"]: mount.get("subPath") for mount in mounts}
+    assert mounted["/opt/graphite/conf/carbon.conf"] == "carbon.conf"
+    assert "GRAPHITE_MAX" not in path.read_text()
+
+
+def test_the_image_of_opentsdb_starts_from_exact_bases_that_the_readme_names():
+    bases = re.findall(
+        r"^FROM (\S+)", (DBINSTALL / "opentsdb/Dockerfile").read_text(), re.MULTILINE
+    )
+
+    assert len(bases) == 2
+    for base in bases:
+        assert re.search(r":\d+\.\d+\.\d+", base)
+        assert f"`{base}`" in readme("opentsdb")
+
+
+def test_clickhouses_operator_is_installed_without_its_hook():
+    assert "--set crdHook.enabled=false" in commands("clickhouse")
+
+
+def test_yugabytedbs_shell_is_called_by_its_absolute_path():
+    assert "-- /home/yugabyte/bin/ysqlsh" in commands("yugabytedb")
+
+
+def test_cassandras_batch_mode_comes_with_a_period_of_zero():
+    assert "commitlog_sync: batch\ncommitlog_sync_period: 0ms" in commands("cassandra")
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_quasardbs_memory_limits_are_below_the_containers(profile):
+    path = DBINSTALL / f"quasardb/statefulset-{profile}.yaml"
+    (environment,) = values(documents(path), "env")
+    given = {variable["name"]: variable.get("value") for variable in environment}
+    (limits,) = values(documents(path), "limits")
+
+    limit_bytes = int(limits["memory"].removesuffix("Gi")) * 2**30
+    soft_bytes, hard_bytes = (int(given[f"QDB_MEMORY_LIMIT_{name}"]) for name in ("SOFT", "HARD"))
+    assert soft_bytes < hard_bytes < 0.9 * limit_bytes
+
+
+def test_arangodb_is_waited_for_until_its_password_is_set():
+    waits = re.findall(r"--for=condition=(\w+) arangodeployment/arangodb", commands("arangodb"))
+
+    assert waits == ["Ready", "BootstrapCompleted"]
+
+
+def test_the_plain_cassandra_has_the_names_that_the_operator_gives():
+    path = DBINSTALL / "cassandra/statefulset.yaml"
+    targets = yaml.safe_load((DBINSTALL.parent / "config.yaml").read_text())["targets"]
+    service, statefulset = one(path, "Service"), one(path, "StatefulSet")
+    given = yaml.safe_load(one(path, "ConfigMap")["data"]["cassandra.yaml"])
+
+    assert service["metadata"]["name"] == targets["cassandra_sync"]["hosts"]
+    assert service["spec"]["selector"] == statefulset["spec"]["template"]["metadata"]["labels"]
+    secret = targets["cassandra_sync"]["password_from"]["secret"]
+    assert f"create secret generic {secret} " in commands("cassandra")
+    assert (given["commitlog_sync"], given["commitlog_sync_period"]) == ("periodic", "10000ms")

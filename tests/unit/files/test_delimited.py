@@ -1,0 +1,135 @@
+"""CSV and TSV files: delimiters, compression, headings, encodings, NULLs."""
+
+import gzip
+
+import pytest
+
+ROWS = [("t", "x", "s"), ("2024-01-01 09:30:00", "1", "a"), ("2024-01-01 09:31:00", "2", "b c")]
+STORED = {"t": [1704101400000000, 1704101460000000], "x": [1, 2], "s": ["a", "b c"]}
+
+
+def text(delimiter):
+    return "".join(f"{delimiter.join(row)}\n" for row in ROWS)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_detected(prepare, delimiter):
+    assert prepare(text(delimiter)).values == STORED
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("bars.tsv", text("\t").encode()),
+        ("bars.csv.gz", gzip.compress(text(",").encode())),
+        ("BARS.TSV.GZ", gzip.compress(text("\t").encode())),
+        ("parts.csv.gz", b"".join(gzip.compress(bytes([byte])) for byte in text(",").encode())),
+        ("mark.csv", b"\xef\xbb\xbf" + text(",").encode()),
+        ("windows.csv", text(",").replace("\n", "\r\n").encode()),
+        ("no_end.csv", text(",").rstrip("\n").encode()),
+        ("blank.csv", text(",").replace("\n", "\n\n").encode()),
+    ],
+)  # fmt: skip
+def test_the_same_rows_in_another_form(prepare, name, content):
+    assert prepare(content, name=name).values == STORED
+
+
+def test_a_delimiter_can_be_named(prepare, refused):
+    odd = text("^")
+
+    assert prepare(odd, delimiter="^").values == STORED
+    assert "--delimiter says what separates them" in refused(odd)
+    for wrong in ("::", "a", '"', "\n", "§"):
+        assert "--delimiter: expected one character" in refused(odd, delimiter=wrong)
+
+
+def test_a_comma_in_cells_is_no_delimiter(prepare):
+    german = "t;note\n2024-01-01;1,5\n2024-01-02;2,5 m\n"
+
+    assert prepare(german).values["note"] == ["1,5", "2,5 m"]
+
+
+def test_a_tab_in_a_heading_of_a_csv_file_is_no_delimiter_when_rows_do_not_have_it(prepare):
+    assert prepare("t,a\tb,c\td\n2024-01-01,1,2\n").types["a\tb"] == "int64"
+
+
+@pytest.mark.parametrize("name", ["x.xlsx", "x.gz", "x.parquet.gz", "csv"])
+def test_other_files_are_refused_by_their_name(refused, name):
+    assert "expected *.csv, *.tsv, *.csv.gz, *.tsv.gz or *.parquet" in refused("t\n", name=name)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("", "is empty; it needs a line with the names"),
+        ("\n\n", "is empty"),
+        ("t,x\n", "has no rows, only the heading (t, x)"),
+        ("t,x", "has no rows, only the heading (t, x)"),
+        ("1,2,3\n", "has one line only, which looks like data (1, 2, 3); add a line with"),
+        ("2024-01-01,a\n", "has one line only, which looks like data"),
+        ("2024-01-01,a\n2024-01-02,b\n", "has no heading: line 1, which looks like data"),
+        ("1,2\n3,4\n", "has no heading"),
+    ],
+)
+def test_a_file_without_heading_or_rows_is_refused(refused, content, reason):
+    assert reason in refused(content)
+
+
+def test_a_year_may_be_the_name_of_a_column(prepare):
+    assert prepare("t,2023,2024\n2024-01-01,1,2\n").types["2024"] == "int64"
+
+
+def test_a_missing_text_is_null_and_a_quoted_empty_one_is_not(prepare):
+    file = prepare('t,a,b,n\n2024-01-01,,"",\n2024-01-02,x,,NULL\n2024-01-03,NA,y,7\n')
+
+    assert file.values["a"] == [None, "x", "NA"]
+    assert file.values["b"] == ["", None, "y"]
+    assert file.values["n"] == [None, None, 7]
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b"t,temp\xe9rature\n2024-01-01,1\n", "line 1, column 2: b'temp\\xe9rature'"),
+        (b"t,s\n2024-01-01,ok\n2024-01-02,caf\xe9\n", "line 3, column 's': b'caf\\xe9'"),
+        (b't,s,u\n2024-01-01,"a\nb",ok\n2024-01-02,,\xff\n', "line 4, column 'u': b'\\xff'"),
+    ],
+)
+def test_bytes_that_are_not_utf8_are_named_with_line_and_column(refused, content, place):
+    said = refused(content)
+
+    assert f"{place} is not valid UTF-8; convert the file" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_utf16_is_named(refused):
+    assert "convert it, for example with iconv -f UTF-16" in refused("t,x\n1,2\n".encode("utf-16"))
+
+
+def test_a_cut_or_false_gzip_file_is_refused(refused):
+    content = gzip.compress(("t,x\n" + "2024-01-01,1\n" * 100_000).encode())
+
+    assert "cannot be read: Truncated" in refused(content[:-20], name="cut.csv.gz")
+    assert "cannot be read" in refused("t,x\n", name="plain.csv.gz")
+
+
+ROW = "2024-01-01,1\n"
+
+
+def test_a_row_with_a_wrong_number_of_cells_is_named(refused):
+    for many in (1, 500_000):
+        said = refused("t,x\n" + ROW * many + "2024-01-01\n" + ROW)
+        assert f"line {many + 2}: expected 2 cells as in the heading, found 1" in said
+        assert "--on-error skip" in said
+
+
+def test_rows_with_a_wrong_number_of_cells_can_be_skipped_and_later_lines_are_still_right(prepare):
+    ragged = "t,x\n" + ROW + "2024-01-01\n\n" + ROW * 400_000 + "a,b,c\n" + ROW
+    file = prepare(ragged, on_error="skip")
+
+    assert file.params.rows == 400_002
+    (bad,) = file.params.bad_cells
+    assert (bad.count, bad.first) == (2, ("line 3: 1", "line 400005: 3"))
+    assert "2 rows do not have 2 cells (line 3: 1, line 400005: 3)" in bad.describe()
+    wrong = prepare(ragged + "2024-01-01,one\n", on_error="skip").params.bad_cells
+    assert [bad.first[0] for bad in wrong] == ["line 3: 1", "line 400007: 'one'"]

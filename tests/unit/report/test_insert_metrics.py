@@ -1,0 +1,75 @@
+"""The numbers of a run, computed from what its workers measured."""
+
+import pytest
+
+from cli.metrics import insert_metrics, latency_of, merged
+from simulator.protocol.messages import Outcome, WorkerReport
+from simulator.protocol.verdict import RowSlice
+from tests.unit.report.made import histogram, outcome, worker
+
+
+def test_both_rates_are_computed_as_they_are_defined():
+    """300 rows; the last acknowledgement 5 s after the barrier; durations of 1.5 s and 4.5 s."""
+    workers = (
+        worker(0, rows=100, started=10.0, ended=11.5),
+        worker(1, rows=200, started=10.5, ended=15.0),
+    )
+    metrics = insert_metrics(outcome(*workers), 300)
+
+    assert metrics.rows == 300
+    assert metrics.rows_per_s == 300 / 5
+    assert metrics.rows_per_s_reference == 300 / 3
+
+
+def test_the_clients_share_is_all_that_neither_database_nor_schedule_took():
+    workers = (
+        worker(0, generate_s=0.5, encode_s=0.25, send_s=1.0, idle_s=0.5, cpu_s=1.0),
+        worker(1, ended=16.0, generate_s=0.25, encode_s=1.0, send_s=4.5, cpu_s=3.0),
+    )
+    metrics = insert_metrics(outcome(*workers), 200)
+
+    assert (metrics.client_share, metrics.cpu_share) == (2.0 / 8, 4.0 / 8)
+
+
+def test_a_last_send_that_failed_leaves_no_negative_share():
+    assert insert_metrics(outcome(worker(0, send_s=99.0)), 200).client_share == 0
+
+
+def test_counts_are_added_over_the_workers():
+    slices = (RowSlice(start=0, stop=10, step=1), RowSlice(start=11, stop=19, step=4))
+    workers = (
+        worker(0, uncertain=slices, retried=1, memory_peak_bytes=5),
+        worker(1, uncertain=slices[:1], retried=2, memory_peak_bytes=7),
+    )
+    metrics = insert_metrics(outcome(*workers), 200)
+
+    assert (metrics.uncertain_rows, metrics.retried, metrics.memory_peak_bytes) == (22, 3, 7)
+
+
+@pytest.mark.parametrize(("size", "expected"), [(8192, 8192 / 200), (None, None)])
+def test_bytes_per_row_are_of_what_the_tables_hold(size, expected):
+    assert insert_metrics(outcome(size_bytes=size), 200).bytes_per_row == expected
+
+
+def test_a_run_without_workers_has_no_rates():
+    metrics = insert_metrics(Outcome(status="failed"), 0)
+
+    assert (metrics.rows_per_s, metrics.rows_per_s_reference, metrics.client_share) == (0, 0, 0)
+    assert (metrics.latency.sends, metrics.latency.max_ms) == (0, 0)
+
+
+def test_a_lost_worker_does_not_hide_what_the_others_did():
+    lost = WorkerReport(index=1, error="lost", rows=50)
+    metrics = insert_metrics(outcome(worker(0), lost), 200)
+
+    assert (metrics.rows, metrics.rows_per_s) == (150, 75)
+
+
+def test_percentiles_of_all_workers_are_of_all_sends():
+    fast, slow = histogram(*[1.0] * 10), histogram(*range(10, 100))
+    latency = latency_of(merged((worker(0, latency=fast), worker(1, latency=slow))))
+    found = (latency.p50_ms, latency.p95_ms, latency.p99_ms, latency.p999_ms, latency.max_ms)
+
+    assert latency.sends == 100
+    assert found == pytest.approx((49, 94, 98, 99, 99), rel=2e-3)
+    assert latency.mean_ms == pytest.approx((10 + sum(range(10, 100))) / 100, rel=2e-3)

@@ -1,0 +1,363 @@
+"""A result as a table, JSON and CSV."""
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from cli.report.notes import mismatches_of
+from cli.report.records import records_of
+from cli.report.summary import percentile, spread_of, summary_of
+from cli.report.tables import printed
+from simulator.protocol.messages import QueryTimes, QueryVerdict, WorkerReport
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Check, Status, Verdict
+from tests.unit.report.made import SENDS, histogram, outcome, result, run, timed, worker
+
+
+def test_the_percentile_of_few_values_is_one_of_them():
+    """Nearest rank, counted in whole numbers."""
+    values = range(1, 1001)
+    ranks = {
+        (n, per_cent): max(-(-n * per_cent // 100), 1) for n in values for per_cent in (50, 99)
+    }
+    found = {(n, per_cent): percentile(range(1, n + 1), per_cent / 100) for n, per_cent in ranks}
+
+    assert found == ranks
+
+
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [([], None), ([5.0], None), ([0.0, 0.0], None), ([9.0, 11.0, 10.0], 0.2), ([4.0, 4.0], 0)],
+)
+def test_spread_is_the_range_over_the_mean(rates, expected):
+    assert spread_of(rates) == (expected if expected is None else pytest.approx(expected))
+
+
+def test_every_figure_has_its_unit_and_the_number_of_its_measurements():
+    summary = summary_of(result([timed(1.0, latency=SENDS), timed(2.0, latency=SENDS)]))
+    (row,) = summary.rows
+    found = {name: (figure.unit.value, figure.n) for name, figure in row.figures.items()}
+
+    assert (summary.subject, row.name, row.runs, row.verdict) == ("workers", 1, 2, "verified")
+    assert row.figures["rows_per_s_avg"].spread == pytest.approx(500 / 750)
+    assert found == {
+        **dict.fromkeys(
+            ("rows_per_s_min", "rows_per_s_max", "rows_per_s_avg", "rows_per_s_reference_avg"),
+            ("rows/s", 2),
+        ),
+        **dict.fromkeys(("latency_p50_ms", "latency_p99_ms", "latency_max_ms"), ("ms", 200)),
+        "client_share": ("share", 2),
+    }
+    asked, refused = summary_of(queried()).rows
+    assert {(figure.unit.value, figure.n) for figure in asked.figures.values()} == {("s", 4)}
+    assert (refused.figures, refused.verdict) == ({}, "not supported: no window functions")
+
+
+def test_a_row_of_insert_sums_up_the_runs_of_a_worker_count():
+    fast, slow = histogram(*[0.1] * 99), histogram(0.9)
+    runs = [
+        timed(1.0, latency=fast),
+        timed(2.0, latency=slow),
+        run(outcome(worker(0), worker(1))),
+    ]
+    one, two = records_of(result(runs))
+
+    assert [row["workers"] for row in (one, two)] == [1, 2]
+    assert (one["runs"], one["rows_per_s_min"], one["rows_per_s_max"]) == (2, 500, 1000)
+    assert (one["rows_per_s_avg"], one["rows_per_s_reference_avg"]) == (750, 750)
+    assert one["spread"] == pytest.approx(500 / 750)
+    assert two["rows_per_s_avg"] == 100
+    assert (one["latency_p50_ms"], one["latency_max_ms"]) == (0.1, 0.9)
+
+
+def test_failed_runs_are_not_in_the_table():
+    assert records_of(result([run(outcome(status="failed"))])) == []
+
+
+@pytest.mark.parametrize(
+    ("statuses", "worst"),
+    [
+        ([Status.VERIFIED, Status.VERIFIED], "verified"),
+        ([Status.VERIFIED, Status.OFF], "not verified"),
+        ([Status.OFF, Status.UNKNOWN], "unknown"),
+        ([Status.VERIFIED, None], "unknown"),
+        ([Status.UNKNOWN, Status.MISMATCH, Status.VERIFIED], "mismatch"),
+    ],
+)
+def test_the_worst_verdict_of_the_runs_stands_in_the_table(statuses, worst):
+    verdicts = [status and Verdict(status=status) for status in statuses]
+    (row,) = records_of(result([run(outcome(verdict=verdict)) for verdict in verdicts]))
+
+    assert row["verdict"] == worst
+
+
+def lines_of(text):
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+@pytest.fixture(autouse=True)
+def width(monkeypatch):
+    """Set the width of standard output; without that it is no terminal."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return lambda columns: monkeypatch.setenv("COLUMNS", str(columns))
+
+
+def test_the_table_of_an_insert_reads_as_it_should():
+    two = outcome(worker(0, latency=SENDS), worker(1, latency=SENDS))
+    shown = result([timed(1.0, latency=SENDS), run(two)], warnings=["slow"])
+
+    assert printed(shown, Path("results/r.json"), "table").splitlines() == [
+        "            Min     Max     Avg            p50    p99    Max",
+        "Workers  rows/s  rows/s  rows/s  Spread     ms     ms     ms  Client  Verdict",
+        78 * "─",
+        "      1   1,000   1,000   1,000       -  0.100  0.100  0.900    0.0%  verified",
+        "      2     100     100     100       -  0.100  0.100  0.900    0.0%  verified",
+        "",
+        "warning: slow",
+        (
+            "configuration: insert target=lite module=sqlite runner=local workers=1 num_inserts=100"
+            " batch=10"
+        ),
+        "server: SQLite 3; synced",
+        "on disk after settle: 8,192 bytes, 41.0 bytes/row",
+        "client: CPU, 8 cores, 16 GiB, Linux, Python 3.11.2",
+        "result file: results/r.json",
+    ]
+
+
+def sent(rate, slowest_ms=0.9):
+    return timed(1.0, rows=rate, latency=histogram(*[0.1] * 99, slowest_ms))
+
+
+WIDE = [
+    run(outcome(worker(0, rows=rows, ended=11.0, latency=histogram(4_321.0, 98_765.0))))
+    for rows in (12_345_678, 9_999_999)
+]
+
+
+def table_of(text):
+    """The lines of the table, up to the blank line below it."""
+    lines = text.splitlines()
+    return lines[: lines.index("")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "dropped"),
+    [
+        (60, "Min rows/s, Max rows/s, Max ms"),
+        (45, "Min rows/s, Max rows/s, Spread, p50 ms, Max ms"),
+        (80, "Min rows/s, Max ms"),
+        (None, "Min rows/s, Max ms"),
+        (91, ""),
+        (200, ""),
+    ],
+)
+def test_a_table_fits_the_width_and_names_the_columns_that_it_dropped(width, columns, dropped):
+    if columns:
+        width(columns)
+    limit = columns or 80
+    text = printed(result(WIDE), None, "table")
+
+    assert max(map(len, table_of(text))) <= limit
+    assert "11,172,838" in text
+    assert "verified" in text
+    assert ("9,999,999" in text) == (not dropped)
+    noted = f"not shown in {limit} columns: {dropped} (see them with --format json or csv)"
+    assert [line for line in text.splitlines() if "not shown" in line] == [noted] * bool(dropped)
+
+
+def test_a_small_table_keeps_all_its_columns_in_80():
+    text = printed(result([sent(99_999), sent(12_345)]), None, "table")
+
+    assert max(map(len, table_of(text))) <= 80
+    assert "not shown" not in text
+
+
+def test_the_table_of_steps_has_the_step_size_and_the_levels():
+    configuration = {"workers": [4], "num_inserts": 250, "steps": 2}
+    shown = result([timed(1), timed(2)], configuration=configuration)
+    shown.runs[1] = shown.runs[1].model_copy(update={"level": 1000})
+    text = printed(shown, None, "table")
+
+    assert lines_of(text)[0] == "Stepsize: 1000"
+    assert lines_of(text)[2].split()[:2] == ["Level", "Inserts/s"]
+    assert [line.split()[:2] for line in lines_of(text)[4:6]] == [["0", "1,000"], ["1000", "500"]]
+
+
+def queried(*, tuned=False):
+    times = QueryTimes(name="q", durations_s=(0.25, 0.75), answers=("d",))
+    verified = Verdict(status=Status.VERIFIED)
+    refused = Verdict(status=Status.UNKNOWN, reason="not supported: no window functions")
+    queries = (
+        QueryVerdict(name="q", statement="SELECT 1", tuned=tuned, verdict=verified),
+        QueryVerdict(name="u", statement="", tuned=False, verdict=refused),
+    )
+    workers = (
+        WorkerReport(index=0, queries=(times,)),
+        WorkerReport(index=1, queries=(times.model_copy(update={"durations_s": (1.0, 2.0)}),)),
+    )
+    return result([run(outcome(*workers, queries=queries))], kind=Kind.QUERY)
+
+
+def test_a_row_of_query_sums_up_all_workers():
+    asked, refused = records_of(queried())
+
+    assert asked == {
+        "query": "q",
+        "duration_s_min": 0.25,
+        "duration_s_max": 2.0,
+        "duration_s_avg": 1.0,
+        "duration_s_p50": 0.75,
+        "duration_s_p99": 2.0,
+        "executions": 4,
+        "verdict": "verified",
+    }
+    assert refused == {
+        "query": "u",
+        "executions": 0,
+        "verdict": "not supported: no window functions",
+    }
+
+
+def test_the_table_of_queries_reads_as_it_should():
+    lines = lines_of(printed(queried(tuned=True), None, "table"))
+
+    assert lines[1].split() == ["Query", "ms", "ms", "ms", "ms", "ms", "Verdict"]
+    assert [" ".join(line.split()) for line in lines[3:5]] == [
+        "q 250 2,000 1,000 750 2,000 verified, tuned",
+        "u - - - - - not supported: no window functions",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0.00002, "0.0200"),
+        (0.0000031416, "0.00314"),
+        (0.00012345, "0.123"),
+        (0.0012345, "1.23"),
+        (0.012345, "12.3"),
+        (0.12345, "123"),
+        (12.345, "12,345"),
+        (123.45, "123,450"),
+        (0.0, "0.00"),
+    ],
+)
+def test_a_query_time_is_shown_with_three_significant_digits(seconds, shown):
+    asked = queried()
+    workers = (
+        WorkerReport(
+            index=0, queries=(QueryTimes(name="q", durations_s=(seconds,), answers=("d",)),)
+        ),
+    )
+    asked.runs = [run(outcome(*workers, queries=asked.runs[0].outcome.queries))]
+
+    assert lines_of(printed(asked, None, "table"))[3].split()[1:6] == [shown] * 5
+
+
+def renamed(asked, name, reason):
+    """A result of queries with a longer name, and a longer reason for those not supported."""
+    (found,) = asked.runs
+    queries = []
+    for query in found.outcome.queries:
+        wrong = query.verdict.model_copy(update={"reason": reason})
+        queries.append(query.model_copy(update={"name": query.name + name, "verdict": wrong}))
+    workers = [
+        each.model_copy(
+            update={"queries": (each.queries[0].model_copy(update={"name": "q" + name}),)}
+        )
+        for each in found.outcome.workers
+    ]
+    return result([run(outcome(*workers, queries=tuple(queries)))], kind=Kind.QUERY)
+
+
+def test_a_long_reason_is_wrapped_and_a_long_name_drops_columns():
+    reason = "no window functions, and no other way to compute the newest row of each device here"
+    wrapped = printed(renamed(queried(), "-per-hour", reason), None, "table")
+    narrow = printed(renamed(queried(), "-per-" + 34 * "x", "no reason"), None, "table")
+
+    for text in wrapped, narrow:
+        assert max(len(line) for line in table_of(text)) <= 80
+    assert "not shown" not in wrapped
+    assert "u-per-hour" in wrapped
+    assert "not shown in 80 columns: Max ms (see" in narrow
+    assert "q-per-" + 34 * "x" in narrow
+
+
+def test_a_verification_shows_its_checks():
+    checks = [
+        Check(name="t: count", expected="2", found="1", ok=False),
+        Check(name="t: sum of x", expected="7", found="-", ok=None),
+    ]
+    found = run(outcome(verdict=Verdict.of(checks))).model_copy(update={"workers": 0})
+    shown = result([found], kind=Kind.VERIFY)
+
+    assert records_of(shown) == [
+        {"check": "t: count", "expected": "2", "found": "1", "verdict": "mismatch"},
+        {"check": "t: sum of x", "expected": "7", "found": "-", "verdict": "unknown"},
+    ]
+    lines = lines_of(printed(shown, None, "table"))
+    assert [line.split("  ")[0] for line in lines[:4:2]] == ["Check", "t: count"]
+    assert mismatches_of(shown) == ["t: count: expected 2, found 1"]
+
+
+def test_a_failure_is_shown_with_what_was_done_before():
+    failed = run(outcome(worker(0, prefill_rows=1000), status="failed"))
+    shown = result([run(), failed], status="failed", cause="disk is full")
+
+    assert lines_of(printed(shown, None, "table"))[4:6] == [
+        "failed: disk is full",
+        (
+            "before that: 1 run done; in the last one 100 rows acknowledged (0 uncertain,"
+            " 1,000 prefilled)"
+        ),
+    ]
+
+
+def test_what_is_wrong_or_unknown_is_told_run_by_run():
+    wrong = Verdict(status=Status.MISMATCH, reason="t: count: expected 2, found 1")
+    unknown = Verdict(status=Status.UNKNOWN, reason="no answer")
+    runs = [run(), run(outcome(verdict=wrong), number=2), run(outcome(verdict=unknown), number=3)]
+
+    assert mismatches_of(result(runs)) == [
+        "1 worker, run 2: t: count: expected 2, found 1",
+        "1 worker, run 3: no answer",
+    ]
+
+
+def test_json_has_the_rows_and_what_is_needed_to_judge_them():
+    shown = result([timed(1)], warnings=["slow"])
+    found = json.loads(printed(shown, Path("r.json"), "json"))
+
+    assert found.pop("rows") == records_of(shown)
+    assert found == {
+        "kind": "insert",
+        "target": "lite",
+        "status": "done",
+        "cause": "",
+        "exit_code": 0,
+        "mismatches": [],
+        "warnings": ["slow"],
+        "configuration": {"workers": [1], "num_inserts": 100, "batch": 10},
+        "target_options": {},
+        "file": "r.json",
+    }
+
+
+def test_csv_has_a_line_for_each_row():
+    lines = list(csv.DictReader(io.StringIO(printed(queried(), None, "csv"))))
+
+    assert [line["query"] for line in lines] == ["q", "u"]
+    assert lines[0]["duration_s_avg"] == "1.0"
+    assert lines[1]["duration_s_avg"] == ""
+
+
+def test_csv_keeps_every_digit():
+    shown = result([timed(math.pi)])
+    (line,) = csv.DictReader(io.StringIO(printed(shown, None, "csv")))
+
+    assert float(line["rows_per_s_avg"]) == records_of(shown)[0]["rows_per_s_avg"]

@@ -1,0 +1,135 @@
+"""Warnings: each names what was seen, why it matters, and what to do."""
+
+import pytest
+
+from cli.report.warnings import warnings_of
+from simulator.data.workloads.file import BadCells, FileParams, OnError
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import RowSlice, Status, Verdict
+from tests.unit.report.made import SERVER, outcome, result, run, timed, worker
+
+
+def test_a_quiet_sweep_has_no_warnings():
+    assert warnings_of(result([run(), run(number=2)])) == []
+
+
+def busy(client_s):
+    return run(outcome(worker(0, send_s=2.0 - client_s)))
+
+
+@pytest.mark.parametrize(("client_s", "warned"), [(1.0, False), (1.02, True)])
+def test_a_client_that_took_more_than_half_of_the_time_is_warned_of(client_s, warned):
+    told = warnings_of(result([busy(0.1), busy(client_s)]))
+
+    assert [text.partition(" of the time")[0] for text in told] == [
+        "1 worker: the client itself took 51%"
+    ] * warned
+
+
+def test_a_client_that_is_all_there_is_needs_no_warning():
+    nothing = SERVER.model_copy(update={"nodes": 0})
+    nothing_stored = outcome(worker(0, send_s=0.0), size_bytes=None, server=nothing)
+
+    assert warnings_of(result([run(nothing_stored)])) == []
+
+
+@pytest.mark.parametrize(("cores", "warned"), [(2, False), (1, True)])
+def test_more_workers_than_cores_are_warned_of(cores, warned):
+    told = warnings_of(result([run(outcome(worker(0), worker(1)))], cores=cores))
+
+    assert [text.partition(" of this")[0] for text in told] == ["2 workers share 1 core"] * warned
+
+
+@pytest.mark.parametrize(("seconds", "warned"), [(1.1, False), (1.12, True)])
+def test_runs_that_differ_by_more_than_a_tenth_are_warned_of(seconds, warned):
+    told = warnings_of(result([timed(1.0), timed(seconds)]))
+
+    assert ["the runs differ by 11% of their mean" in text for text in told] == [True] * warned
+
+
+def test_steps_may_differ():
+    configuration = {"workers": [1], "num_inserts": 1000, "steps": 2}
+
+    assert warnings_of(result([timed(1), timed(9)], configuration=configuration)) == []
+
+
+@pytest.mark.parametrize(("rate", "warned"), [(0, False), (1050, False), (1060, True)])
+def test_a_rate_that_was_not_reached_is_warned_of(rate, warned):
+    told = warnings_of(result([timed(1.0)], configuration={"rate": rate}))
+
+    assert ["only 1,000 of the requested 1,060 rows/s" in text for text in told] == [True] * warned
+
+
+def test_repeated_sends_are_warned_of():
+    (warning,) = warnings_of(result([run(outcome(worker(0, retried=2), worker(1, retried=1)))]))
+
+    assert warning.startswith("2 workers: 3 sends failed without effect and were repeated")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "known"),
+    [
+        (Verdict(status=Status.OFF), "it was not checked whether they are stored"),
+        (
+            Verdict(status=Status.INCOMPLETE, uncertain_present=2, uncertain_absent=1),
+            "after the run, 2 of them are stored and 1 are not",
+        ),
+    ],
+)
+@pytest.mark.parametrize("cause", ["", "connection reset"])
+def test_rows_of_unknown_outcome_are_warned_of_with_all_that_is_known(verdict, known, cause):
+    uncertain = (RowSlice(start=0, stop=9, step=4),)
+    found = outcome(worker(0, uncertain=uncertain, uncertain_cause=cause), verdict=verdict)
+    (warning,) = warnings_of(result([run(found)]))
+
+    last = f" (last error: {cause})" if cause else ""
+    assert warning.startswith(f"1 worker: 3 rows have no known outcome{last}, and rates do not")
+    assert known in warning
+    assert "log" not in warning
+
+
+def test_bad_cells_of_a_file_are_warned_of_for_insert_and_query():
+    bad = BadCells(
+        column="x", expected="a number", action=OnError.NULL, count=4, first=("line 2: 'a'",)
+    )
+    params = FileParams(
+        source="x.csv", sha256="", rows=1, table="x", columns=(), bad_cells=(bad,), folder=""
+    )
+    for kind in Kind.INSERT, Kind.QUERY:
+        found = result([run()], kind=kind)
+        found.dataset = found.dataset.model_copy(
+            update={"workload": "file", "params": params.model_dump(mode="json")}
+        )
+
+        (warning,) = warnings_of(found)
+        assert warning == (
+            "--data: column 'x': 4 cells are not a number (line 2: 'a', ...); stored as NULL, so"
+            " sums and averages do not include them; correct the file"
+        )
+
+
+@pytest.mark.parametrize(("durable", "warned"), [(True, False), (None, False), (False, True)])
+def test_an_acknowledgement_that_is_not_durable_is_warned_of(durable, warned):
+    server = SERVER.model_copy(update={"durable": durable})
+    told = warnings_of(result([run(outcome(server=server))]))
+
+    assert [text.partition(" (")[0] for text in told] == [
+        "an acknowledged row is not durable"
+    ] * warned
+
+
+def test_what_was_not_compared_is_warned_of_once():
+    left = Verdict(
+        status=Status.VERIFIED, not_compared=("events: max_a: why", "events: max_b: why")
+    )
+    (told,) = warnings_of(result([run(outcome(verdict=left)), run(outcome(verdict=left))]))
+
+    assert "verification compares: events: max_a: why; and 1 more, in the result file" in told
+
+
+def test_failed_runs_and_queries_are_not_warned_of():
+    failed = run(outcome(worker(0, retried=5), status="failed"))
+    queried = result([busy(2.0)], kind=Kind.QUERY)
+
+    assert warnings_of(result([failed])) == []
+    assert warnings_of(queried) == []

@@ -1,0 +1,122 @@
+"""Retired words stay out of code, documentation, messages, chart and install guides.
+
+`python -m tests.unit.test_words [FOLDER...]` lists every use, also in folders that are PENDING.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests import ROOT
+
+RETIRED = {
+    r"blot(s|ted|ting)?": "redact",
+    r"scrub(s|bed|bing)?": "redact",
+    r"stretch(es)?": "block",
+    r"tell(s|ing)?|told|untold": "the verb that fits: print, report, return, list, show, name",
+    r"whoever": "name the person or process",
+    r"(be|been|is|are|was|were) had": "available, tested, found",
+    r"(in )?(its|their|the server's) own words": "the server's message",
+    r"(come|comes|came|coming) to light": "appear",
+    r"(?<!line )feeds?": "dataset reader",
+    r"rights|a right(?= )": "permissions",
+    r"(a|one|rows per) send": "batch",
+    r"sends of": "batches of",
+    r"(is|are|was|were|has|have|that|be) (there|here) already|already there": "exists",
+    r"deal(s|t|ing)?(?! with)": "spread, distribute",
+    r"know(s)? (neither|no|of no)": "say what is missing",
+    r"of those that": "say which",
+    r"anew": "again",
+    r"quieten(s|ed)?": "stop other work on",
+    r"ceas(e|es|ed)": "stop",
+    r"[Ww]ho makes": "how it is generated",
+    r"what (came|comes) of": "outcome",
+    r"(lest|thereof|therein|whence|hitherto)": "plain words",
+}
+"""Pattern -> what to write instead. Case does not matter; `_` separates words."""
+
+PENDING: tuple[str, ...] = (
+    "cli/",
+    "dbinstall/",
+    "docs/databases.md",
+    "simulator/encode/",
+    "simulator/modules/",
+    "simulator/protocol/",
+    "tests/chart/",
+    "tests/contract/test_",
+    "tests/e2e/",
+    "tests/integration/",
+    "tests/perf/",
+    "tests/servers/",
+    "tests/standins/",
+    "tests/unit/cluster/",
+    "tests/unit/commands/",
+    "tests/unit/control/",
+    "tests/unit/modules/",
+    "tests/unit/report/",
+    "tests/unit/test_",
+)
+"""Folders and files that are not converted yet."""
+
+EXCEPTIONS = {
+    "LICENSE": "",
+    "tests/unit/test_words.py": "",
+    "tests/files/ohlcv.py": r"sink\.tell\(\)",
+}
+"""File -> a regular expression of the lines that may use a retired word; empty: all of them."""
+
+_TEXT = re.compile(r"\.(py|md|ya?ml|json|toml|tpl|txt|sh|conf|go|sql)$|/[A-Z]\w+$|^[A-Z]\w+$")
+_SKIPPED = re.compile(
+    r"recordings/|tests/files/format1/|\.sum$|simulator/modules/evidence/.*\.json$"
+)
+_PATTERNS = {
+    re.compile(rf"(?<![A-Za-z])({pattern})(?![A-Za-z])", re.IGNORECASE): better
+    for pattern, better in RETIRED.items()
+}
+
+
+@dataclass(frozen=True)
+class Use:
+    """A retired word in a line of a file."""
+
+    path: str
+    line: int
+    word: str
+    better: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.word!r} -> {self.better}"
+
+
+def uses() -> Iterator[Use]:
+    """Every retired word in the files of the repository."""
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listing, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    for name in names.splitlines():
+        path = ROOT / name
+        if not _TEXT.search(name) or _SKIPPED.search(name) or not path.is_file():
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if name in EXCEPTIONS and re.search(EXCEPTIONS[name], line):
+                continue
+            for pattern, better in _PATTERNS.items():
+                for match in pattern.finditer(line):
+                    yield Use(name, number, match.group(), better)
+
+
+def test_no_retired_word_is_used():
+    found = [use for use in uses() if not use.path.startswith(PENDING)]
+
+    assert not found, "\n" + "\n".join(map(str, found))
+
+
+def test_every_exception_is_a_file():
+    assert [name for name in EXCEPTIONS if not (ROOT / name).is_file()] == []
+
+
+if __name__ == "__main__":
+    for use in uses():
+        if use.path.startswith(tuple(sys.argv[1:]) or ""):
+            print(use)
