@@ -83,14 +83,14 @@ class LineProtocol:
         self._text = Text(_slots(table, name, dialect), Frame(b"", b"", b""), table.time_unit)
         self._checks = [(column.name, dialect.check(table, column)) for column in table.columns]
 
-    def encode(self, block: Block, rows_per_send: int) -> list[memoryview]:
-        """Return the block as payloads of `rows_per_send` rows each (the last may have fewer).
+    def encode(self, block: Block, batch_rows: int) -> list[memoryview]:
+        """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
         They are parts of one buffer, so that a client next to a busy server copies nothing.
         """
         for name, check in self._checks:
             check(block.data[name])
-        return self._text.windows(block, rows_per_send)
+        return self._text.windows(block, batch_rows)
 
 
 def marker(table: Table) -> str:

@@ -56,13 +56,13 @@ class Points:
     def encode(
         self,
         block: Block,
-        rows_per_send: int,
+        batch_rows: int,
         *,
         instead: Mapping[str, Array],
         limit_bytes: int | None = None,
         limit_rows: int | None = None,
     ) -> list[list[bytes]]:
-        """Return the block as payloads of `rows_per_send` rows each (the last may have fewer).
+        """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
         A payload is split into messages below `limit_bytes` and `limit_rows`. `instead` has values
         that replace a column's own, such as times in another unit.
@@ -74,7 +74,7 @@ class Points:
         written = [self._point(point, block, instead, known) for point in self._points]
         rows, keep = _beside(written, count)
         kept = None if keep is None else keep.view(np.bool_)
-        fitting = limit_rows or rows_per_send
+        fitting = limit_rows or batch_rows
         if limit_bytes is not None:
             frame = len(self._payload.before) + len(self._payload.after)
             fitting = min(fitting, (limit_bytes - frame) // rows.dtype.itemsize)
@@ -83,11 +83,11 @@ class Points:
                 f"{block.name}: a row takes up to {rows.dtype.itemsize} bytes, and the server "
                 f"takes messages of {limit_bytes}"
             )
-        if fitting >= rows_per_send:
-            return [[whole] for whole in cut(rows, kept, rows_per_send, self._payload)]
+        if fitting >= batch_rows:
+            return [[whole] for whole in cut(rows, kept, batch_rows, self._payload)]
         payloads = []
-        for start in range(0, count, rows_per_send):
-            share = slice(start, start + rows_per_send)
+        for start in range(0, count, batch_rows):
+            share = slice(start, start + batch_rows)
             share_kept = None if kept is None else kept[share]
             payloads.append(cut(rows[share], share_kept, fitting, self._payload))
         return payloads

@@ -56,8 +56,8 @@ class SeriesLines:
         self._write = {column.name: as_text(column.type, b",") for column, _ in self._fields}
         self._levels = {name: Rendered(write) for name, write in self._write.items()}
 
-    def encode(self, block: Block, rows_per_send: int, times: NDArray[np.int64]) -> list[bytes]:
-        """Return the block as payloads of `rows_per_send` rows each (the last may have fewer).
+    def encode(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> list[bytes]:
+        """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
         `times` replace the table's own.
         """
@@ -65,7 +65,7 @@ class SeriesLines:
         if not count:
             return []
         codes, labels = self._series(block)
-        runs = _runs(codes, len(labels), count, rows_per_send)
+        runs = _runs(codes, len(labels), count, batch_rows)
         instants = _INSTANTS(times)
         when_all = _Text(instants, None, runs)
         columns = []
@@ -76,7 +76,7 @@ class SeriesLines:
             text = _Text(self._written(column, data), valid, runs)
             heads = [head + tags + b'},"values":[' for tags in labels]
             columns.append((heads, text, when))
-        payloads: list[list[bytes | memoryview]] = [[] for _ in range(-(-count // rows_per_send))]
+        payloads: list[list[bytes | memoryview]] = [[] for _ in range(-(-count // batch_rows))]
         for line, (send, series) in enumerate(zip(runs.batches, runs.series, strict=True)):
             pieces = payloads[send]
             for heads, text, when in columns:
@@ -155,18 +155,18 @@ class _Text:
 _INSTANTS = as_text(Type.INT64, b",")
 
 
-def _runs(codes: NDArray[np.int64] | None, series: int, count: int, rows_per_send: int) -> _Runs:
+def _runs(codes: NDArray[np.int64] | None, series: int, count: int, batch_rows: int) -> _Runs:
     if codes is None:
         pieces = [
             (send, start)
-            for send, first in enumerate(range(0, count, rows_per_send))
-            for start in range(first, min(first + rows_per_send, count), _LINE_ROWS)
+            for send, first in enumerate(range(0, count, batch_rows))
+            for start in range(first, min(first + batch_rows, count), _LINE_ROWS)
         ]
         edges = np.array([*(start for _, start in pieces), count])
         return _Runs(None, edges, [send for send, _ in pieces], [0] * len(pieces))
     rows = np.arange(count)
-    pieces_of_a_send = -(-rows_per_send // _LINE_ROWS)
-    lines = rows // rows_per_send * pieces_of_a_send + rows % rows_per_send // _LINE_ROWS
+    pieces_of_a_send = -(-batch_rows // _LINE_ROWS)
+    lines = rows // batch_rows * pieces_of_a_send + rows % batch_rows // _LINE_ROWS
     lines = lines * series + codes
     order = np.argsort(lines, kind="stable")
     lines = lines[order]

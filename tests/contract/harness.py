@@ -78,11 +78,11 @@ class Wideset:
         database.settle(self.tables)
 
 
-def send(session: Session, batch: Block, mode: str, rows_per_send: int) -> None:
-    payloads = session.encode(batch, mode, rows_per_send)
+def send(session: Session, batch: Block, mode: str, batch_rows: int) -> None:
+    payloads = session.encode(batch, mode, batch_rows)
     assert sum(payload.rows for payload in payloads) == len(batch)
     for payload in payloads:
-        assert payload.rows <= rows_per_send
+        assert payload.rows <= batch_rows
         session.send(payload)
 
 

@@ -309,11 +309,11 @@ def test_both_formats_say_the_same_and_the_shorter_is_taken(victoria, unit):
     }
     batch = Block(table, 0, rows, data)
     found = []
-    for rows_per_send, path in ((1, "/write"), (10, "/write"), (1000, "/api/v1/import")):
+    for batch_rows, path in ((1, "/write"), (10, "/write"), (1000, "/api/v1/import")):
         victoria.drop([table])
         victoria.create([table], 10)
         with victoria.connect() as session:
-            payloads = session.encode(batch, BATCH, rows_per_send)
+            payloads = session.encode(batch, BATCH, batch_rows)
             assert {p.data[0].partition("?")[0] for p in payloads} == {path}
             for payload in payloads:
                 session.send(payload)

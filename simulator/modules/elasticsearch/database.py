@@ -62,7 +62,7 @@ class ElasticsearchOptions(HttpOptions):
         None, description="how often new rows become visible, such as 30s; -1: only when settling"
     )
     refresh: Literal["false", "true", "wait_for"] = Field(
-        "false", description="true, wait_for: a send returns once its rows are visible"
+        "false", description="true, wait_for: a batch is acknowledged once its rows are visible"
     )
     translog_durability: Literal["request", "async"] = Field(
         "request",

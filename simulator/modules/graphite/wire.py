@@ -28,7 +28,7 @@ _CHUNK = 1 << 16
 
 
 class CarbonError(Exception):
-    """A send that failed."""
+    """A batch could not be sent."""
 
 
 class NotSent(CarbonError):

@@ -133,8 +133,8 @@ def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
 
 
 def _times(query: AggregateQuery, column: Column, read: str, source: str) -> Iterator[Subquery]:
-    """Yield what tells the first and the last time of each series, or all times."""
-    if influxql.is_summed(query, column):  # Flux calculates ten times slower than InfluxQL tells
+    """Yield the statements for the first and last time of each series, or for all times."""
+    if influxql.is_summed(query, column):  # Flux is ten times slower than InfluxQL here
         yield influxql.values(query, column, source)
         return
     window = [f"window(every: {query.bucket * unit_ns(query.table)}ns)"] if query.bucket else []
@@ -209,7 +209,7 @@ def _typed(kind: str, cells: Sequence[str]) -> Sequence[Any]:
 
 
 def nanoseconds(text: str) -> int:
-    """Return an instant as it is told, with as many decimals as it has."""
+    """Return an instant as the server prints it, with its decimals."""
     seconds, _, fraction = text.removesuffix("Z").partition(".")
     since = datetime.fromisoformat(seconds + "+00:00") - _EPOCH
     return (since.days * 86_400 + since.seconds) * SECOND_NS + int(fraction.ljust(9, "0"))

@@ -4,7 +4,7 @@ It makes every request except the timed send: by its methods, and for InfluxQL, 
 method, by `call_api`, on which its methods are built. Its errors become those of shared/http.py.
 
 The timed send keeps its own connection (shared/http.py). Measured on InfluxDB 2.7.12 with prepared
-lines, the two alternating send by send, the median time of a send through the client's transport
+lines, the two alternating by batch, the median time of a batch through the client's transport
 (`rest_client.request`) gave 0.69 of the rate with 1 row, 0.85 with 100, 0.89 with 1,000 and 0.90
 with 5,000; through its urllib3 pool directly 0.75, 0.88, 0.89 and 0.99. The client takes 0.3 ms
 more processor time for each request.

@@ -247,7 +247,7 @@ def _newest(query: NewestQuery, source: str) -> Subquery:
 
 
 def _distinct(query: DistinctQuery, source: str) -> Subquery:
-    """Return what counts different rows, which InfluxDB tells apart by tags and time."""
+    """Return the statements that count distinct rows; tags and time identify a row in InfluxDB."""
     table, columns = query.table, {*query.columns}
     by = [column.name for column in table.tags if column.name in columns]
     name = identifier(marker(table))

@@ -92,14 +92,14 @@ class Bodies:
         self._plain_tags = Rendered(lambda levels: _is_plain(levels.tobytes().decode("latin1")))
 
     def encode(
-        self, block: Block, rows_per_send: int, times: NDArray[np.int64]
+        self, block: Block, batch_rows: int, times: NDArray[np.int64]
     ) -> tuple[str, Sequence[Body]]:
         """Return the path of the requests, and their bodies."""
-        if self._in_lines(block, rows_per_send, times):
-            return self._write, self._lines.encode(block, rows_per_send)
-        return "/api/v1/import", self._series.encode(block, rows_per_send, times)
+        if self._in_lines(block, batch_rows, times):
+            return self._write, self._lines.encode(block, batch_rows)
+        return "/api/v1/import", self._series.encode(block, batch_rows, times)
 
-    def _in_lines(self, block: Block, rows_per_send: int, times: NDArray[np.int64]) -> bool:
+    def _in_lines(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> bool:
         if not len(times) or not self._plain_names or times.min() < 1:
             return False
         series = 1
@@ -110,7 +110,7 @@ class Bodies:
             ):
                 return False
             series *= len(data.levels if isinstance(data, Coded) else np.unique(data.array))
-        return rows_per_send < _FEW_ROWS * min(series, rows_per_send)
+        return batch_rows < _FEW_ROWS * min(series, batch_rows)
 
 
 def _is_plain(text: str) -> bool:

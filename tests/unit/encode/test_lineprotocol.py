@@ -21,8 +21,8 @@ def batch(columns, time_unit=TimeUnit.MILLISECOND, name="m"):
     return Block(table, 0, np.arange(len(columns[0][1])), data)
 
 
-def encode(block, rows_per_send=10**6):
-    return LineProtocol(block.table, block.name).encode(block, rows_per_send)
+def encode(block, batch_rows=10**6):
+    return LineProtocol(block.table, block.name).encode(block, batch_rows)
 
 
 def values(items, dtype=np.int64, valid=None):

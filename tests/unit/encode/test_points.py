@@ -93,12 +93,12 @@ def test_what_lies_between_points_is_not_at_the_end():
     assert encoder.encode(block(), 2, instead={}) == [[b"[<7>;<-80>]"], [b"[<900>]"]]
 
 
-@pytest.mark.parametrize("rows_per_send", [1, 2, 3, 10])
+@pytest.mark.parametrize("batch_rows", [1, 2, 3, 10])
 @pytest.mark.parametrize("limits", [{}, {"limit_rows": 2}, {"limit_bytes": 300}])
-def test_cutting_changes_nothing(rows_per_send, limits):
+def test_cutting_changes_nothing(batch_rows, limits):
     batch = block(range(50), [row % 3 > 0 for row in range(50)], range(50))
-    sends = lines().encode(batch, rows_per_send, instead={}, **limits)
-    assert len(sends) == -(-50 // rows_per_send)
+    sends = lines().encode(batch, batch_rows, instead={}, **limits)
+    assert len(sends) == -(-50 // batch_rows)
     assert read(b"".join(b"".join(send) for send in sends)) == expected(batch)
     for send in sends:
         assert all(len(message) <= limits.get("limit_bytes", 10**6) for message in send)
