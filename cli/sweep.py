@@ -75,7 +75,12 @@ def _run(planned: PlannedRun, runner: Runner, redact: Redact, watch: Watch) -> O
 
 def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
     workers = [
-        worker.model_copy(update={"error": worker.error and redact(worker.error)})
+        worker.model_copy(
+            update={
+                "error": worker.error and redact(worker.error),
+                "uncertain_cause": redact(worker.uncertain_cause),
+            }
+        )
         for worker in outcome.workers
     ]
     return outcome.model_copy(update={"cause": redact(outcome.cause), "workers": tuple(workers)})

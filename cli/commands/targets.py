@@ -18,7 +18,8 @@ from cli.host.terminal import width_of
 from simulator.modules import database_class
 from simulator.modules.evidence import evidence
 
-_WIDE = 1000
+_UNBOUNDED = 1000
+"""Wider than any table."""
 _NAMES = ("Target", "Module", "Runner")
 
 
@@ -64,7 +65,7 @@ def _overview(rows: list[dict[str, Any]], console: Console) -> Table:
             modes, keys = ", ".join(row["insert_modes"]), ", ".join(row["primary_keys"])
             cells = (row["target"], row["module"], row["runner"], modes, keys, row["verified_on"])
             table.add_row(*cells[: len(titles)])
-        needed = Measurement.get(console, console.options.update(width=_WIDE), table).minimum
+        needed = Measurement.get(console, console.options.update(width=_UNBOUNDED), table).minimum
         if needed <= console.width or len(titles) == 1:
             return table
         titles.pop()

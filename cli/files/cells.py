@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -131,13 +131,14 @@ _GRAMMARS = (
     ),
 )
 _NUMBER = _GRAMMARS[1]
+_WITH_POINT = replace(_NUMBER, expected="a number with a decimal point")
+"""Of a column with decimal commas: these are bad cells, as 1,234 may mean two numbers."""
 
 
 class Written(CellType):
     """Numbers, booleans and ISO 8601 timestamps written in a CSV file."""
 
     def __init__(self, grammar: _Grammar) -> None:
-
         self._grammar = grammar
         self._arrow_type = grammar.arrow_type
         self.shown = str(grammar.arrow_type)
@@ -157,7 +158,6 @@ class Written(CellType):
         return values, bad | infinite
 
     def _parse_each(self, cells: Any) -> Parsed:
-
         cells = trimmed(cells)
         if self.type is Type.INT64:
             cells = pc.replace_substring_regex(cells, r"^\+", "")
@@ -171,7 +171,6 @@ class Written(CellType):
             return good.cast(self._arrow_type), bad | failed
 
     def _matches(self, cells: Any) -> Any:
-
         return pc.match_substring_regex(cells, self._grammar.pattern)
 
     def count(self, cells: Any) -> int:
@@ -202,7 +201,10 @@ def guessed(cells: Any) -> CellType:
     types = [Written(grammar) for grammar in _GRAMMARS]
     likely = max(types, key=lambda each: each.count(cells))  # the first of equals
     _, bad = likely.parse(cells)
-    return likely if 2 * int(bad.sum()) < present else Text()
+    if 2 * int(bad.sum()) < present:
+        return likely
+    commas = pc.match_substring_regex(cells, r"^[+-]?[0-9]+,[0-9]+$").true_count
+    return Written(_WITH_POINT) if 2 * commas > present else Text()
 
 
 def looks_like_data(names: Sequence[str]) -> bool:

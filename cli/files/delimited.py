@@ -72,6 +72,8 @@ class DelimitedSource(Source):
         """Return the lines where rows start; a cell may hold several lines."""
         wanted = set(rows)
         found = {row: f"row {row}" for row in wanted}  # for a cell beyond the limit of plain_csv
+        if not wanted:
+            return found
         number, line = 0, 1
         with self._opened() as file, contextlib.suppress(plain_csv.Error):
             text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="")

@@ -14,6 +14,8 @@ from simulator.data.workloads.file import FileParams
 from simulator.errors import counted
 
 _MAX_SHOWN = 26
+_UNBOUNDED = 1000
+"""Wider than any table."""
 
 
 def show(params: FileParams, file_types: Sequence[str], first: Sequence[Sequence[object]]) -> None:
@@ -35,7 +37,8 @@ def _fitting(
     """Return the table with as many of the first rows as the width has space for."""
     for rows in range(max(map(len, first), default=0), 0, -1):
         table = _table(params, types, first, rows)
-        if Measurement.get(console, console.options, table).maximum <= console.width:
+        unbounded = console.options.update(width=_UNBOUNDED)
+        if Measurement.get(console, unbounded, table).maximum <= console.width:
             return table
     return _table(params, types, first, 0)
 

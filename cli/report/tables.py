@@ -23,6 +23,8 @@ FORMATS = ("table", "json", "csv")
 
 _FLEXIBLE_WIDTH = 24
 """A longer verdict is wrapped before a column is dropped."""
+_UNBOUNDED = 1000
+"""Wider than any table."""
 _NAME_WIDTH = 40
 """A longer name of a query is wrapped."""
 
@@ -144,9 +146,8 @@ def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Col
     dropped: list[Column] = []
     for column in sorted((c for c in columns if c.drop), key=lambda column: column.drop):
         table = _drawn(summary, columns, flexible_width=_FLEXIBLE_WIDTH)
-        if Measurement.get(console, console.options.update(width=1000), table).maximum <= (
-            console.width
-        ):
+        unbounded = console.options.update(width=_UNBOUNDED)
+        if Measurement.get(console, unbounded, table).maximum <= console.width:
             break
         columns.remove(column)
         dropped.append(column)

@@ -1,4 +1,4 @@
-"""Writes rows: draws, encodes, sends, and decides what to do when a send fails."""
+"""Writes rows: draws, encodes, sends, and decides what to do when a batch fails."""
 
 import threading
 import time

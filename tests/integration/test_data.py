@@ -1,11 +1,13 @@
 """`insert --data` and the queries after it, from the outside."""
 
 import gzip
+import re
 import sqlite3
 from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from tests.files import ohlcv
 from tests.integration.conftest import CommandLine
 from tests.servers import Postgres
@@ -248,3 +250,13 @@ def test_a_file_being_read_can_be_interrupted(
 
     assert done.code == 130
     assert cli.leftovers() == []
+
+
+def test_the_error_in_the_documentation_is_the_one_that_is_printed(cli: CommandLine) -> None:
+    page = (ROOT / "docs" / "data-files.md").read_text()
+    (content,) = re.findall(r"cat > loads.csv <<'END'\n(.*?)END\n", page, re.DOTALL)
+    (cli.folder / "loads.csv").write_text(content)
+    stop = cli.run("insert", *SQLITE, "--data=loads.csv", "--time-format=%m/%d/%Y %I:%M %p", "-q")
+
+    assert stop.code == 2
+    assert f"    {stop.err.strip().removeprefix('error: ')}\n" in page

@@ -48,9 +48,9 @@ from simulator.encode.tablet import Tablets
 from simulator.encode.text import CSV, SQL, TSV, Text
 from simulator.modules.cratedb.query import CrateDialect
 from simulator.modules.cratedb.session import JSON
-from simulator.modules.graphite.session import lines as graphite_lines
+from simulator.modules.graphite.wire import lines as graphite_lines
 from simulator.modules.opentsdb.session import json_points
-from simulator.modules.victoriametrics.session import series_lines
+from simulator.modules.victoriametrics.wire import series_lines
 
 ARRAY = Frame(b"[", b",", b"]")
 BLOCK_ROWS = 8192
@@ -227,6 +227,10 @@ _POINTS = {
 }
 
 
+def encoded(encoder, rows_per_batch: int, block: Block) -> list:
+    return encoder.encode(block, rows_per_batch)
+
+
 def main() -> None:
     of = (TABLE.columns, TABLE.time_unit)
     encoders = {
@@ -255,7 +259,7 @@ def main() -> None:
         show("bson.encode", ROWS_PER_SEND, driver_bson, drawn[:2], loop_s)
         for rows_per_send in (ROWS_PER_SEND, 1):
             for name, encoder in encoders.items():
-                encode = partial(encoder.encode, rows_per_send=rows_per_send)
+                encode = partial(encoded, encoder, rows_per_send)
                 show(name, rows_per_send, encode, drawn, loop_s)
             for name, encoder in _POINTS.items():
                 encode = partial(points, encoder, rows_per_send=rows_per_send)

@@ -30,7 +30,7 @@ class Runner:
 
     def run(self, spec):
         told = f"no entry for {SECRETS['password']}"
-        worker = WorkerReport(index=0, error=told)
+        worker = WorkerReport(index=0, error=told, uncertain_cause=told)
         yield Outcome(status="failed", cause=f"worker 0: {told}", exit_code=1, workers=(worker,))
 
     def facts(self):

@@ -20,8 +20,10 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
-from simulator.modules.influxdb import influxql
-from simulator.modules.influxdb.answers import (
+from simulator.modules.shared import influxql
+from simulator.modules.shared.influxql import CHUNK_ROWS, QueryFailed
+from simulator.modules.shared.partials import Partial
+from simulator.modules.shared.subqueries import (
     NEWEST,
     ROWS,
     SECOND_NS,
@@ -33,8 +35,6 @@ from simulator.modules.influxdb.answers import (
     label,
     unit_ns,
 )
-from simulator.modules.influxdb.influxql import CHUNK_ROWS, ServerSaid
-from simulator.modules.shared.partials import Partial
 
 _FIRST_NS, _END_NS = -(2**63) + 2, 2**63 - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -176,7 +176,7 @@ def chunks(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
             names = row[1:]
         else:
             if names[:2] == ["error", "reference"]:
-                raise ServerSaid(row[1])
+                raise QueryFailed(row[1])
             if len(rows) == CHUNK_ROWS or (rows and rows[-1][0] != row[1]):
                 yield from _chunk(kinds, names, rows)
                 rows = []

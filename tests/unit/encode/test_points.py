@@ -14,7 +14,7 @@ from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.points import Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
-from simulator.modules.graphite.session import _lengths, _message, pickles
+from simulator.modules.graphite.wire import framed, path_lengths, pickles
 
 TIME = Column("time", Type.INT64, Role.TIME)
 SITE = Column("site", Type.TEXT, Role.TAG)
@@ -131,9 +131,9 @@ def test_every_number_comes_back(rows):
 @given(st.lists(st.tuples(FLOATS, st.booleans(), st.integers(-(2**53), 2**53)), min_size=1))
 def testpickles_are_what_python_reads(rows):
     batch = block(*zip(*rows, strict=True))
-    instead = {"time": batch.data["time"].array, "length of the path": _lengths(batch)}
+    instead = {"time": batch.data["time"].array, "length of the path": path_lengths(batch)}
     (messages,) = pickles(TABLE, "t").encode(batch, len(rows), instead=instead)
-    stream = _message("pickle", messages)
+    stream = framed(messages)
     (length,) = struct.unpack("!L", stream[:4])
     assert length == len(stream) - 4
     found = pickle.loads(stream[4:])

@@ -260,7 +260,7 @@ def test_csv_reads_back_with_the_csv_module(data, items):
 
 
 def test_csv_reads_back_with_arrow():
-    """Also told apart: NULL and the empty text."""
+    """NULL and the empty text also differ."""
     count = len(TEXTS)
     valid = np.arange(count) != 3
     batch = block(

@@ -1,4 +1,4 @@
-"""Senders: what is done when a send fails, and what is counted of it."""
+"""Senders: what they do when a batch fails, and what they count."""
 
 import threading
 
@@ -186,7 +186,7 @@ def test_attempts_are_bounded():
     assert database.attempts == MAX_ATTEMPTS
 
 
-def test_attempts_are_counted_anew_for_each_send():
+def test_attempts_are_counted_separately_for_each_batch():
     failures = [NOT_APPLIED] * (MAX_ATTEMPTS - 1)
     database = Database([*failures, None, *failures, None])
     sender = insert(database, rows=20)
@@ -380,7 +380,7 @@ def test_the_second_of_two_workers_sends_half_an_interval_later():
         (200_000, 0, 1, 200_000),
     ],
 )
-def test_long_sends_share_the_cost_of_a_stretch_and_others_do_not_wait_for_it(
+def test_long_batches_share_the_cost_of_a_block_and_others_do_not_wait_for_it(
     monkeypatch, rows_per_send, rate, in_flight, rows
 ):
     sender = sending.Sender(Database(), reader(), threading.Event())
