@@ -6,6 +6,7 @@ A table is a view of a result file; `python run.py show FILE` prints it again.
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from cli.host.folders import state_folder
 from cli.host.machine import Machine
 from cli.metrics import InsertMetrics
-from simulator.data.dataset import Dataset
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.protocol.messages import Outcome
 from simulator.protocol.spec import Kind
@@ -191,6 +192,18 @@ def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:
         result = read(path)
         if result.target == target:
             yield path, result
+
+
+def tables_left(folder: Path) -> dict[tuple[str, str], tuple[Path, Manifest]]:
+    """Return (target, table) -> the newest insert in a folder of results that wrote it."""
+    left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
+    for path in sorted(folder.glob(f"*-{Kind.INSERT}-*.json"), reverse=True):
+        with suppress(ConfigError):  # not a result file
+            result = read(path)
+            for table in DatasetReader(result.dataset).tables if result.manifest else ():
+                assert result.manifest
+                left.setdefault((result.target, table.name), (path, result.manifest))
+    return left
 
 
 def last_insert(folder: Path, target: str) -> tuple[Path, Manifest] | None:
