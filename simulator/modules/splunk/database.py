@@ -46,7 +46,7 @@ class SplunkOptions(HttpOptions):
     )
     acknowledge: bool = Field(
         default=False,
-        description="true: acknowledge a batch once its rows are indexed; the token must have indexer "
+        description="true: acknowledge a batch once its rows are indexed; the token needs indexer "
         "acknowledgement enabled",
     )
     quiet_s: float = Field(
