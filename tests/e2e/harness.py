@@ -232,13 +232,13 @@ class ClusterLine(CommandLine):
 
     def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
         own = [f"--config={self.config}", f"--namespace={self.namespace.name}"]
-        if command in ("insert", "query", "check"):
+        if command in ("insert", "query", "verify", "check"):
             file = self.folder / "values.yaml"
             file.write_text(yaml.safe_dump(dict(self.values)))
             own.append(f"--values={file}")
             image = self.namespace.kube.image
             own += [f"--image={image}"] if image else []
-        if command in ("insert", "query"):
+        if command in ("insert", "query", "verify"):
             own.append(f"--output={self.output}")
         self.temporary.mkdir(exist_ok=True)
         environment = {

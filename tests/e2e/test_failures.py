@@ -273,7 +273,7 @@ def test_helm_is_missing(cli: ClusterLine, tmp_path: Path) -> None:
         timed(lambda: cli.insert(POSTGRES, *QUICK), SOON_S),
         timed(lambda: cli.run("check", POSTGRES), SOON_S),
     ):
-        assert done.code == 1
+        assert done.code == 2
         assert "helm is not on the PATH" in done.err
         assert "https://helm.sh" in done.err
 
@@ -284,7 +284,7 @@ def test_helm_is_too_old(cli: ClusterLine, tmp_path: Path) -> None:
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     cli.environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = timed(lambda: cli.insert(POSTGRES, *QUICK), SOON_S)
-    assert done.code == 1
+    assert done.code == 2
     assert "helm v3.2.0+ge11b7ce is too old" in done.err
 
 
@@ -325,6 +325,21 @@ def test_ctrl_c_while_pods_start(cli: ClusterLine) -> None:
     done = timed(lambda: cli.finish(process), SOON_S)
     assert done.code == 130
     assert cli.result()["status"] == "interrupted"
+
+
+def test_a_second_sweep_on_the_database_is_refused(
+    cli: ClusterLine, line_on: Callable[[Namespace], ClusterLine]
+) -> None:
+    process = cli.inserting()
+    other = line_on(cli.namespace)
+    done = timed(lambda: other.insert(POSTGRES, *QUICK), SOON_S)
+    interrupted(process)
+    cli.finish(process)
+
+    assert done.code == 2
+    assert "another run is in progress on this database: `insert --target" in done.err
+    assert "cleanup -n" in done.err
+    assert other.insert(POSTGRES, *QUICK).code == 0
 
 
 def test_ctrl_c_twice(cli: ClusterLine) -> None:

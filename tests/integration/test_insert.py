@@ -331,5 +331,9 @@ def test_no_summary_in_the_help_is_cut(cli: CommandLine) -> None:
             [sys.executable, str(ROOT / "run.py"), *command.split(), "--help"],
             capture_output=True, text=True, check=True, env={**os.environ, **cli.environment},
         )  # fmt: skip
-        cut = [line for line in process.stdout.splitlines() if line.endswith("...")]
+        cut = [
+            line
+            for line in process.stdout.splitlines()
+            if line.endswith("...") and "Usage" not in line
+        ]
         assert cut == []
