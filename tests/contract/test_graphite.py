@@ -71,8 +71,13 @@ def test_the_published_queries_are_summaries_of_each_series():
         f'summarize({path}.sequence_number,"172800s","count",true)',
     ]
     assert texts["temperature-stats-per-device"].splitlines()[1:] == [
-        f'summarize({path}.temperature,"172800s","{function}",true)'
-        for function in ("max", "sum", "count", "min")
+        f'summarize({path}.{field},"172800s","{function}",true)'
+        for field, function in (
+            ("temperature", "max"),
+            ("temperature", "sum"),
+            ("sequence_number", "count"),
+            ("temperature", "min"),
+        )
     ]
     assert texts["newest-per-device"].splitlines()[1:] == [
         f'summarize({path}.temperature,"172800s","last",true)'
