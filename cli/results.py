@@ -5,6 +5,8 @@ A table is a view of a result file; `python run.py show FILE` prints it again.
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from cli.host.folders import state_folder
 from cli.host.machine import Machine
 from cli.metrics import InsertMetrics
-from simulator.data.dataset import Dataset
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.protocol.messages import Outcome
 from simulator.protocol.spec import Kind
@@ -65,7 +67,9 @@ class Result(BaseModel):
     module: str
     runner: str
     configuration: dict[str, Any]
-    """Every option of the command and of the target, without credentials."""
+    """The options of the command. In files of version 0.1.0 those of the target follow them."""
+    target_options: dict[str, Any] = {}
+    """The options of the target, without credentials."""
     machine: Machine
     ran_on: dict[str, str] = {}
     """The cluster, its version, the namespace and the image; empty for the local runner."""
@@ -105,12 +109,13 @@ def now_utc() -> datetime:
     return datetime.now(UTC)
 
 
-def prepare_folder(folder: Path) -> None:
-    """Make sure that results can be written there, before anything is started."""
+def prepare_folder(folder: Path) -> bool:
+    """Check that results can be written to a folder; return whether it had to be created."""
     try:
+        is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            pass
+            return is_new
     except OSError as error:
         raise ConfigError(
             f"--output: results cannot be written to {folder}: {error.strerror or error}"
@@ -181,10 +186,29 @@ def read(path: Path) -> Result:
         ) from error
 
 
-def last_insert(folder: Path, target: str) -> tuple[Path, Manifest] | None:
-    """Return the newest manifest of a target in a folder of results, if there is one."""
+def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:
+    """Yield the results of a target's inserts in a folder, the newest first."""
     for path in sorted(folder.glob(f"*-{Kind.INSERT}-{target}-????.json"), reverse=True):
         result = read(path)
-        if result.target == target and result.manifest:
+        if result.target == target:
+            yield path, result
+
+
+def tables_left(folder: Path) -> dict[tuple[str, str], tuple[Path, Manifest]]:
+    """Return (target, table) -> the newest insert in a folder of results that wrote it."""
+    left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
+    for path in sorted(folder.glob(f"*-{Kind.INSERT}-*.json"), reverse=True):
+        with suppress(ConfigError):  # not a result file
+            result = read(path)
+            for table in DatasetReader(result.dataset).tables if result.manifest else ():
+                assert result.manifest
+                left.setdefault((result.target, table.name), (path, result.manifest))
+    return left
+
+
+def last_insert(folder: Path, target: str) -> tuple[Path, Manifest] | None:
+    """Return the newest manifest of a target in a folder of results, if there is one."""
+    for path, result in inserts(folder, target):
+        if result.manifest:
             return path, result.manifest
     return None

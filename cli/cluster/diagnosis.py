@@ -38,7 +38,7 @@ _START_WAITS = {"CreateContainerConfigError", "CreateContainerError", "RunContai
                 "CrashLoopBackOff"}  # fmt: skip
 _IMAGE_REMEDY = (
     "build the image with `make image` and load or push it to where the nodes find it, then name"
-    " it with --image; a private registry needs --set image.pullSecrets[0].name=..."
+    " it with --image; a private registry needs --set image.pullSecrets[0]=..."
 )
 _SCHEDULING_REMEDIES = {
     r"Insufficient (cpu|memory)": "ask for less with --set {part}.resources.requests.cpu=... or"

@@ -5,11 +5,12 @@ from pathlib import Path
 import click
 
 from cli import config as configuration
+from cli import results
 from cli.cluster.options import ClusterOptions
 from cli.commands.options import Command, config_option, option
 from cli.host.lock import remove_free_locks
 from cli.host.scratch import abandoned_folders, remove_folder
-from simulator.errors import ConfigError, SetupError
+from simulator.errors import ConfigError, SetupError, counted
 
 
 @click.command(cls=Command)
@@ -23,6 +24,18 @@ from simulator.errors import ConfigError, SetupError
 @option("--context", help="Context in the kubeconfig.  [default: the current context]")
 @option("--run", "run_id", metavar="ID", help="Remove this sweep, even if another user started it.")
 @option("--all", "everything", is_flag=True, help="Remove every sweep, even one in progress.")
+@option(
+    "--tables",
+    is_flag=True,
+    help="Only list the tables that inserts left, by the result files in --output.",
+)
+@option(
+    "--output",
+    type=click.Path(path_type=Path),
+    default="results",
+    show_default=True,
+    help="Folder of result files, for --tables.",
+)
 def cleanup(  # noqa: PLR0913
     *,
     config: Path | None,
@@ -31,19 +44,32 @@ def cleanup(  # noqa: PLR0913
     context: str | None,
     run_id: str | None,
     everything: bool,
+    tables: bool,
+    output: Path,
 ) -> None:
     """Remove what killed commands left behind.
 
     Cleans up this machine and the cluster's namespace. Without --run or --all it removes only what
     you started from this machine, and only if that command has ended. It lists everything else.
+
+    The tables of the last insert stay in the database; each file of --data has tables of its own.
+    --tables lists them, so that you can drop those you no longer need.
     """
+    if tables:
+        _list_tables(output)
+        return
     if run_id and everything:
         raise ConfigError("--run, --all: give one of them")
+    removed = 0
     for folder in abandoned_folders():
         remove_folder(folder)
         click.echo(f"removed folder {folder}")
+        removed += 1
     for lock in remove_free_locks():
         click.echo(f"removed lock {lock}")
+        removed += 1
+    if not removed:
+        click.echo("nothing to remove on this machine")
     where = namespace or configuration.load(config).namespace
     options = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
     problems = options.problems()
@@ -55,6 +81,15 @@ def cleanup(  # noqa: PLR0913
         if run_id or everything or kubeconfig or context:
             raise
         click.echo(f"no cluster was cleaned up: {error}")
+
+
+def _list_tables(output: Path) -> None:
+    """List the tables that inserts left, newest first; whether they still exist is not checked."""
+    left = results.tables_left(output)
+    for (target, table), (path, manifest) in left.items():
+        click.echo(f"{target}: table {table}, {counted(manifest.rows, 'row')} by {path}")
+    if not left:
+        click.echo(f"no insert in {output} left tables")
 
 
 def _clean_cluster(
@@ -87,4 +122,4 @@ def _clean_cluster(
     if left:
         click.echo("remove one with --run ID, all with --all")
     if not found:
-        click.echo(f"nothing is left in namespace {namespace}")
+        click.echo(f"nothing to remove in namespace {namespace}")

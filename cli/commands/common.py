@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
@@ -20,8 +21,10 @@ from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.program import program
 from cli.host.streams import OutputError, print_out
+from cli.host.terminal import width_of
 from cli.plan import PlannedRun
 from cli.report import tables
+from cli.report.plans import plan_text
 from cli.report.progress import Follower
 from cli.results import Result, ResultFile
 from cli.runners.choice import manifests, runner_for
@@ -208,15 +211,6 @@ def describe_options(options: Any) -> dict[str, Any]:
     return {key: value.value if isinstance(value, Enum) else value for key, value in plain.items()}
 
 
-def configured(command: Mapping[str, Any], target: Target) -> dict[str, Any]:
-    """Return the options of the command and of the target, as a result keeps them.
-
-    An option of the target with the name of one of the command gets the prefix `target_`.
-    """
-    own = {f"target_{k}" if k in command else k: v for k, v in target.options.public().items()}
-    return {**command, **own}
-
-
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """A sweep that is about to start: its target, and where its result goes."""
@@ -238,6 +232,7 @@ def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
         module=target.module,
         runner=target.runner,
         configuration={},
+        target_options=target.options.public(),
         machine=this_machine(),
         dataset=dataset,
     )
@@ -258,13 +253,14 @@ def conclude(  # noqa: PLR0913
     assert sweep.file.path
     output = sweep.file.path.parent
     if dry:
-        click.echo(manifests(target, sweep_id, choice.cluster, planned[0].spec), nl=False)
+        print_out(_dry_run(sweep, planned, choice))
         return
     with (
         caught_interrupts() as interrupts,
         runner_for(target, sweep_id, choice.cluster, interrupts, planned[0].spec) as runner,
     ):
-        results.prepare_folder(output)
+        if results.prepare_folder(output) and not quiet:
+            click.echo(f"created folder {output}", err=True)
         with Follower(planned, quiet=quiet) as follower:
             run_sweep(
                 planned,
@@ -277,6 +273,16 @@ def conclude(  # noqa: PLR0913
             )
         kept = _shown(sweep, form=form, quiet=quiet)
     click.get_current_context().exit(sweep.result.exit_code or (0 if kept else 1))
+
+
+def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str:
+    """Return what would be started: the manifests of the first run, or the plan."""
+    target, file = sweep.target, sweep.file
+    if target.runner == "kubernetes":
+        return manifests(target, sweep.result.sweep_id, choice.cluster, planned[0].spec)
+    folder = file.path.parent if file.path else Path()
+    last = next((result for _, result in results.inserts(folder, target.name)), None)
+    return plan_text(planned, target.runner, last, width_of(sys.stdout))
 
 
 def _shown(sweep: Sweep, *, form: str, quiet: bool) -> bool:

@@ -13,7 +13,6 @@ from cli.commands.common import (
     Choice,
     common_options,
     conclude,
-    configured,
     describe_options,
     given_options,
     start,
@@ -235,6 +234,11 @@ def insert(  # noqa: PLR0913
     found = choice.resolve(choice.extra_options(problems), problems)
     database = found.open() if found else None
     key = database.capabilities.default_key if database else PrimaryKey.DB
+    if start_time and not clean and not data:
+        problems.append(
+            "--start-time: --no-clean continues at the time where the last insert ended; leave"
+            " --start-time out, or use --clean"
+        )
     begin = start_time or results.now_utc()
     options = plan.InsertOptions(
         workers=workers,
@@ -284,14 +288,11 @@ def insert(  # noqa: PLR0913
         empty = plan.empty_dataset(options, params)
         stored = empty if clean else _stored(output, found.name, empty)
         sweep = start(Kind.INSERT, found, output, stored.model_copy(update={"ranges": ()}))
-        sweep.result.configuration = configured(
-            {
-                **described(describe_options(options), params),
-                "runs": options.runs or (1 if steps else plan.DEFAULT_RUNS),
-                "verify": level.value,
-            },
-            found,
-        )
+        sweep.result.configuration = {
+            **described(describe_options(options), params),
+            "runs": options.runs or (1 if steps else plan.DEFAULT_RUNS),
+            "verify": level.value,
+        }
         planned = list(plan.insert_runs(sweep.result.sweep_id, found, options, stored, level))
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from cli import plan
-from cli.commands.common import Choice, common_options, conclude, configured, start
+from cli.commands.common import Choice, common_options, conclude, start
 from cli.commands.options import COUNT, COUNTS, NAMES, Command, option
 from cli.commands.stored import inserted
 from cli.files.prepare import reopened
@@ -101,16 +101,13 @@ def query(  # noqa: PLR0913
             names=queries or tuple(filter(None, more.split(","))),
             force=force,
         )
-        sweep.result.configuration = configured(
-            {
-                "workers": workers[0],
-                "runs": runs,
-                "queries": list(planned.spec.queries),
-                "rows": asked.rows,
-                "workload": asked.workload,
-                "seed": asked.seed,
-                "timeout_s": timeout,
-            },
-            found,
-        )
+        sweep.result.configuration = {
+            "workers": workers[0],
+            "runs": runs,
+            "queries": list(planned.spec.queries),
+            "rows": asked.rows,
+            "workload": asked.workload,
+            "seed": asked.seed,
+            "timeout_s": timeout,
+        }
         conclude(sweep, [planned], choice, form=form, quiet=quiet, dry=dry_run)

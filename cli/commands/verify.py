@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from cli import plan
-from cli.commands.common import Choice, common_options, conclude, configured, start
+from cli.commands.common import Choice, common_options, conclude, start
 from cli.commands.options import Command, option
 from cli.commands.stored import inserted
 from cli.files.prepare import reopened
@@ -64,14 +64,11 @@ def verify(  # noqa: PLR0913
         planned = plan.verify_run(
             sweep.result.sweep_id, found, asked, mode=VerifyMode(verify), timeout_s=timeout
         )
-        sweep.result.configuration = configured(
-            {
-                "rows": asked.rows,
-                "workload": asked.workload,
-                "seed": asked.seed,
-                "verify": verify,
-                "timeout_s": timeout,
-            },
-            found,
-        )
+        sweep.result.configuration = {
+            "rows": asked.rows,
+            "workload": asked.workload,
+            "seed": asked.seed,
+            "verify": verify,
+            "timeout_s": timeout,
+        }
         conclude(sweep, [planned], choice, form=form, quiet=quiet, dry=dry_run)

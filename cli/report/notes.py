@@ -1,8 +1,9 @@
 """The lines below a result's table: failures, warnings, configuration, server, machine."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from cli.results import Result, RunRecord
 from simulator.errors import counted
@@ -20,6 +21,8 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
     yield from (f"mismatch: {text}" for text in mismatches_of(result))
     yield from (f"warning: {text}" for text in result.warnings)
     yield f"configuration: {_configuration(result)}"
+    if result.target_options:
+        yield f"target options: {_words(result.target_options)}"
     servers = [run.outcome.server for run in result.runs if run.outcome.server]
     if servers:
         yield f"server: {servers[-1].version}; {servers[-1].durability}"
@@ -70,10 +73,15 @@ def _done_before(result: Result) -> list[str]:
 
 def _configuration(result: Result) -> str:
     words = [f"{result.kind} target={result.target} module={result.module} runner={result.runner}"]
-    for key, value in result.configuration.items():
-        shown = ",".join(map(str, value)) if isinstance(value, list | tuple) else value
-        words.append(f"{key}={shown}")
-    return " ".join(words)
+    return " ".join([*words, _words(result.configuration)])
+
+
+def _words(options: Mapping[str, Any]) -> str:
+    """Return options as key=value words; lists separated by commas."""
+    lists = {
+        key: ",".join(map(str, v)) for key, v in options.items() if isinstance(v, list | tuple)
+    }
+    return " ".join(f"{key}={lists.get(key, value)}" for key, value in options.items())
 
 
 def _cluster(result: Result) -> str:

@@ -48,6 +48,7 @@ def as_json(result: Result, path: Path | None) -> str:
         "mismatches": mismatches_of(result),
         "warnings": result.warnings,
         "configuration": result.configuration,
+        "target_options": result.target_options,
         "file": str(path) if path else None,
     }
     return json.dumps(shown, indent=1) + "\n"

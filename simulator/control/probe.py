@@ -30,11 +30,11 @@ def probe(database: Database) -> Iterator[Step]:
         (Column("time", Type.INT64, Role.TIME), Column("value", Type.FLOAT64, Role.FIELD)),
         key=("time",),
     )
-    name = "reached"
+    name = "not reached"
     try:
         facts = database.inspect()
         yield Step(
-            name,
+            "reached",
             ok=True,
             detail=f"{facts.version}, {facts.nodes} {'node' if facts.nodes == 1 else 'nodes'}",
         )

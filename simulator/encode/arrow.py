@@ -1,6 +1,6 @@
-"""Batches as Arrow tables, which engines in the same process read where they lie.
+"""Blocks as Arrow tables, which engines in the same process read in place.
 
-pyarrow is imported only when something is encoded: a run on any other database has none of it.
+pyarrow is imported when the first block is encoded, so that other databases do not need it.
 """
 
 from collections.abc import Sequence
@@ -14,24 +14,24 @@ from simulator.encode.levels import Rendered
 
 
 class Arrow:
-    """Turns blocks into Arrow tables; the memory of numbers is shared, not copied.
+    """Encodes blocks as Arrow tables; the memory of numbers is shared, not copied.
 
-    Coded text becomes a dictionary, which is made once for as long as the levels are the same.
+    Coded text becomes a dictionary, which is cached with its levels.
     """
 
     def __init__(self, columns: Sequence[Column], unit: TimeUnit) -> None:
-        """Take the columns of a table, and what its instants count."""
+        """Take the columns of a table, and its time unit."""
         self._columns = [(column, Rendered(_texts)) for column in columns]
         self._unit = unit
 
-    def encode(self, block: Block, rows_per_send: int) -> list[Any]:
-        """Return the block as tables of `rows_per_send` rows each (the last may have fewer)."""
+    def encode(self, block: Block, rows_per_batch: int) -> list[Any]:
+        """Return the block as tables of `rows_per_batch` rows (the last may have fewer)."""
         import pyarrow as pa  # noqa: PLC0415
 
         arrays = [self._array(c, texts, block.data[c.name]) for c, texts in self._columns]
         table = pa.table(arrays, names=[column.name for column, _ in self._columns])
-        starts = range(0, len(block), rows_per_send)
-        return [table.slice(start, rows_per_send) for start in starts]
+        starts = range(0, len(block), rows_per_batch)
+        return [table.slice(start, rows_per_batch) for start in starts]
 
     def _array(self, column: Column, texts: Rendered[Any], data: ColumnData) -> Any:
         import pyarrow as pa  # noqa: PLC0415

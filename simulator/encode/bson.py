@@ -77,13 +77,13 @@ class Bson:
         self._time_unit = time_unit
         self._levels: dict[Field, Rendered[Share]] = {}
 
-    def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
-        """Return the block as payloads of `rows_per_send` documents (the last may have fewer)."""
+    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
+        """Return the block as payloads of `batch_rows` documents (the last may have fewer)."""
         if not len(block):
             return []
         shares = self._document(self._layout, block)
         rows = side_by_side([array for share in shares for array in share.arrays], len(block))
-        return cut(rows, kept(rows, shares), rows_per_send, Frame(b"", b"", b""))
+        return cut(rows, kept(rows, shares), batch_rows, Frame(b"", b"", b""))
 
     def _document(self, elements: Sequence[Element], block: Block) -> list[Share]:
         shares = [share for element in elements for share in self._element(element, block)]

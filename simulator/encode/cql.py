@@ -69,8 +69,8 @@ class CqlRows:
         instants = partial(milliseconds, prepared.time_unit)
         self._values = Prefixed(prepared.columns, instants, null=_UNSET)
 
-    def encode(self, block: Block, rows_per_send: int) -> list[list[Request]]:
-        """Return the requests of each batch of `rows_per_send` rows."""
+    def encode(self, block: Block, batch_rows: int) -> list[list[Request]]:
+        """Return the requests of each batch of `batch_rows` rows."""
         if not len(block):
             return []
         _refuse_unstorable(self._prepared, block)
@@ -78,17 +78,17 @@ class CqlRows:
         arrays = [self._before, *(array for field in fields for array in field.arrays)]
         rows = side_by_side(arrays, len(block))
         keep = kept(rows, fields)
-        order, starts = self._cut(block, rows_per_send, self._most_rows(rows, keep))
+        order, starts = self._cut(block, batch_rows, self._most_rows(rows, keep))
         firsts = starts
         if order is not None:
             rows, firsts = rows.take(order), order.take(starts)
             keep = None if keep is None else keep.take(order, axis=0)
         edges = np.append(starts, len(block))
         content, offsets = _content(rows, keep, edges)
-        requests: list[list[Request]] = [[] for _ in range(0, len(block), rows_per_send)]
+        requests: list[list[Request]] = [[] for _ in range(0, len(block), batch_rows)]
         for send, key, count, start, stop in zip(
-            (starts // rows_per_send).tolist(),
-            self._routing_keys(block, firsts, rows_per_send),
+            (starts // batch_rows).tolist(),
+            self._routing_keys(block, firsts, batch_rows),
             np.diff(edges).tolist(),
             offsets,
             offsets[1:],
@@ -105,26 +105,26 @@ class CqlRows:
         return max(self._prepared.most_bytes * len(rows) // written, 1)
 
     def _cut(
-        self, block: Block, rows_per_send: int, most_rows: int
+        self, block: Block, batch_rows: int, most_rows: int
     ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
         """Return the new order of the rows, if any, and where each request begins in it."""
-        begins = np.arange(len(block)) % rows_per_send % most_rows == 0
+        begins = np.arange(len(block)) % batch_rows % most_rows == 0
         partitions = None
-        if self._prepared.grouped and rows_per_send > 1:
+        if self._prepared.grouped and batch_rows > 1:
             partitions = _partitions([block.data[name] for name in self._prepared.partition])
         if partitions is None:
             return None, np.flatnonzero(begins)
-        order = np.lexsort((partitions, np.arange(len(block)) // rows_per_send))
+        order = np.lexsort((partitions, np.arange(len(block)) // batch_rows))
         partitions = partitions.take(order)
         begins[1:] |= partitions[1:] != partitions[:-1]
         return order, np.flatnonzero(begins)
 
     def _routing_keys(
-        self, block: Block, rows: NDArray[np.int64], rows_per_send: int
+        self, block: Block, rows: NDArray[np.int64], batch_rows: int
     ) -> Sequence[bytes | None]:
         """Return the partition keys of these rows in the form that tokens are computed from."""
         names = self._prepared.partition
-        if not names or not (self._prepared.grouped or rows_per_send == 1):
+        if not names or not (self._prepared.grouped or batch_rows == 1):
             return [None] * len(rows)
         columns = [self._key_part(name, block.data[name], rows) for name in names]
         if len(columns) == 1:

@@ -1,4 +1,4 @@
-"""Instants in microseconds, and as ISO 8601 text built from tables of days, seconds and digits."""
+"""Instants in microseconds, and as ISO 8601 text from tables of days, seconds and digits."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +13,7 @@ from simulator.data.schema import TimeUnit
 
 _DAY_S = 86_400
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
-"""0001-01-01 and 9999-12-31: the years that four digits and every database can hold."""
+"""0001-01-01 and 9999-12-31: the range of four digits, which every database supports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +24,18 @@ class Iso:
     middle: bytes = b" "
     zone: bytes = b"+00"
     decimals: int = 6
-    """Finer fractions are cut off (towards the past), because databases differ in rounding."""
+    """Finer fractions are truncated (towards the past), because databases round differently."""
 
 
 def microseconds(instants: NDArray[np.int64], unit: TimeUnit) -> NDArray[np.int64]:
-    """Return instants in microseconds; nanoseconds are cut off, towards the past."""
+    """Return instants in microseconds; nanoseconds are truncated, towards the past."""
     if unit is TimeUnit.NANOSECOND:
         return instants // 1000
     return instants * (10**6 // unit.per_second)
 
 
 def iso(values: NDArray[np.int64], unit: TimeUnit, style: Iso) -> list[Array]:
-    """Return instants in years 1 to 9999, all of the same length; ValueError if one is outside."""
+    """Return instants as text of one length; ValueError if one is outside of years 1 to 9999."""
     decimals = min(len(str(unit.per_second)) - 1, style.decimals)
     values = values // (unit.per_second // 10**decimals)
     seconds = values // 10**decimals
@@ -54,11 +54,11 @@ def iso(values: NDArray[np.int64], unit: TimeUnit, style: Iso) -> list[Array]:
 
 
 def _dates(days: NDArray[np.int64]) -> Array:
-    """Return dates such as 2026-11-21; rows of a block mostly share a few days."""
+    """Return dates such as 2026-11-21; the rows of a block usually share a few days."""
     first, last = int(days.min()), int(days.max())
     if first < _FIRST_DAY or last > _LAST_DAY:
         raise ValueError(
-            f"instants must lie in years 1 to 9999; found day {first} to day {last} of 1970"
+            f"expected instants in years 1 to 9999, found day {first} to day {last} from 1970"
         )
     if last - first < len(days):
         return _rendered(np.arange(first, last + 1)).take(days - first)

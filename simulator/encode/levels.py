@@ -1,4 +1,4 @@
-"""What is made once of the levels of a coded column, kept as long as they are in use."""
+"""A cache of what encoders compute from the levels of a coded column."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -8,13 +8,13 @@ from simulator.data.block import Array
 T = TypeVar("T")
 
 LIMIT = 16
-"""How many levels arrays of one column are remembered; a run has one or two a column."""
+"""How many arrays of levels the cache of one column holds; a run has one or two for a column."""
 
 
 class Rendered(Generic[T]):
-    """Remembers `render(levels)` by the identity of `levels`, the last used `LIMIT` of them.
+    """Caches `render(levels)` by the identity of `levels`; keeps the `LIMIT` most recent.
 
-    The levels are held too: their id cannot pass to another array while it is a key here.
+    It also keeps the levels, so that no other array gets the same id.
     """
 
     def __init__(self, render: Callable[[Array], T]) -> None:
@@ -25,7 +25,7 @@ class Rendered(Generic[T]):
         return len(self._kept)
 
     def __call__(self, levels: Array) -> T:
-        """Return what `render` makes of the levels, made now or before."""
+        """Return `render(levels)`, computed now or cached."""
         entry = self._kept.pop(id(levels), None) or (levels, self._render(levels))
         self._kept[id(levels)] = entry
         if len(self._kept) > LIMIT:

@@ -1,7 +1,7 @@
-"""Batches as InfluxDB line protocol, which several time-series databases take.
+"""Blocks as InfluxDB line protocol, which several time-series databases accept.
 
 https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/: a row is a line,
-`measurement,tag=value field=1i,other="text" timestamp`. What is NULL is left out.
+`measurement,tag=value field=1i,other="text" timestamp`. A NULL is omitted.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,22 +19,24 @@ from simulator.encode.text import Slot, Style, Text
 from simulator.errors import UnstorableError
 
 EXISTS = "exists"
-"""A field that is true in every row, of tables in which any field may be NULL: a line needs one."""
+"""A field that is true in every row, for tables without a field that is never NULL: a line needs
+one."""
 
 _FIRST_NS, _LAST_NS = -(2**63) + 2, 2**63 - 2
-"""1677-09-21 to 2262-04-11: what nanoseconds in 64 bits reach, less what InfluxDB reserves."""
+"""1677-09-21 to 2262-04-11: the range of nanoseconds in 64 bits without values that InfluxDB
+reserves."""
 
 PLAIN = Style(
     null=b"", false=b"f", true=b"t", instants=None, quote=b"", special=b"", escape=lambda text: text
 )
-"""Values that need neither quotes nor escapes."""
+"""Values without quotes and escapes."""
 
 Check: TypeAlias = Callable[[ColumnData], None]
-"""Raises UnstorableError if a column has a value that cannot be held."""
+"""Raises UnstorableError if a column has a value that cannot be stored."""
 
 
 class Dialect:
-    """InfluxDB's line protocol; a database that takes another one says what it does differently."""
+    """InfluxDB's line protocol; a database with another dialect overrides what differs."""
 
     def tags(self, table: Table) -> Sequence[Column]:
         """Return the columns that are tags; all others but time are fields."""
@@ -46,18 +48,18 @@ class Dialect:
         return _unused(EXISTS, table) if not fields or fields[0].nullable else None
 
     def tag(self, column: Column) -> Style:
-        """Return how a tag's values are written."""
+        """Return the style of a tag's values."""
         return replace(PLAIN, special=b",= \\\n\r", escape=partial(_tag, column.name))
 
     def field(self, column: Column, unit: TimeUnit) -> tuple[Style, bytes]:
-        """Return how a field's values are written, and what stands behind each."""
+        """Return the style of a field's values, and the suffix of each."""
         if column.type is Type.TEXT:
             return replace(PLAIN, quote=b'"', special=b'"\\', escape=_quoted), b""
         is_integer = column.type in INTEGERS or column.type is Type.TIMESTAMP
         return PLAIN, b"i" if is_integer else b""
 
     def check(self, table: Table, column: Column) -> Check:
-        """Return what raises UnstorableError for a column with a value that no line can hold."""
+        """Return a check that raises UnstorableError for values that a line cannot express."""
         if column.role is Role.TIME:
             return partial(_check_instants, column.name, 10**9 // table.time_unit.per_second)
         if column.type is Type.TEXT and column.role is Role.TAG:
@@ -71,28 +73,28 @@ INFLUXDB = Dialect()
 
 
 class LineProtocol:
-    """Encodes blocks of one physical table as lines; instants stand in the table's own unit.
+    """Encodes blocks of one physical table as lines; instants are in the table's own unit.
 
     Measured on one core (tests/perf/encode.py, four IoT columns): 26 to 37 million rows/s
-    or 2.4 to 3.4 GB/s in sends of 1,000, 3 million in sends of one.
+    or 2.4 to 3.4 GB/s in batches of 1,000, 3 million in batches of one.
     """
 
     def __init__(self, table: Table, name: str, dialect: Dialect = INFLUXDB) -> None:
         self._text = Text(_slots(table, name, dialect), Frame(b"", b"", b""), table.time_unit)
         self._checks = [(column.name, dialect.check(table, column)) for column in table.columns]
 
-    def encode(self, block: Block, rows_per_send: int) -> list[memoryview]:
-        """Return the block as payloads of `rows_per_send` rows each (the last may have fewer).
+    def encode(self, block: Block, batch_rows: int) -> list[memoryview]:
+        """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
         They are parts of one buffer, so that a client next to a busy server copies nothing.
         """
         for name, check in self._checks:
             check(block.data[name])
-        return self._text.windows(block, rows_per_send)
+        return self._text.windows(block, batch_rows)
 
 
 def marker(table: Table) -> str:
-    """Return the field that every row has, in InfluxDB."""
+    """Return the field that every row has in InfluxDB."""
     return INFLUXDB.marker(table) or _fields(table, table.tags)[0].name
 
 
@@ -110,7 +112,7 @@ def _fields(table: Table, tags: Sequence[Column]) -> list[Column]:
 
 
 def _slots(table: Table, name: str, dialect: Dialect) -> list[Slot]:
-    """Return a line's columns; what stands before them goes with the first that follows."""
+    """Return a line's slots; the text before a column belongs to the slot that follows."""
     row: list[Slot] = []
     lead = _escaped(name.encode(), b", ")
     tags = dialect.tags(table)
@@ -143,7 +145,7 @@ def _quoted(text: bytes) -> bytes:
 
 
 def _tag(column: str, text: bytes) -> bytes:
-    """Return a tag's value; there is no way to write all of them."""
+    """Return a tag's value; UnstorableError for one that line protocol cannot express."""
     if b"\n" in text or b"\r" in text:
         limit = "a line end"
     elif text.endswith(b"\\") or any(b"\\%c" % byte in text for byte in b",= "):
@@ -151,7 +153,7 @@ def _tag(column: str, text: bytes) -> bytes:
     else:
         return _escaped(text, b",= ")
     shown = text.decode(errors="replace")
-    raise UnstorableError(f"column {column}: {shown!r} cannot be a tag: it cannot hold {limit}")
+    raise UnstorableError(f"column {column}: {shown!r} cannot be a tag: tags cannot have {limit}")
 
 
 def _anything(data: ColumnData) -> None:
@@ -173,13 +175,13 @@ def _check_instants(name: str, unit_ns: int, data: ColumnData) -> None:
     for instant in (int(values.min()), int(values.max())):
         if not _FIRST_NS <= instant * unit_ns <= _LAST_NS:
             raise UnstorableError(
-                f"column {name}: {instant} is outside of 1677-09-21 to 2262-04-11, which is what "
-                "nanoseconds in 64 bits can hold"
+                f"column {name}: {instant} is outside 1677-09-21 to 2262-04-11, the range of "
+                "nanoseconds in 64 bits"
             )
 
 
 def none_is(wrong: Callable[[Array], Array], message: str) -> Check:
-    """Return what raises UnstorableError if a value is wrong, unless it stands for NULL."""
+    """Return a check that raises UnstorableError if a value that is not NULL is wrong."""
     wrong_levels = Rendered(wrong)
 
     def check(data: ColumnData) -> None:

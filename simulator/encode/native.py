@@ -42,16 +42,14 @@ class Native:
         self._count = leb128(len(columns))
         self._columns = [_NativeColumn(c, t) for c, t in zip(columns, types, strict=True)]
 
-    def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
-        """Return the block as blocks of `rows_per_send` rows each (the last may have fewer)."""
+    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
+        """Return the block as blocks of `batch_rows` rows each (the last may have fewer)."""
         if not len(block):
             return []
-        columns = [
-            column.pieces(block.data[column.name], rows_per_send) for column in self._columns
-        ]
+        columns = [column.pieces(block.data[column.name], batch_rows) for column in self._columns]
         payloads = []
-        for start in range(0, len(block), rows_per_send):
-            stop = min(start + rows_per_send, len(block))
+        for start in range(0, len(block), batch_rows):
+            stop = min(start + batch_rows, len(block))
             parts: list[bytes | memoryview] = [self._count, leb128(stop - start)]
             for pieces in columns:
                 parts += pieces(start, stop)
@@ -73,13 +71,13 @@ class _NativeColumn:
         self._texts = Rendered(_text_shares)
         self._keys = Rendered(partial(_keys, nullable=column.nullable))
 
-    def pieces(self, data: ColumnData, rows_per_send: int) -> _Pieces:
+    def pieces(self, data: ColumnData, batch_rows: int) -> _Pieces:
         """Return a function that returns the column's part of a payload."""
         # With more keys than rows a dictionary would be larger than the texts; the server then
         # builds the dictionary itself.
-        if self._low and isinstance(data, Coded) and len(data.levels) <= rows_per_send:
+        if self._low and isinstance(data, Coded) and len(data.levels) <= batch_rows:
             return self._dictionary(data)
-        values = self._plain(data, rows_per_send)
+        values = self._plain(data, batch_rows)
         if not self._nullable:
             return lambda start, stop: (self._head, *values(start, stop))
         valid = data.valid
@@ -87,13 +85,13 @@ class _NativeColumn:
         marks = np.ascontiguousarray(nulls).data
         return lambda start, stop: (self._head, marks[start:stop], *values(start, stop))
 
-    def _plain(self, data: ColumnData, rows_per_send: int) -> _Pieces:
+    def _plain(self, data: ColumnData, batch_rows: int) -> _Pieces:
         if self._is_text:
             shares = (
                 _taken(self._texts, data) if isinstance(data, Coded) else _text_shares(data.array)
             )
-            texts = cut(*_laid(shares, len(data)), rows_per_send, _PLAIN)
-            return lambda start, _: (texts[start // rows_per_send],)
+            texts = cut(*_laid(shares, len(data)), batch_rows, _PLAIN)
+            return lambda start, _: (texts[start // batch_rows],)
         values = np.ascontiguousarray(data.values())
         content, width = values.view(np.uint8).data, values.dtype.itemsize
         return lambda start, stop: (content[start * width : stop * width],)
@@ -138,8 +136,8 @@ class RowBinary:
     def __init__(self, columns: Sequence[Column]) -> None:
         self._columns = [(column, Rendered(_shares_of(column))) for column in columns]
 
-    def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
-        """Return the block as payloads of `rows_per_send` rows each (the last may have fewer)."""
+    def encode(self, block: Block, batch_rows: int) -> list[bytes]:
+        """Return the block as payloads of `batch_rows` rows each (the last may have fewer)."""
         if not len(block):
             return []
         shares: list[Share] = []
@@ -149,7 +147,7 @@ class RowBinary:
                 _taken(levels, data) if isinstance(data, Coded) else _shares_of(column)(data.array)
             )
             shares += _with_marks(own, data.valid) if column.nullable else own
-        return cut(*_laid(shares, len(block)), rows_per_send, _PLAIN)
+        return cut(*_laid(shares, len(block)), batch_rows, _PLAIN)
 
 
 def _shares_of(column: Column) -> Callable[[Array], list[Share]]:

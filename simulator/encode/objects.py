@@ -1,4 +1,4 @@
-"""Batches as tuples of Python objects, for drivers that take nothing else."""
+"""Blocks as tuples of Python objects, for drivers that accept nothing else."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -16,18 +16,18 @@ from simulator.encode.levels import Rendered
 
 
 class Instant(StrEnum):
-    """What an instant becomes."""
+    """The Python type of an instant."""
 
     INTEGER = "integer"
     """int, in the table's unit."""
     NAIVE = "naive"
-    """datetime in UTC without saying so; nanoseconds are cut off, towards the past."""
+    """datetime in UTC without a time zone; nanoseconds are truncated, towards the past."""
     AWARE = "aware"
-    """datetime that knows to be in UTC."""
+    """datetime with the time zone UTC."""
 
 
 class Objects:
-    """Turns blocks into rows of int, float, bool, str, None and, if wanted, datetime.
+    """Encodes blocks as rows of int, float, bool, str, None and, on request, datetime.
 
     Measured on one core (tests/perf/encode.py, four IoT columns): 8.5 million rows/s.
     """
@@ -41,14 +41,16 @@ class Objects:
             (column, Rendered(partial(self._objects, column.type))) for column in columns
         ]
 
-    def encode(self, block: Block, rows_per_send: int) -> list[list[tuple[Any, ...]]]:
-        """Return the block as lists of `rows_per_send` rows each (the last may have fewer)."""
+    def encode(self, block: Block, rows_per_batch: int) -> list[list[tuple[Any, ...]]]:
+        """Return the block as batches of `rows_per_batch` rows (the last may have fewer)."""
         columns = [
             self._column(column.type, levels, block.data[column.name])
             for column, levels in self._columns
         ]
         rows = list(zip(*columns, strict=True))
-        return [rows[start : start + rows_per_send] for start in range(0, len(rows), rows_per_send)]
+        return [
+            rows[start : start + rows_per_batch] for start in range(0, len(rows), rows_per_batch)
+        ]
 
     def _column(self, kind: Type, levels: Rendered[Array], data: ColumnData) -> list[Any]:
         null = None if data.valid is None or data.valid.all() else ~data.valid
@@ -57,7 +59,7 @@ class Objects:
         elif null is None:
             return self._list(kind, data.array)
         else:
-            # What stands in place of a NULL may be anything, also what no object can hold.
+            # The value in place of a NULL may be one that no object can represent.
             objects = self._objects(kind, np.where(null, data.array.dtype.type(), data.array))
         if null is not None:
             objects[null] = None

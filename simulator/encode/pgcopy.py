@@ -1,4 +1,4 @@
-"""Batches as streams of PostgreSQL's binary COPY format.
+"""Blocks as streams of PostgreSQL's binary COPY format.
 
 https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format": a header, then for each
 row the number of columns and for each column its length and value, big-endian; a NULL is a
@@ -21,32 +21,32 @@ _STREAM = Frame(
     after=b"\xff\xff",
 )
 EMPTY = _STREAM.before + _STREAM.after
-"""A stream without a row."""
+"""A stream without rows."""
 
 _EPOCH_US = 946_684_800_000_000
-"""PostgreSQL counts from 2000-01-01, in microseconds."""
+"""PostgreSQL counts microseconds from 2000-01-01."""
 
 
 class PgCopy:
     """Encodes blocks for COPY ... FROM STDIN (FORMAT binary).
 
-    Measured on one core (tests/perf/encode.py, four IoT columns): 84 million rows/s, 20 million
-    where each block's memory comes fresh from the system; 13 to 23 million with NULLs or texts
-    of different lengths.
+    Measured on one core (tests/perf/encode.py, four IoT columns): 84 million rows/s, 20 million if
+    the memory of each block is newly allocated; 13 to 23 million with NULLs or texts of different
+    lengths.
     """
 
     def __init__(self, columns: Sequence[Column], time_unit: TimeUnit) -> None:
         self._count = literal(len(columns).to_bytes(2, "big"))
         self._values = Prefixed(columns, partial(_instants, time_unit))
 
-    def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
-        """Return the block as complete streams of `rows_per_send` rows. The last may have fewer."""
+    def encode(self, block: Block, rows_per_batch: int) -> list[bytes]:
+        """Return the block as streams of `rows_per_batch` rows each (the last may have fewer)."""
         if not len(block):
             return []
         fields = self._values.fields(block)
         arrays = [self._count, *(array for field in fields for array in field.arrays)]
         rows = side_by_side(arrays, len(block))
-        return cut(rows, kept(rows, fields), rows_per_send, _STREAM)
+        return cut(rows, kept(rows, fields), rows_per_batch, _STREAM)
 
 
 def _instants(unit: TimeUnit, values: Array) -> Array:

@@ -1,6 +1,6 @@
-"""Rows as points: databases of metrics take each field of a row by itself, with its tags and time.
+"""Blocks as points: databases of metrics take each field of a row separately, with tags and time.
 
-A row becomes as many points as it has fields that are not NULL, one behind the other.
+A row becomes a point for each field that is not NULL, one after the other.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,13 +20,13 @@ from simulator.encode.text import floats
 from simulator.errors import UnstorableError
 
 Written: TypeAlias = tuple[Array, Array | None]
-"""Values as bytes, one item each, and which bytes count: a matrix of 0 and 1, or None for all."""
+"""Values as items of bytes, and which bytes are written: a matrix of 0 and 1, or None for all."""
 Writer: TypeAlias = Callable[[Array], Written]
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A place in a point where a column's value stands."""
+    """The place of a column's value in a point."""
 
     column: str
     write: Writer
@@ -34,7 +34,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a field's points are made of, literals and pieces in turn."""
+    """The format of a field's points: literals and pieces in turn."""
 
     field: Column
     pieces: Sequence[bytes | Piece]
@@ -43,9 +43,9 @@ class Point:
 class Points:
     """Encodes blocks as points.
 
-    Measured on one core (tests/perf/encode.py, four IoT columns, two points a row), sends of 1,000:
-    20 million rows/s as JSON for OpenTSDB, 2 million where each block's memory comes fresh from the
-    system; 12 to 23 million as lines for Graphite. Sends of one: 1 million.
+    Measured on one core (tests/perf/encode.py, four IoT columns, two points a row), batches of
+    1,000: 20 million rows/s as JSON for OpenTSDB, 2 million where each block takes new memory from
+    the system; 12 to 23 million as lines for Graphite. Batches of one: 1 million.
     """
 
     def __init__(self, points: Sequence[Point], payload: Frame) -> None:
@@ -56,17 +56,16 @@ class Points:
     def encode(
         self,
         block: Block,
-        rows_per_send: int,
+        batch_rows: int,
         *,
         instead: Mapping[str, Array],
         limit_bytes: int | None = None,
         limit_rows: int | None = None,
     ) -> list[list[bytes]]:
-        """Return the block as payloads of `rows_per_send` rows each (the last may have fewer).
+        """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
-        A payload is as many messages as it takes to keep each below `limit_bytes` and
-        `limit_rows`. `instead` has values that stand for a column's own, such as times in another
-        unit.
+        A payload is split into messages below `limit_bytes` and `limit_rows`. `instead` has values
+        that replace a column's own, such as times in another unit.
         """
         count = len(block)
         if not count:
@@ -75,7 +74,7 @@ class Points:
         written = [self._point(point, block, instead, known) for point in self._points]
         rows, keep = _beside(written, count)
         kept = None if keep is None else keep.view(np.bool_)
-        fitting = limit_rows or rows_per_send
+        fitting = limit_rows or batch_rows
         if limit_bytes is not None:
             frame = len(self._payload.before) + len(self._payload.after)
             fitting = min(fitting, (limit_bytes - frame) // rows.dtype.itemsize)
@@ -84,11 +83,11 @@ class Points:
                 f"{block.name}: a row takes up to {rows.dtype.itemsize} bytes, and the server "
                 f"takes messages of {limit_bytes}"
             )
-        if fitting >= rows_per_send:
-            return [[whole] for whole in cut(rows, kept, rows_per_send, self._payload)]
+        if fitting >= batch_rows:
+            return [[whole] for whole in cut(rows, kept, batch_rows, self._payload)]
         payloads = []
-        for start in range(0, count, rows_per_send):
-            share = slice(start, start + rows_per_send)
+        for start in range(0, count, batch_rows):
+            share = slice(start, start + batch_rows)
             share_kept = None if kept is None else kept[share]
             payloads.append(cut(rows[share], share_kept, fitting, self._payload))
         return payloads
@@ -100,7 +99,7 @@ class Points:
         instead: Mapping[str, Array],
         known: dict[Piece, Written],
     ) -> Written:
-        """Return one field's points; no byte counts of one that is NULL."""
+        """Return one field's points; no byte of a NULL is written."""
         count = len(block)
         pieces: list[Written] = []
         for piece in point.pieces:
@@ -129,12 +128,12 @@ class Points:
             return levels.take(data.codes), None if keep is None else keep.take(data.codes, axis=0)
         if data.valid is None:
             return piece.write(data.array)
-        # What stands in place of a NULL may be anything, also what cannot be written.
+        # The value below a NULL is arbitrary and might not be writable.
         return piece.write(np.where(data.valid, data.array, data.array.dtype.type()))
 
 
 def _beside(parts: Sequence[Written], count: int) -> Written:
-    """Return items side by side, and which of their bytes count."""
+    """Return items side by side, and which of their bytes are written."""
     rows = side_by_side([array for array, _ in parts], count)
     if all(keep is None for _, keep in parts):
         return rows, None
@@ -151,15 +150,15 @@ def _items(keep: Array) -> Array:
 
 
 def as_text(kind: Type, after: bytes = b"") -> Writer:
-    """Return what writes values of a type as text: numbers in digits, a boolean as 0 or 1.
+    """Return the writer of a type's values as text: numbers in digits, a boolean as 0 or 1.
 
-    `after` stands behind each value.
+    `after` follows each value.
     """
     return partial(_text, kind, after)
 
 
 def _text(kind: Type, after: bytes, values: Array) -> Written:
-    """Return values as items, padded by NUL where they are shorter."""
+    """Return values as items of one width, padded by NUL."""
     if kind is Type.TEXT:
         arrays: list[Array] = [values.view(f"V{values.dtype.itemsize}")]
     elif kind is Type.BOOL:

@@ -1,7 +1,7 @@
-"""Values as PostgreSQL and Cassandra send them: a length of 4 bytes, then the value, big-endian.
+"""Values in the form of PostgreSQL and Cassandra: a length of 4 bytes, then the value, big-endian.
 
-A NULL is a negative length and no value. Integers, floats and booleans are what NumPy calls
-big-endian, texts are UTF-8; what an instant is, each wire format says itself.
+A NULL is a negative length without a value. Integers, floats and booleans are big-endian, texts are
+UTF-8; each wire format defines its instants.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,18 +20,18 @@ _LENGTH = np.dtype(">i4")
 
 
 class Prefixed:
-    """Turns the columns of a block into their shares of the rows."""
+    """Encodes the columns of a block as their shares of the rows."""
 
     def __init__(
         self, columns: Sequence[Column], instants: Callable[[Array], Array], null: int = -1
     ) -> None:
-        """Take what makes instants of the table into those of the wire, and a NULL's length."""
+        """Take a function from the table's instants to those of the wire, and a NULL's length."""
         self._instants = instants
         self._null = np.frombuffer(null.to_bytes(_LENGTH.itemsize, "big", signed=True), np.uint8)
         self._columns = [(column, Rendered(partial(self._packed, column))) for column in columns]
 
     def fields(self, block: Block) -> list[Share]:
-        """Return the block's columns."""
+        """Return the share of each column."""
         return [
             self._column(column, levels, block.data[column.name])
             for column, levels in self._columns
@@ -67,7 +67,7 @@ class Prefixed:
 
 
 def text_share(values: Array) -> Share:
-    """Return texts behind their lengths."""
+    """Return texts, each after its length."""
     lengths = np.strings.str_len(values)
     fixed = lengths.min() == values.dtype.itemsize
     return Share([lengths.astype(_LENGTH), values], None if fixed else lengths + _LENGTH.itemsize)

@@ -1,8 +1,8 @@
-"""Rows as series: all points of a field and of one set of tags stand in one line of JSON.
+"""Blocks as series: all points of a field with the same tags are one line of JSON.
 
 https://docs.victoriametrics.com/#json-line-format: `{"metric": {...}, "values": [...],
-"timestamps": [...]}`. Names are written once a line, so a send of a few series is half as long as
-in line protocol, and is taken faster.
+"timestamps": [...]}`. Names are written once for each line, so that a batch of a few series is half
+as long as in line protocol, and the server takes it faster.
 """
 
 import json
@@ -19,19 +19,19 @@ from simulator.encode.levels import Rendered
 from simulator.encode.points import Written, as_text
 
 _LINE_ROWS = 100_000
-"""A line is no longer: readers have limits (VictoriaMetrics: 10 MiB, some 25 bytes a point)."""
+"""The longest line: readers have limits (VictoriaMetrics: 10 MiB, about 25 bytes for a point)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Rows in the order of their lines: those of a send and of a series follow each other."""
+    """Rows in the order of their lines: rows of one batch and series are consecutive."""
 
     order: NDArray[np.int64] | None
-    """None: they do so already."""
+    """None: they are in this order already."""
     edges: NDArray[np.int64]
-    """Where each line begins; the last is where all end."""
-    sends: list[int]
-    """Each line's send."""
+    """The start of each line; the last is the end of all."""
+    batches: list[int]
+    """Each line's batch."""
     series: list[int]
     """Each line's series."""
 
@@ -40,11 +40,11 @@ class SeriesLines:
     """Encodes blocks of one physical table.
 
     Measured on one core (tests/perf/encode.py, four IoT columns, two points a row): 26 million
-    rows/s where a send has one series, 0.2 million where nearly each row is of another.
+    rows/s where a batch has one series, 0.2 million where nearly each row has a series of its own.
     """
 
     def __init__(self, table: Table, metrics: Mapping[str, str], labels: Mapping[str, str]) -> None:
-        """Take each field's metric, and labels that all series have."""
+        """Take each field's metric, and labels of all series."""
         self._table = table
         every = "".join(f",{_pair(name, value)}" for name, value in labels.items())
         self._fields = [
@@ -56,16 +56,16 @@ class SeriesLines:
         self._write = {column.name: as_text(column.type, b",") for column, _ in self._fields}
         self._levels = {name: Rendered(write) for name, write in self._write.items()}
 
-    def encode(self, block: Block, rows_per_send: int, times: NDArray[np.int64]) -> list[bytes]:
-        """Return the block as payloads of `rows_per_send` rows each (the last may have fewer).
+    def encode(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> list[bytes]:
+        """Return the block as payloads of `batch_rows` rows each (the last may have fewer).
 
-        `times` stand for the table's own.
+        `times` replace the table's own.
         """
         count = len(block)
         if not count:
             return []
         codes, labels = self._series(block)
-        runs = _runs(codes, len(labels), count, rows_per_send)
+        runs = _runs(codes, len(labels), count, batch_rows)
         instants = _INSTANTS(times)
         when_all = _Text(instants, None, runs)
         columns = []
@@ -76,8 +76,8 @@ class SeriesLines:
             text = _Text(self._written(column, data), valid, runs)
             heads = [head + tags + b'},"values":[' for tags in labels]
             columns.append((heads, text, when))
-        payloads: list[list[bytes | memoryview]] = [[] for _ in range(-(-count // rows_per_send))]
-        for line, (send, series) in enumerate(zip(runs.sends, runs.series, strict=True)):
+        payloads: list[list[bytes | memoryview]] = [[] for _ in range(-(-count // batch_rows))]
+        for line, (send, series) in enumerate(zip(runs.batches, runs.series, strict=True)):
             pieces = payloads[send]
             for heads, text, when in columns:
                 values = text.line(line)
@@ -90,13 +90,13 @@ class SeriesLines:
         if isinstance(data, Coded):
             levels, keep = self._levels[column.name](data.levels)
             return levels.take(data.codes), None if keep is None else keep.take(data.codes, axis=0)
-        # What stands in place of a NULL may be anything, also what cannot be written.
+        # The value below a NULL is arbitrary and might not be writable.
         blank = data.array.dtype.type()
         values = data.array if data.valid is None else np.where(data.valid, data.array, blank)
         return self._write[column.name](values)
 
     def _series(self, block: Block) -> tuple[NDArray[np.int64] | None, list[bytes]]:
-        """Return the series of each row (None: all are of one), and what labels each has."""
+        """Return each row's series (None: all rows have one), and the labels of each series."""
         codes: NDArray[np.int64] | None = None
         labels = [b""]
         for tag in self._table.tags:
@@ -111,7 +111,7 @@ class SeriesLines:
         return codes, labels
 
     def _tag(self, tag: Column, data: ColumnData) -> tuple[NDArray[np.int64], list[bytes]]:
-        """Return the rows' codes, and the labels that they stand for; NULL is no label."""
+        """Return the rows' codes, and the labels of each code; a NULL has no label."""
         if isinstance(data, Coded):
             codes, names = data.codes, self._tags[tag.name](data.levels)
         else:
@@ -125,7 +125,7 @@ class SeriesLines:
 
 
 class _Text:
-    """A column's values as text, with a comma behind each, in the order of the lines."""
+    """A column's values as text, each followed by a comma, in the order of the lines."""
 
     def __init__(self, written: Written, valid: NDArray[np.bool_] | None, runs: _Runs) -> None:
         rows, keep = written
@@ -155,18 +155,18 @@ class _Text:
 _INSTANTS = as_text(Type.INT64, b",")
 
 
-def _runs(codes: NDArray[np.int64] | None, series: int, count: int, rows_per_send: int) -> _Runs:
+def _runs(codes: NDArray[np.int64] | None, series: int, count: int, batch_rows: int) -> _Runs:
     if codes is None:
         pieces = [
             (send, start)
-            for send, first in enumerate(range(0, count, rows_per_send))
-            for start in range(first, min(first + rows_per_send, count), _LINE_ROWS)
+            for send, first in enumerate(range(0, count, batch_rows))
+            for start in range(first, min(first + batch_rows, count), _LINE_ROWS)
         ]
         edges = np.array([*(start for _, start in pieces), count])
         return _Runs(None, edges, [send for send, _ in pieces], [0] * len(pieces))
     rows = np.arange(count)
-    pieces_of_a_send = -(-rows_per_send // _LINE_ROWS)
-    lines = rows // rows_per_send * pieces_of_a_send + rows % rows_per_send // _LINE_ROWS
+    pieces_of_a_send = -(-batch_rows // _LINE_ROWS)
+    lines = rows // batch_rows * pieces_of_a_send + rows % batch_rows // _LINE_ROWS
     lines = lines * series + codes
     order = np.argsort(lines, kind="stable")
     lines = lines[order]

@@ -57,23 +57,23 @@ class Tablets:
         self._tags = [column.name for column in columns if column.role is Role.TAG]
         self._times = times
 
-    def encode(self, block: Block, rows_per_send: int) -> list[Tablet]:
-        """Return the block as tablets of `rows_per_send` rows each (the last may have fewer)."""
+    def encode(self, block: Block, batch_rows: int) -> list[Tablet]:
+        """Return the block as tablets of `batch_rows` rows each (the last may have fewer)."""
         if not len(block):
             return []
         times = self._times(block.data[block.table.time.name].values())
-        order = _order([block.data[name] for name in self._tags], times, rows_per_send)
+        order = _order([block.data[name] for name in self._tags], times, batch_rows)
         data = block.data
         if order is not None:
             times = times.take(order)
             data = {column.name: _taken(block.data[column.name], order) for column in self._columns}
-        columns = [column.pieces(data[column.name], rows_per_send) for column in self._columns]
+        columns = [column.pieces(data[column.name], batch_rows) for column in self._columns]
         valid = [data[column.name].valid for column in self._columns]
-        nulls = [None if v is None or v.all() else _bitmaps(~v, rows_per_send) for v in valid]
+        nulls = [None if v is None or v.all() else _bitmaps(~v, batch_rows) for v in valid]
         if any(bitmaps is not None for bitmaps in nulls):
             none = [b"\0"] * len(columns[0])
             columns += [none if bitmaps is None else bitmaps for bitmaps in nulls]
-        instants = _sliced(times.astype(_TIME), rows_per_send)
+        instants = _sliced(times.astype(_TIME), batch_rows)
         return [
             Tablet(len(own) // _TIME.itemsize, bytes(own), b"".join(parts))
             for own, *parts in zip(instants, *columns, strict=True)
@@ -89,7 +89,7 @@ class _TabletColumn:
         self._pack = partial(_texts if self._is_text else _numbers, column.type)
         self._rendered = Rendered(self._pack)
 
-    def pieces(self, data: ColumnData, rows_per_send: int) -> _Pieces:
+    def pieces(self, data: ColumnData, batch_rows: int) -> _Pieces:
         """Return the column's part of each tablet."""
         if isinstance(data, Coded):
             levels = self._rendered(data.levels)
@@ -102,8 +102,8 @@ class _TabletColumn:
             width = items.dtype.itemsize if used is None else used
             used = np.where(data.valid, width, _LENGTH_BYTES)
         if used is None:
-            return _sliced(items, rows_per_send)
-        return cut(items, kept(items, [Share([items], used)]), rows_per_send, _PLAIN)
+            return _sliced(items, batch_rows)
+        return cut(items, kept(items, [Share([items], used)]), batch_rows, _PLAIN)
 
 
 class _Packed(NamedTuple):
@@ -123,39 +123,37 @@ def _numbers(kind: Type, values: Array) -> _Packed:
     return _Packed(values.astype(_WIRE[kind]), None)
 
 
-def _sliced(values: Array, rows_per_send: int) -> _Pieces:
-    content, step = values.view(np.uint8).data, rows_per_send * values.dtype.itemsize
+def _sliced(values: Array, batch_rows: int) -> _Pieces:
+    content, step = values.view(np.uint8).data, batch_rows * values.dtype.itemsize
     return [content[start : start + step] for start in range(0, len(content), step)]
 
 
-def _bitmaps(nulls: NDArray[np.bool_], rows_per_send: int) -> list[bytes]:
+def _bitmaps(nulls: NDArray[np.bool_], batch_rows: int) -> list[bytes]:
     """Return for each tablet a flag and a bit per row, the lowest first, and spare bits."""
-    width = rows_per_send // 8 + 1
-    whole = len(nulls) // rows_per_send
+    width = batch_rows // 8 + 1
+    whole = len(nulls) // batch_rows
     bits = np.zeros((whole, 1 + width), np.uint8)
     bits[:, 0] = 1
     packed = np.packbits(
-        nulls[: whole * rows_per_send].reshape(whole, rows_per_send), axis=1, bitorder="little"
+        nulls[: whole * batch_rows].reshape(whole, batch_rows), axis=1, bitorder="little"
     )
     bits[:, 1 : 1 + packed.shape[1]] = packed
     content = bits.tobytes()
     bitmaps = [content[start : start + 1 + width] for start in range(0, len(content), 1 + width)]
-    rest = nulls[whole * rows_per_send :]
+    rest = nulls[whole * batch_rows :]
     if len(rest):
         packed = np.packbits(rest, bitorder="little")
         bitmaps.append(b"\1" + packed.tobytes().ljust(len(rest) // 8 + 1, b"\0"))
     return bitmaps
 
 
-def _order(
-    tags: Sequence[ColumnData], times: Array, rows_per_send: int
-) -> NDArray[np.int64] | None:
+def _order(tags: Sequence[ColumnData], times: Array, batch_rows: int) -> NDArray[np.int64] | None:
     """Return the order by tablet, device and time; None if the rows already have it."""
     codes = [_codes(tag) for tag in tags]
     codes = [code for code in codes if code[0] != code[-1] or (code != code[0]).any()]
-    if rows_per_send == 1 or (not codes and (times[1:] >= times[:-1]).all()):
+    if batch_rows == 1 or (not codes and (times[1:] >= times[:-1]).all()):
         return None
-    sends = np.arange(len(times)) // rows_per_send
+    sends = np.arange(len(times)) // batch_rows
     return np.lexsort((times, *codes, sends))
 
 

@@ -1,7 +1,7 @@
-"""Batches as text: CSV, PostgreSQL's tab-separated COPY format, SQL row values, and their like.
+"""Blocks as text: CSV, PostgreSQL's tab-separated COPY format, SQL row values, and similar formats.
 
-One encoder for all of them. NUL, which no text contains, pads what is shorter than its column is
-wide, and goes out in one squeeze; rows in which nothing is shorter are copied as they stand.
+One encoder serves all of them. NUL, which no text contains, pads values that are shorter than their
+column, and is removed in one pass; rows without padding are copied unchanged.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,15 +29,15 @@ class Style:
     instants: Iso | None
     """None: the integer itself, in the table's unit."""
     quote: bytes
-    """Stands on both sides of every text."""
+    """Precedes and follows every text."""
     special: bytes
-    """A text with one of these bytes, or an empty one, is written by `escape`."""
+    """`escape` writes a text that contains one of these bytes, and an empty text."""
     escape: Callable[[bytes], bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A text format: how it writes values, rows and payloads."""
+    """How a text format writes values, rows and payloads."""
 
     style: Style
     row: Frame
@@ -45,7 +45,7 @@ class Format:
 
 
 def _escape_csv(text: bytes) -> bytes:
-    # PostgreSQL before 18 takes an unquoted \. on a line of its own for the end of the data.
+    # PostgreSQL before 18 reads an unquoted \. on its own line as the end of the data.
     if text in (b"", b"\\.") or any(mark in text for mark in b'",\r\n'):
         return b'"' + text.replace(b'"', b'""') + b'"'
     return text
@@ -79,24 +79,24 @@ SQL = Format(
     row=Frame(b"(", b",", b")"),
     payload=Frame(b"", b",", b""),
 )
-"""Rows for INSERT ... VALUES, whose words go into `payload`; strings as in standard SQL, where a
-backslash stands for itself."""
+"""Rows for INSERT ... VALUES, which `payload` contains; strings of standard SQL, in which a
+backslash is an ordinary character."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A column's place in a row of text; a format that names its columns makes its own slots."""
+    """A column's place in a row of text; a format that names its columns builds its own slots."""
 
     column: Column
     style: Style
     before: bytes
     after: bytes
     null: bytes
-    """Stands for the whole slot where the value is NULL."""
+    """Replaces the whole slot if the value is NULL."""
 
 
 def slots(columns: Sequence[Column], text_format: Format) -> list[Slot]:
-    """Return the slots of rows in which only the order tells the columns apart."""
+    """Return the slots of rows in which the order identifies the columns."""
     row, null = text_format.row, text_format.style.null
     end = row.after + text_format.payload.between
     made = []
@@ -108,11 +108,11 @@ def slots(columns: Sequence[Column], text_format: Format) -> list[Slot]:
 
 
 class Text:
-    """Encodes blocks as text, a slot a column.
+    """Encodes blocks as text, one slot for each column.
 
     Measured on one core (tests/perf/encode.py, four IoT columns): 22 to 27 million rows/s or
-    1.5 GB/s; 14 to 17 million where texts differ in length, 7 to 8 million where a tenth of a
-    column is NULL.
+    1.5 GB/s; 14 to 17 million if texts differ in length, 7 to 8 million if a tenth of a column is
+    NULL.
     """
 
     def __init__(self, row: Sequence[Slot], payload: Frame, time_unit: TimeUnit) -> None:
@@ -125,19 +125,19 @@ class Text:
         """Return the encoder of these columns in a format."""
         return cls(slots(columns, text_format), text_format.payload, time_unit)
 
-    def encode(self, block: Block, rows_per_send: int) -> list[bytes]:
-        """Return the block as payloads of `rows_per_send` rows each (the last may have fewer)."""
+    def encode(self, block: Block, rows_per_batch: int) -> list[bytes]:
+        """Return the block as payloads of `rows_per_batch` rows (the last may have fewer)."""
         if not len(block):
             return []
         rows = self._rows(block)
-        return cut(rows, unpadded(rows), rows_per_send, self._payload)
+        return cut(rows, unpadded(rows), rows_per_batch, self._payload)
 
-    def windows(self, block: Block, rows_per_send: int) -> list[memoryview]:
-        """Return the same, without the payload's frame, as parts of one buffer."""
+    def windows(self, block: Block, rows_per_batch: int) -> list[memoryview]:
+        """Return the payloads without their frame, as parts of one buffer."""
         if not len(block):
             return []
         rows = self._rows(block)
-        return windows(rows, unpadded(rows), rows_per_send)
+        return windows(rows, unpadded(rows), rows_per_batch)
 
     def _rows(self, block: Block) -> Array:
         arrays: list[Array] = []
@@ -151,7 +151,7 @@ class Text:
             shown = levels(data.levels)
             arrays = [shown if len(shown) == 1 else shown.take(data.codes)]
         else:
-            # What stands in place of a NULL may be anything, also what cannot be written.
+            # The value in place of a NULL may be one that the format cannot write.
             blank = data.array.dtype.type()
             values = data.array if null is None else np.where(null, blank, data.array)
             arrays = self._around(slot, values)
@@ -195,8 +195,8 @@ def _texts(values: Array, style: Style) -> list[Array]:
 def floats(values: Array) -> Array:
     """Return the shortest text that reads back as the same number, in single and double precision.
 
-    Trailing zeros make all of them equally long, unless an exponent forbids it. Python's `repr`
-    takes 0.3 us a value: enough for levels, a slow path for value by value.
+    Trailing zeros pad all of them to one length, unless one has an exponent. Python's `repr` takes
+    0.3 us for each value: fast enough for levels, slow for single values.
     """
     shown = [repr(value) for value in values.tolist()]
     padded = np.array(shown, np.bytes_)

@@ -1,4 +1,4 @@
-"""Writes rows: draws, encodes, sends, and decides what to do when a send fails."""
+"""Writes rows: draws, encodes, sends, and decides what to do when a batch fails."""
 
 import threading
 import time
@@ -52,11 +52,11 @@ class Sender:
         """Close the session."""
         self._session.close()
 
-    def prefill(self, ranges: Iterable[RowRange], rows_per_send: int) -> int:
+    def prefill(self, ranges: Iterable[RowRange], batch_rows: int) -> int:
         """Write rows in batches, untimed; return how many were acknowledged."""
         with self._all_ended():
-            ahead = self._ahead_bytes(rows_per_send)
-            for rows, payload in self._payloads(ranges, BATCH, rows_per_send, ahead):
+            ahead = self._ahead_bytes(batch_rows)
+            for rows, payload in self._payloads(ranges, BATCH, batch_rows, ahead):
                 self._deliver(payload, rows, time.perf_counter_ns())
         return self.meter.rows
 
@@ -69,7 +69,7 @@ class Sender:
         self,
         ranges: Iterable[RowRange],
         mode: str,
-        rows_per_send: int,
+        batch_rows: int,
         rate_rows_per_s: float,
         turn: float = 0.0,
     ) -> None:
@@ -77,10 +77,10 @@ class Sender:
 
         `turn` is the place of this worker among all, 0..1: it spreads the due times of workers.
         """
-        start, scheduled = self.meter.start_ns, turn * rows_per_send
+        start, scheduled = self.meter.start_ns, turn * batch_rows
         with self._all_ended():
-            ahead = self._ahead_bytes(rows_per_send, rate_rows_per_s)
-            for rows, payload in self._payloads(ranges, mode, rows_per_send, ahead):
+            ahead = self._ahead_bytes(batch_rows, rate_rows_per_s)
+            for rows, payload in self._payloads(ranges, mode, batch_rows, ahead):
                 due = time.perf_counter_ns()
                 if rate_rows_per_s:
                     due = start + int(scheduled / rate_rows_per_s * 1e9)
@@ -99,30 +99,30 @@ class Sender:
                 now = time.perf_counter_ns()
             self.idle_ns += now - before
 
-    def _ahead_bytes(self, rows_per_send: int, rate_rows_per_s: float = 0.0) -> int:
+    def _ahead_bytes(self, batch_rows: int, rate_rows_per_s: float = 0.0) -> int:
         """Return how many bytes of values to draw and encode between two sends; 0: one block.
 
         After each send the CPU caches are cold (about 0.4 ms), so many rows are prepared at once.
         Not so for small or scheduled batches, which would wait for it, or with several in flight.
         """
-        waits = rate_rows_per_s or self._session.in_flight > 1 or rows_per_send < _LONG_SEND_ROWS
+        waits = rate_rows_per_s or self._session.in_flight > 1 or batch_rows < _LONG_SEND_ROWS
         if waits:
             return 0
         return _AHEAD_OBJECTS_BYTES if self._session.makes_objects else _AHEAD_BYTES
 
     def _payloads(
-        self, ranges: Iterable[RowRange], mode: str, rows_per_send: int, ahead_bytes: int
+        self, ranges: Iterable[RowRange], mode: str, batch_rows: int, ahead_bytes: int
     ) -> Iterator[tuple[Rows, Payload]]:
         """Yield payloads with the numbers of their rows, prepared `ahead_bytes` at a time."""
-        block_rows = max(round(BLOCK_ROWS / rows_per_send), 1) * rows_per_send
+        block_rows = max(round(BLOCK_ROWS / batch_rows), 1) * batch_rows
         for item in ranges:
             blocks = self._reader.blocks(item, block_rows)
-            while made := self._made(blocks, mode, rows_per_send, ahead_bytes):
+            while made := self._made(blocks, mode, batch_rows, ahead_bytes):
                 while made:  # free each payload once it is sent
                     yield made.popleft()
 
     def _made(
-        self, blocks: Iterator[list[Block]], mode: str, rows_per_send: int, ahead_bytes: int
+        self, blocks: Iterator[list[Block]], mode: str, batch_rows: int, ahead_bytes: int
     ) -> deque[tuple[Rows, Payload]]:
         """Draw and encode blocks until they have `ahead_bytes`, at least one; none at the end."""
         made: deque[tuple[Rows, Payload]] = deque()
@@ -134,9 +134,9 @@ class Sender:
             self.generate_ns += t1 - t0
             if drawn is None:
                 break
-            encoded = [self._session.encode(block, mode, rows_per_send) for block in drawn]
+            encoded = [self._session.encode(block, mode, batch_rows) for block in drawn]
             self.encode_ns += time.perf_counter_ns() - t1
-            made += _in_turn(drawn, encoded, rows_per_send)
+            made += _in_turn(drawn, encoded, batch_rows)
             drawn_bytes += sum(block.size_bytes for block in drawn)
         return made
 
@@ -261,11 +261,11 @@ class Sender:
 
 
 def _in_turn(
-    blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], rows_per_send: int
+    blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], batch_rows: int
 ) -> Iterator[tuple[Rows, Payload]]:
     """Yield the payloads of blocks and the numbers of their rows, one batch per table in turn."""
     for turn in range(max(map(len, encoded))):
-        first = turn * rows_per_send
+        first = turn * batch_rows
         for block, payloads in zip(blocks, encoded, strict=True):
             if turn < len(payloads):
                 payload = payloads[turn]

@@ -141,9 +141,9 @@ class Worker:
         sender = self._sender = Sender(self._database, DatasetReader(spec.dataset), self._stop)
         if plan.prefill:
             self._phase = "prefill"
-            rows_per_send = max(spec.batch_rows, PREFILL_BATCH_ROWS)
+            batch_rows = max(spec.batch_rows, PREFILL_BATCH_ROWS)
             try:
-                sender.prefill(plan.prefill, rows_per_send)
+                sender.prefill(plan.prefill, batch_rows)
             finally:
                 self._prefilled = sender.meter.rows
         self._wait_for_all("insert")

@@ -96,7 +96,7 @@ class Payload:
 
 
 Encoder: TypeAlias = Callable[[Block, int], Sequence[Any]]
-"""Block, rows per send -> the data of each payload; UnstorableError if a value cannot be stored."""
+"""Block, batch size -> the data of each payload; UnstorableError if a value cannot be stored."""
 
 
 class Options(BaseModel):
@@ -166,8 +166,8 @@ class Session(ABC):
     def alive(self) -> bool:
         """Whether the connection is usable; if not, the worker opens a new one."""
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block cut into payloads of `rows_per_send` rows (the last may be smaller).
+    def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
+        """Return the block cut into payloads of `batch_rows` rows (the last may be smaller).
 
         CPU only, no I/O: its time counts as the client's. A block is much larger than a small
         batch, so that encoding is vectorised whatever the batch size.
@@ -176,10 +176,10 @@ class Session(ABC):
         encoder = self._known_encoders.get(key)
         if encoder is None:
             encoder = self._known_encoders[key] = self.encoder(block.table, block.name, mode)
-        starts = range(0, len(block), rows_per_send)
+        starts = range(0, len(block), batch_rows)
         return [
-            Payload(min(rows_per_send, len(block) - start), mode, data)
-            for start, data in zip(starts, encoder(block, rows_per_send), strict=True)
+            Payload(min(batch_rows, len(block) - start), mode, data)
+            for start, data in zip(starts, encoder(block, batch_rows), strict=True)
         ]
 
     @cached_property

@@ -64,10 +64,10 @@ class CockroachdbSession(PostgresSession):
         super().__init__(connection, dialect_of)
         self._copies = copies
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
+    def encode(self, block: Block, mode: str, batch_rows: int) -> Sequence[Payload]:
         """Return the block encoded; without COPY the batches of a prefill are values lists too."""
         mode = VALUES if mode == BATCH and not self._copies else mode
-        return super().encode(block, mode, rows_per_send)
+        return super().encode(block, mode, batch_rows)
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error means; 40001, which asks for a retry, is NOT_APPLIED."""

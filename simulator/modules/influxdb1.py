@@ -1,48 +1,57 @@
-"""InfluxDB 1.8: databases and retention policies, users and passwords, and InfluxQL.
+"""InfluxDB 1.8, by HTTP: databases, users with passwords, InfluxQL.
 
 https://docs.influxdata.com/influxdb/v1/. Each table has a database of its own, in which its parts
-are measurements.
+are measurements. The vendor's client, made for InfluxDB 2, serves /ping and /query here.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import ClassVar, Literal
-from urllib.parse import urlencode
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
-from simulator.errors import SetupError
 from simulator.modules.base import Options, Server
-from simulator.modules.influxdb import influxql
-from simulator.modules.influxdb.answers import Chunk, Language, Plan
-from simulator.modules.influxdb.database import Influxdb, check_names, durability, wait_until
-from simulator.modules.influxdb.influxql import ServerSaid, identifier, literal
-from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Reach
+from simulator.modules.influxdb.database import (
+    Influxdb,
+    check_names,
+    durability,
+    open_client,
+    wait_until,
+)
+from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
+from simulator.modules.shared import influxql
 from simulator.modules.shared.http import Http, HttpOptions, basic
+from simulator.modules.shared.influxql import QueryFailed, identifier, literal
+from simulator.modules.shared.subqueries import Chunk, Plan
+
+if TYPE_CHECKING:
+    from simulator.modules.influxdb.wire import Client
 
 
 class Influx1Options(HttpOptions):
     """Options of the module `influxdb1`."""
 
     url: str = Field(description="where the server listens, such as http://influxdb1:8086")
-    user: str = Field("", description="a user who may make and drop databases; empty: no user")
+    user: str = Field("", description="a user who may create and drop databases; empty: no user")
     password: SecretStr | None = Field(None, description="the user's password")
     prefix: str = Field(
         "benchmark_",
-        description="what the names of the databases begin with: each table has one of its own, "
-        "such as benchmark_events",
+        description="prefix of the databases' names: each table has a database of its own, such as "
+        "benchmark_events",
     )
-    gzip: bool = Field(default=False, description="compress what is written, on the client's time")
+    gzip: bool = Field(default=False, description="compress writes, which takes client time")
     shard_group_s: int = Field(
         0,
         ge=0,
-        description="how much time a shard of a database spans; 0: the server's choice, 7 d",
+        description="time span of a database's shards; 0: the server's choice, 7 d",
     )
     consistency: Literal["any", "one", "quorum", "all"] | None = Field(
-        None, description="how many nodes of a cluster (InfluxDB Enterprise) store a row first"
+        None,
+        description="nodes of a cluster (InfluxDB Enterprise) that store a row before it is "
+        "acknowledged",
     )
 
 
@@ -55,61 +64,57 @@ class Influxdb1(Influxdb):
     options: Influx1Options  # type: ignore[assignment]
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
+        """Return what cannot work; InfluxDB 2 requires more."""
         return super(Influxdb, self).problems(primary_key, parts, batch_rows)
 
-    # --- connections
-
-    def _session(self) -> InfluxSession:
+    def open(self) -> InfluxSession:
+        """Return a session that has sent nothing yet."""
         options = self.options
         password = options.password.get_secret_value() if options.password else ""
         consistency = f"&consistency={options.consistency}" if options.consistency else ""
-        reach = Reach(
-            write=f"/write?db={{database}}&precision={{precision}}{consistency}",
-            influxql="/query?epoch=ns&chunked=true",
-            flux="",
-            precisions={**PRECISIONS, TimeUnit.MICROSECOND: "u", TimeUnit.NANOSECOND: "n"},
+        write = Write(
+            f"/write?db={{database}}&precision={{precision}}{consistency}",
+            {**PRECISIONS, TimeUnit.MICROSECOND: "u", TimeUnit.NANOSECOND: "n"},
             gzip=options.gzip,
-            query_timeout_s=options.query_timeout_s,
+            prefix=options.prefix,
         )
         headers = {"Authorization": basic(options.user, password)} if options.user else {}
-        return InfluxSession(Http(options, headers), reach, options.prefix, Language.INFLUXQL)
 
-    def _greet(self, http: Http) -> None:
-        http.request("GET", "/query?" + urlencode({"q": "SHOW DATABASES"}))
+        def client() -> "Client":
+            token = f"{options.user}:{password}" if options.user else ""
+            return open_client(options, org="-", token=token, basic=bool(token))
+
+        return Influx1Session(Http(options, headers), write, client)
 
     def render(self, query: Query) -> Statement:
         """Return the query in InfluxQL."""
-        plan = Plan(query, influxql.subqueries(query, self._bucket(query.table)))
+        plan = Plan(query, influxql.subqueries(query, self.bucket(query.table)))
         return Statement(plan.text, outputs(query), (plan,))
 
     # --- databases
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create a database for each table; all or none."""
-        for table in tables:
-            check_names(table)
-        names = [self._bucket(table) for table in tables]
+        check_names(tables)
+        names = [self.bucket(table) for table in tables]
         span = (
             f" SHARD DURATION {self.options.shard_group_s}s" if self.options.shard_group_s else ""
         )
-        with self._admin() as session:
+        with self.administration() as session:
             taken = self._databases(session)
             for name in names:
                 if name in taken:
-                    raise SetupError(
-                        f"{self.name}: database {name} already exists; drop it, or run with --clean"
-                    )
+                    raise self.already_exists(f"database {name}")
             for name in names:
-                # The policy's name is that of those which the server makes itself.
+                # "autogen" is the name of the policies that the server creates itself.
                 policy = f'DURATION INF REPLICATION 1{span} NAME "autogen"'
                 _ask(session, f"CREATE DATABASE {identifier(name)} WITH {policy}")
 
     def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables' databases, with all parts that are in them."""
-        with self._admin() as session:
+        """Drop the tables' databases, with all parts in them."""
+        with self.administration() as session:
             taken = self._databases(session)
-            for name in map(self._bucket, tables):
+            for name in map(self.bucket, tables):
                 if name in taken:
                     _ask(session, f"DROP DATABASE {identifier(name)}")
 
@@ -121,9 +126,9 @@ class Influxdb1(Influxdb):
     def settle(self, tables: Sequence[Table]) -> None:
         """Wait until files are compacted; rows can be queried as soon as they are acknowledged.
 
-        Nothing makes this server write its cache before ten quiet minutes are over.
+        This server writes its cache after ten minutes without writes, and not on request.
         """
-        with self._admin() as session:
+        with self.administration() as session:
             wait_until(lambda: not any(self._compactions(session, tables)))
 
     def _compactions(self, session: InfluxSession, tables: Sequence[Table]) -> Iterator[int]:
@@ -135,28 +140,36 @@ class Influxdb1(Influxdb):
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the shards: their files and logs, without the index of the series."""
-        with self._admin() as session:
+        with self.administration() as session:
             shards = self._statistics(session, "shard", tables)
             return sum(int(size) for chunk in shards for size in chunk["diskBytes"])
 
     def _statistics(
         self, session: InfluxSession, component: str, tables: Sequence[Table]
     ) -> list[Chunk]:
-        names = {self._bucket(table) for table in tables}
+        names = {self.bucket(table) for table in tables}
         found = _ask(session, f"SHOW STATS FOR {literal(component)}")
         return [chunk for chunk in found if chunk.shared.get("database") in names]
 
     def describe(self) -> Server:
-        """Return the version and, if the user may see them, the settings of the storage."""
-        with self._admin() as session:
-            headers = session.http.request("GET", "/ping").headers
+        """Return the version and, if the user may read them, the settings of the storage."""
+        with self.administration() as session:
+            version = session.client.version()
             settings: dict[str, str] = {}
-            with suppress(ServerSaid):  # only an administrator may
+            with suppress(QueryFailed):  # allowed to administrators only
                 for chunk in _ask(session, "SHOW DIAGNOSTICS FOR 'config-data'"):
                     settings |= {name: str(column[0]) for name, column in chunk.columns.items()}
-        version = headers.get("X-Influxdb-Version", "of no name").lstrip("v")
         return Server(f"InfluxDB {version}", 1, *durability(settings), settings)
 
 
+class Influx1Session(InfluxSession):
+    """One connection for sends, and the vendor's client for everything else."""
+
+    def greet(self) -> None:
+        """Check the user and the password, and open the connection for sends."""
+        _ask(self, "SHOW DATABASES")
+        self.http.request("GET", "/ping")
+
+
 def _ask(session: InfluxSession, text: str) -> list[Chunk]:
-    return [chunk for _, chunk in session.ask_influxql(text)]
+    return [chunk for _, chunk in session.influxql(text)]

@@ -1,13 +1,14 @@
-"""InfluxDB 3 Core and Enterprise: line protocol in, SQL out. By the vendor's documentation only.
+"""InfluxDB 3 Core and Enterprise, by HTTP: line protocol and SQL. From the documentation only.
 
 https://docs.influxdata.com/influxdb3/core/api/. Each table has a database of its own, in which its
-parts are tables; what is the time in ours is called `time` there, and counted in nanoseconds.
+parts are tables; their time column is called `time` and counts nanoseconds. The vendor's client for
+InfluxDB 2 has no method for this API, so that every request is made here.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 from urllib.parse import urlencode
 
 from pydantic import Field, SecretStr
@@ -26,13 +27,13 @@ from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Role, Ta
 from simulator.encode.lineprotocol import marker
 from simulator.errors import SetupError
 from simulator.modules.base import Options, Server
-from simulator.modules.influxdb.answers import SECOND_NS, Language
 from simulator.modules.influxdb.database import Influxdb, check_names
-from simulator.modules.influxdb.influxql import ServerSaid
 from simulator.modules.influxdb.query import moment, nanoseconds
-from simulator.modules.influxdb.session import InfluxSession, Reach
+from simulator.modules.influxdb.session import InfluxSession, Write
 from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpOptions, lines
+from simulator.modules.shared.influxql import QueryFailed
+from simulator.modules.shared.subqueries import SECOND_NS
 
 _TIME = "time"
 
@@ -41,16 +42,18 @@ class Influx3Options(HttpOptions):
     """Options of the module `influxdb3`."""
 
     url: str = Field(description="where the server listens, such as http://influxdb3:8181")
-    token: SecretStr | None = Field(None, description="an admin token; none if it asks for none")
+    token: SecretStr | None = Field(
+        None, description="an admin token; leave out where the server runs without authentication"
+    )
     prefix: str = Field(
         "benchmark_",
-        description="what the names of the databases begin with: each table has one of its own, "
-        "such as benchmark_events; Core takes 5 databases",
+        description="prefix of the databases' names: each table has a database of its own, such as "
+        "benchmark_events; Core has 5 databases at most",
     )
     no_sync: bool = Field(
-        default=False, description="have rows acknowledged before they are in the write-ahead log"
+        default=False, description="acknowledge rows before they are in the write-ahead log"
     )
-    gzip: bool = Field(default=False, description="compress what is written, on the client's time")
+    gzip: bool = Field(default=False, description="compress writes, which takes client time")
 
 
 class _Dialect(sql.Dialect):
@@ -59,11 +62,11 @@ class _Dialect(sql.Dialect):
     types: ClassVar[dict[Type, str]] = {}
 
     def name(self, identifier: str) -> str:
-        """Return an identifier in quotes, without which it would be folded to lower case."""
+        """Return an identifier in quotes, which keep its upper-case letters."""
         return '"' + identifier.replace('"', '""') + '"'
 
     def instant(self, value: int, unit: TimeUnit) -> str:
-        """Return the literal to compare the time with."""
+        """Return the literal that the time is compared with."""
         return f"TIMESTAMP '{moment(value * (SECOND_NS // unit.per_second))}'"
 
     def number(self, column: Column, unit: TimeUnit) -> str:
@@ -73,7 +76,7 @@ class _Dialect(sql.Dialect):
             return f"CAST({self.name(column.name)} AS BIGINT) / {unit_ns}"
         if column.type is Type.BOOL:
             return f"CAST({self.name(column.name)} AS BIGINT)"
-        return self.name(column.name)  # every float is a double, every integer of 64 bits
+        return self.name(column.name)  # floats are doubles, integers have 64 bits
 
 
 _DIALECT = _Dialect()
@@ -89,7 +92,7 @@ class Influxdb3(Influxdb):
         oldest={"InfluxDB": (3, 0)},
         limits=(
             *Influxdb.capabilities.limits[:-1],
-            "tags are texts",
+            "tags are texts only",
             "Core refuses queries over more than 432 files, about 72 hours of data",
         ),
     )
@@ -97,59 +100,53 @@ class Influxdb3(Influxdb):
     options: Influx3Options  # type: ignore[assignment]
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
+        """Return what cannot work; InfluxDB 2 requires more."""
         return super(Influxdb, self).problems(primary_key, parts, batch_rows)
 
     # --- connections
 
-    def _session(self) -> "Influx3Session":
+    def open(self) -> "Influx3Session":
+        """Return a session that has sent nothing yet."""
         options = self.options
+        # Without accept_partial=false, valid lines of a refused request would be stored.
         flags = urlencode({"accept_partial": "false", "no_sync": str(options.no_sync).lower()})
-        reach = Reach(
-            write=f"/api/v3/write_lp?db={{database}}&precision={{precision}}&{flags}",
-            influxql="",
-            flux="",
-            precisions={unit: unit.name.lower() for unit in TimeUnit},
+        write = Write(
+            f"/api/v3/write_lp?db={{database}}&precision={{precision}}&{flags}",
+            {unit: unit.name.lower() for unit in TimeUnit},
             gzip=options.gzip,
-            query_timeout_s=options.query_timeout_s,
+            prefix=options.prefix,
         )
         token = options.token.get_secret_value() if options.token else ""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return Influx3Session(Http(options, headers), reach, options.prefix, Language.INFLUXQL)
-
-    def _greet(self, http: Http) -> None:
-        http.request("GET", "/api/v3/configure/database?format=json")
+        return Influx3Session(Http(options, headers), write, options.query_timeout_s)
 
     # --- databases
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create a database for each table; all or none."""
-        for table in tables:
-            check_names(table)
-            for tag in table.tags:
-                if tag.type is not Type.TEXT:
-                    raise SetupError(f"{self.name}: column {tag.name}: expected a text for a tag")
-        names = [self._bucket(table) for table in tables]
-        with self._admin() as session:
+        check_names(tables)
+        for tag in (tag for table in tables for tag in table.tags):
+            if tag.type is not Type.TEXT:
+                raise SetupError(f"{self.name}: column {tag.name}: a tag must be a text")
+        names = [self.bucket(table) for table in tables]
+        with self.administration() as session:
             http = session.http
             taken = self._databases(http)
             for name in names:
                 if name in taken:
-                    raise SetupError(
-                        f"{self.name}: database {name} already exists; drop it, or run with --clean"
-                    )
+                    raise self.already_exists(f"database {name}")
             for name, table in zip(names, tables, strict=True):
                 body = json.dumps({"db": name}).encode()
                 http.request("POST", "/api/v3/configure/database", body, _JSON)
-                for part in table.names:  # so that an empty one can be asked
+                for part in table.names:  # so that a query finds it while it is empty
                     body = json.dumps({"db": name, "table": part, **_columns(table)}).encode()
                     http.request("POST", "/api/v3/configure/table", body, _JSON)
 
     def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables' databases; their files go when the server cleans up."""
-        with self._admin() as session:
+        """Drop the tables' databases; the server deletes their files later."""
+        with self.administration() as session:
             taken = self._databases(session.http)
-            for name in map(self._bucket, tables):
+            for name in map(self.bucket, tables):
                 if name in taken:
                     path = "/api/v3/configure/database?" + urlencode({"db": name})
                     session.http.request("DELETE", path)
@@ -162,34 +159,34 @@ class Influxdb3(Influxdb):
     # --- the server
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Do nothing: acknowledged rows can be queried, and nothing makes the server compact."""
+        """Do nothing: acknowledged rows can be queried; the server does not compact on request."""
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return None: the server tells of files, and not of rows that are in its log alone."""
+        """Return None: the server reports files, without the rows that are only in its log."""
         return None
 
     def describe(self) -> Server:
-        """Return the version; what an acknowledgement is worth depends on the object store."""
-        with self._admin() as session:
+        """Return the version; the meaning of an acknowledgement depends on the object store."""
+        with self.administration() as session:
             version = session.http.request("GET", "/ping").json()["version"]
         if self.options.no_sync:
             durability = "an acknowledged row is in memory (no_sync=true)"
             return Server(f"InfluxDB {version}", 1, durability, durable=False)
         durability = (
             "an acknowledged row is in the write-ahead log in the object store; whether a local "
-            "disk has synced it, the server does not tell"
+            "disk has synced it, the server does not report"
         )
         return Server(f"InfluxDB {version}", 1, durability, durable=None)
 
     # --- queries
 
     def render(self, query: Query) -> Statement:
-        """Return the query as SQL, whose columns are called c0, c1, ...: NULLs are left out."""
+        """Return the query as SQL with columns c0, c1, ...: the JSON of an answer omits NULLs."""
         asked = sql.render(_DIALECT, _as_stored(query)).text
         columns = outputs(query)
         names = ", ".join(f"c{place}" for place in range(len(columns)))
         text = f"SELECT * FROM ({asked}) AS answer ({names})"
-        return Statement(text, columns, (self._bucket(query.table),))
+        return Statement(text, columns, (self.bucket(query.table),))
 
 
 _JSON = {"Content-Type": "application/json"}
@@ -202,7 +199,7 @@ _TYPES = {
 
 
 def _columns(table: Table) -> dict[str, Any]:
-    """Return a table's columns as the server wants them told."""
+    """Return a table's columns as the server's API describes them."""
     fields = {c.name: _TYPES[c.type] for c in (*table.fields, *table.with_role(Role.KEY))}
     fields.setdefault(marker(table), "bool")
     return {
@@ -212,14 +209,22 @@ def _columns(table: Table) -> dict[str, Any]:
 
 
 class Influx3Session(InfluxSession):
-    """A connection, over which lines go out as bytes and SQL is asked."""
+    """A connection over which lines are sent as bytes and queries are asked in SQL."""
+
+    def __init__(self, http: Http, write: Write, query_timeout_s: float) -> None:
+        super().__init__(http, write, _no_client)
+        self._query_timeout_s = query_timeout_s
+
+    def greet(self) -> None:
+        """Check the token."""
+        self.http.request("GET", "/api/v3/configure/database?format=json")
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return [*self._rows(statement)]
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions as they come."""
+        """Run a statement and yield its rows in portions as they arrive."""
         portion = []
         for row in self._rows(statement):
             portion.append(row)
@@ -231,26 +236,29 @@ class Influx3Session(InfluxSession):
 
     def _rows(self, statement: Statement) -> Iterator[Sequence[Any]]:
         if not statement.parameters:
-            raise ServerSaid("a query of config.yaml does not tell the database, which has to be")
+            raise QueryFailed("a query in config.yaml names no database, which InfluxDB 3 requires")
         (database,) = statement.parameters
         body = json.dumps({"db": database, "q": statement.text, "format": "jsonl"}).encode()
-        timeout_s = self._reach.query_timeout_s
         columns = [(f"c{place}", output) for place, output in enumerate(statement.outputs)]
-        pieces = self.http.stream("POST", "/api/v3/query_sql", body, _JSON, timeout_s)
+        pieces = self.http.stream("POST", "/api/v3/query_sql", body, _JSON, self._query_timeout_s)
         for line in lines(pieces):
             row = json.loads(line)
             yield [_value(output, row.get(name)) for name, output in columns]
 
 
+def _no_client() -> NoReturn:
+    raise NotImplementedError("influxdb-client has no method for the API of InfluxDB 3")
+
+
 def _value(output: Output, value: Any) -> Any:
-    """Return a value; what comes as text and is none is the time."""
+    """Return a value; a text in a column of another type is an instant."""
     if isinstance(value, str) and output.type is not Type.TEXT:
         return nanoseconds(value) // (SECOND_NS // output.unit.per_second)
     return value
 
 
 def _as_stored(query: Query) -> Query:
-    """Return a query about the table as it is stored: other types, and another name of the time."""
+    """Return a query for the table as stored, with other types and another name of the time."""
     table = query.table
     renamed = {table.time.name: _TIME}
     stored = replace(table, columns=tuple(map(_stored, table.columns)))

@@ -98,7 +98,7 @@ class WorkerReport(Message):
     send_s: float = 0.0
     """From each send to its acknowledgement or failure, including pauses before retries."""
     idle_s: float = 0.0
-    """Waiting for the scheduled time of a send (--rate)."""
+    """Waiting for the scheduled time of a batch (--rate)."""
     cpu_s: float = 0.0
     memory_peak_bytes: int = 0
     latency: str = ""

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Images without a registry: out of Debian packages, and by buildah on top of those.
+# Images without a registry: from Debian packages, and with buildah on top of them.
 
-image() { # NAME PACKAGE...: prints the path of the image localhost/NAME:debian
+image() { # NAME PACKAGE...: builds localhost/NAME:debian; prints its path
   local name=$1 tar
   shift
   tar=$IMAGES/$name-$(digest "$HERE/images.sh" "$HERE/images/debian/Dockerfile" - <<<"$*").tar
@@ -9,11 +9,11 @@ image() { # NAME PACKAGE...: prints the path of the image localhost/NAME:debian
     note "unpacking $* and what they depend on"
     make_workdir
     apt-get update -qq >&2
-    # The machine's own sources; others, such as a vendor's, have nothing to do with it.
+    # Debian's own sources only, without those of vendors on this machine.
     # shellcheck disable=SC2016 # these are apt's variables
     apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
       'Origin: Debian' 'Created-By: Packages' >"$WORK/sources.list"
-    # Nobody reads manuals here, and PostgreSQL runs without its JIT compiler, which is 180 MB.
+    # Without manuals, character set converters and PostgreSQL's JIT compiler, which is 180 MB.
     # shellcheck disable=SC1091,SC2016
     mmdebstrap --quiet --variant=extract --skip=output/dev \
       --include="base-files base-passwd busybox-static ca-certificates libc-bin netbase $*" \
@@ -26,12 +26,12 @@ image() { # NAME PACKAGE...: prints the path of the image localhost/NAME:debian
   echo "$tar"
 }
 
-python() { # localhost/python:debian, a base for simulator/Dockerfile; prints its path
+python() { # builds localhost/python:debian, a base for simulator/Dockerfile; prints its path
   image python python3-venv python-is-python3 libstdc++6
 }
 
 bud() { # TAG DIR TAR [BUILDAH-OPTION...]: builds DIR/Dockerfile and writes the image to TAR
-  local tag=$1 dir=$2 tar=${3:?the image needs a file to be written to}
+  local tag=$1 dir=$2 tar=${3:?bud needs a file for the image}
   shift 3
   make_workdir
   pip_conf
@@ -44,14 +44,13 @@ bud() { # TAG DIR TAR [BUILDAH-OPTION...]: builds DIR/Dockerfile and writes the 
   mv "$tar.new" "$tar"
 }
 
-buildah_() { # with a storage of its own, whose mounts end with the command
+buildah_() { # with its own storage, whose mounts end with the command
   STORAGE_DRIVER=overlay BUILDAH_ISOLATION=chroot \
     unshare --mount buildah --root "$WORK/storage" --runroot "$WORK/run" "$@"
 }
 
-# Where this machine gets Python packages from, as the secrets that simulator/Dockerfile mounts:
-# builds reach what the machine reaches, and the image keeps no trace of it. The certificates are
-# in another place there.
+# Writes this machine's pip settings for the secrets of simulator/Dockerfile, so that builds use the
+# same package index; the image keeps none of them. The certificates have another path there.
 pip_conf() {
   local settings key value
   settings=$(python3 -m pip config list 2>/dev/null |

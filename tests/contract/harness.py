@@ -64,8 +64,9 @@ class Wideset:
         (rows,) = self.dataset.ranges
         return [batch for block in self.reader.blocks(rows) for batch in block]
 
-    def answer(self, query: Query) -> Answer:
-        mine = [batch for batch in self.batches if batch.table.name == query.table.name]
+    def answer(self, query: Query, blocks: Sequence[Block] = ()) -> Answer:
+        """The right answer over all rows, or over those of `blocks`."""
+        mine = [each for each in blocks or self.batches if each.table.name == query.table.name]
         return reference.answer_of(query, reference.rows_of(mine))
 
     def fill(self, database: Database) -> None:
@@ -77,11 +78,11 @@ class Wideset:
         database.settle(self.tables)
 
 
-def send(session: Session, batch: Block, mode: str, rows_per_send: int) -> None:
-    payloads = session.encode(batch, mode, rows_per_send)
+def send(session: Session, batch: Block, mode: str, batch_rows: int) -> None:
+    payloads = session.encode(batch, mode, batch_rows)
     assert sum(payload.rows for payload in payloads) == len(batch)
     for payload in payloads:
-        assert payload.rows <= rows_per_send
+        assert payload.rows <= batch_rows
         session.send(payload)
 
 

@@ -133,7 +133,7 @@ def test_a_clients_key_comes_back_as_it_was_sent(filled):
 
 
 @pytest.mark.parametrize(
-    ("batch", "told"),
+    ("batch", "words"),
     [
         (points(table=KEYED, keys=[b"x" * 255, b"a", b"b"]), "id: a _key has at most 254 bytes"),
         (points(table=KEYED, keys=[b"/" * 85, b"a", b"b"]), "found one of 255"),
@@ -143,12 +143,12 @@ def test_a_clients_key_comes_back_as_it_was_sent(filled):
         ),
     ],
 )
-def test_what_no_document_can_hold_is_refused_before_it_is_sent(arangodb, batch, told):
-    with arangodb.connect() as session, pytest.raises(UnstorableError, match=told):
+def test_a_value_that_no_document_can_hold_is_refused_before_it_is_sent(arangodb, batch, words):
+    with arangodb.connect() as session, pytest.raises(UnstorableError, match=words):
         session.encode(batch, BATCH, 10)
 
 
-def test_what_stands_in_place_of_a_null_may_be_anything(arangodb):
+def test_the_value_under_a_null_is_ignored(arangodb):
     absent = Values(np.array([np.nan, 1, 2]), np.array([False, True, True]))
     with arangodb.connect() as session:
         (payload,) = session.encode(points(**{"odd name": absent}), BATCH, 10)
@@ -221,7 +221,7 @@ def sent(answer, mode=BATCH):
         (reset, Failure.UNKNOWN),
     ],
 )
-def test_what_an_answer_means_for_the_rows(answer, meaning):
+def test_the_meaning_of_each_answer_for_the_rows(answer, meaning):
     assert sent(answer)[1] is meaning
 
 
@@ -252,7 +252,7 @@ def test_a_single_row_that_is_not_created_is_an_error():
 # --- queries -------------------------------------------------------------------------------------
 
 
-def test_a_query_reads_as_one_would_type_it():
+def test_queries_as_aql():
     query = AggregateQuery(
         POINTS,
         (Aggregate(Function.COUNT), Aggregate(Function.AVG, "odd name")),
@@ -291,7 +291,7 @@ SUM_AND_MEAN = (Aggregate(Function.SUM, "number"), Aggregate(Function.AVG, "numb
         (0, 0, 0),
     ],
 )
-def test_integers_that_a_double_holds_are_added_up_exactly(filled, numbers):
+def test_integers_that_a_double_holds_are_summed_exactly(filled, numbers):
     database = filled(points(numbers))
     with database.connect() as session:
         found = ask(session, database.render(AggregateQuery(POINTS, SUM_AND_MEAN)))
@@ -319,7 +319,7 @@ def test_a_sum_that_no_double_holds_is_an_error(filled):
         session.run(statement)
 
 
-def test_time_buckets_are_exact_or_not_to_be_had(filled):
+def test_time_buckets_are_exact_or_an_error(filled):
     instants = np.array([2**53 - 1, 2**53 + 61, -1])
     database = filled(points(t=Values(instants)))
     query = AggregateQuery(POINTS, (Aggregate(Function.COUNT),), bucket=60)
@@ -330,7 +330,7 @@ def test_time_buckets_are_exact_or_not_to_be_had(filled):
         database.render(AggregateQuery(nanoseconds, query.aggregates, bucket=60))
 
 
-def test_what_cannot_be_asked_of_the_clients_key_is_said():
+def test_queries_can_only_return_the_clients_key():
     database = Arangodb(options())
     for query in (
         AggregateQuery(KEYED, (Aggregate(Function.MIN, ID.name),)),
@@ -341,7 +341,7 @@ def test_what_cannot_be_asked_of_the_clients_key_is_said():
             database.render(query)
 
 
-def test_a_text_of_ones_own_is_run_as_it_is(filled):
+def test_a_users_own_query_runs_unchanged(filled):
     database = filled(points())
     outputs = database.render(AggregateQuery(POINTS, (Aggregate(Function.COUNT),))).outputs
     own = Statement("FOR doc IN `points` COLLECT WITH COUNT INTO n RETURN [n]", outputs, tuned=True)
@@ -393,14 +393,14 @@ def test_a_collection_is_created_with_the_options(synthetic_arango):
     assert second == {**plain, "waitForSync": False, "keyOptions": key}
 
 
-def test_tables_whose_names_no_collection_can_have_are_told_apart(arangodb):
+def test_names_that_no_collection_can_have_get_different_collections(arangodb):
     names = ["a b", "a_b", "a-b", "1a", "ß", "_x"]
     tables = [Table(name, POINTS.columns, POINTS.key) for name in names]
     arangodb.create(tables, 10)
     assert arangodb.size_bytes(tables) > 0
 
 
-def test_a_column_named_as_the_servers_own_attribute_is_refused(arangodb):
+def test_a_column_named_like_a_system_attribute_is_refused(arangodb):
     columns = (*POINTS.columns, Column("_rev", Type.INT64, Role.FIELD))
     with pytest.raises(SetupError, match=r"_rev is a system attribute of the server"):
         arangodb.create([Table("points", columns, POINTS.key)], 10)
@@ -408,7 +408,7 @@ def test_a_column_named_as_the_servers_own_attribute_is_refused(arangodb):
 
 @pytest.mark.parametrize(("role", "nodes"), [("SINGLE", 1), ("COORDINATOR", 3)])
 @pytest.mark.parametrize("wait_for_sync", [False, True])
-def test_describe_reads_version_nodes_and_what_an_acknowledgement_means(role, nodes, wait_for_sync):
+def test_describe_reports_version_nodes_and_durability(role, nodes, wait_for_sync):
     with Web(SyntheticArango(role=role)) as web:
         server = Arangodb(options(url=web.url, wait_for_sync=wait_for_sync)).describe()
     assert (server.version, server.nodes) == ("ArangoDB 3.12.10", nodes)
@@ -416,7 +416,7 @@ def test_describe_reads_version_nodes_and_what_an_acknowledgement_means(role, no
     assert f"waitForSync={str(wait_for_sync).lower()}" in server.durability
 
 
-def test_a_user_has_a_password_that_is_nowhere_shown():
+def test_a_password_is_sent_and_never_shown():
     with Web(SyntheticArango("Basic YW5uOnN3b3JkZmlzaA==")) as web:
         right = options(url=web.url, user="ann", password="swordfish")
         Arangodb(right).connect().close()
@@ -426,14 +426,14 @@ def test_a_user_has_a_password_that_is_nowhere_shown():
     assert "swordfish" not in str(found.value) + str(right.public())
 
 
-def test_what_is_missing_is_named(arangodb, synthetic_arango):
+def test_a_missing_database_or_collection_is_named(arangodb, synthetic_arango):
     with pytest.raises(SetupError, match=r"database not found.*option database"):
         Arangodb(options(url=synthetic_arango.url, database="other")).connect()
     with pytest.raises(SetupError, match=r"not found: points.*run an insert first"):
         arangodb.size_bytes([POINTS])
 
 
-def test_a_server_that_is_gone_was_sent_nothing():
+def test_rows_for_an_unreachable_server_are_not_applied():
     database = Arangodb(options(url=f"http://127.0.0.1:{free_port()}"))
     with pytest.raises(SetupError, match="check that the server runs"):
         database.connect()
@@ -445,7 +445,7 @@ def test_a_server_that_is_gone_was_sent_nothing():
         assert not session.alive
 
 
-# --- the synthetic AQL itself, against the vendor's own examples ----------------------------------
+# --- the stand-in's AQL, against the vendor's examples --------------------------------------------
 
 
 @pytest.mark.parametrize(

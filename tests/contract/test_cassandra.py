@@ -464,7 +464,7 @@ def test_a_batch_that_is_too_large_is_fatal_with_the_remedy(open_cassandra):
     database.create(wide.tables, 10)
     with database.connect() as session:
         (payload,) = session.encode(wide.batches[0], BATCH, 300)
-        with pytest.raises(InvalidRequest, match="Block too large") as caught:
+        with pytest.raises(InvalidRequest, match="Batch too large") as caught:
             session.send(payload)
         assert session.classify(caught.value) is Failure.FATAL
         message = database.explain(caught.value)

@@ -1,5 +1,7 @@
-"""What is CockroachDB's own, on PostgreSQL as far as that reaches; the rest is compared with the
-vendor's documentation as text."""
+"""What is specific to CockroachDB: tested on PostgreSQL where the two agree.
+
+Statements that PostgreSQL cannot parse are compared with the vendor's documentation as text.
+"""
 
 import threading
 from contextlib import contextmanager
@@ -46,7 +48,7 @@ def cockroachdb(open_cockroachdb):
 # --- COPY first, values lists on demand ----------------------------------------------------------
 
 
-def test_a_batch_is_copied_in_the_words_that_every_version_understands(cockroachdb):
+def test_a_batch_is_copied_by_a_statement_that_every_version_accepts(cockroachdb):
     wide = Wideset()
     cockroachdb.create(wide.tables, 10)
     with cockroachdb.connect() as session:
@@ -70,13 +72,13 @@ def test_with_values_lists_nothing_is_copied_not_even_a_prefill(open_cockroachdb
     assert database.insert_mode(10) == VALUES
 
 
-def test_a_server_that_refuses_copy_is_told_before_anything_starts(
+def test_a_server_that_refuses_copy_is_an_error_before_anything_starts(
     open_cockroachdb, monkeypatch, execute
 ):
     monkeypatch.setattr(CockroachdbSession, "copy_format", "WITH BINARY SOMEHOW")
     with pytest.raises(SetupError, match=r"syntax error.*; use_values_lists=true needs no COPY"):
         open_cockroachdb().create([EVENTS], 1000)
-    execute("CREATE TABLE events (x int)", "DROP TABLE events")  # it is not there
+    execute("CREATE TABLE events (x int)", "DROP TABLE events")  # it does not exist
     open_cockroachdb(use_values_lists=True).create([EVENTS], 1000)
 
 
@@ -213,7 +215,7 @@ def test_what_a_code_means_once_a_commit_was_asked_for(cockroachdb, code, meanin
 
 
 @pytest.mark.parametrize(
-    ("told", "version"),
+    ("banner", "version"),
     [
         (
             "CockroachDB CCL v26.2.1 (x86_64-pc-linux-gnu, built 2026/06/01 17:03:42, go1.25.5)",
@@ -226,22 +228,22 @@ def test_what_a_code_means_once_a_commit_was_asked_for(cockroachdb, code, meanin
         ("PostgreSQL 15.18", "PostgreSQL 15.18"),
     ],
 )
-def test_the_version_is_read_from_the_servers_words(told, version):
-    assert module._version(told) == version
+def test_the_version_is_read_from_the_servers_banner(banner, version):
+    assert module._version(banner) == version
 
 
 class Documented:
-    """A cursor that answers as the documentation says."""
+    """A cursor that answers as documented."""
 
     def __init__(self, answers):
         self.answers = answers
-        self.asked = []
+        self.statements = []
 
     def execute(self, statement):
-        self.asked.append(statement)
+        self.statements.append(statement)
 
     def fetchall(self):
-        return [(self.answers[self.asked[-1]],)]
+        return [(self.answers[self.statements[-1]],)]
 
 
 def answering(monkeypatch, answers):
@@ -283,7 +285,7 @@ def test_the_size_is_asked_of_every_part(open_cockroachdb, monkeypatch):
     cursor = answering(monkeypatch, {text: 100 + place for place, text in enumerate(statements)})
     tables = [EVENTS.stored(PrimaryKey.NONE, 4)]
     assert open_cockroachdb(Cockroachdb).size_bytes(tables) == 406
-    assert cursor.asked == statements
+    assert cursor.statements == statements
 
 
 def test_the_answers_are_as_exact_as_postgresqls(cockroachdb):

@@ -17,6 +17,8 @@ from tests.contract.targets import STORING, TARGETS, Duplicate, Target
 from tests.contract.wide import Awkward
 
 COUNT = (Aggregate(Function.COUNT),)
+SINGLE_ROWS = 72
+"""Of each table; among them is every value of the columns that hold awkward ones."""
 
 
 def _modes_and_keys(target: Target) -> list[tuple[str, PrimaryKey]]:
@@ -39,16 +41,17 @@ MODES_AND_KEYS = [
 @pytest.mark.parametrize(("target", "mode", "primary_key"), MODES_AND_KEYS)
 def test_every_value_comes_back_as_it_was_sent(request, target, mode, primary_key):
     database, wide = target.open(request), target.wide(primary_key)
+    blocks = [block.slice(0, SINGLE_ROWS) if mode == SINGLE else block for block in wide.batches]
     database.create(wide.tables, 100)
     with database.connect() as session:
-        for batch in wide.batches:
-            send(session, batch, mode, 1 if mode == SINGLE else 100)
+        for block in blocks:
+            send(session, block, mode, 1 if mode == SINGLE else 100)
     database.settle(wide.tables)
 
     with database.connect() as session:
         for table in wide.tables:
             query = RowsQuery(table)
-            assert ask(session, database.render(query)) == wide.answer(query)
+            assert ask(session, database.render(query)) == wide.answer(query, blocks)
 
 
 @pytest.mark.parametrize("parts", [1, 4])
@@ -309,3 +312,13 @@ def test_null_stores_nothing_and_answers_nothing():
         assert database.size_bytes(wide.tables) is None
         with pytest.raises(Unsupported):
             database.render(RowsQuery(readings))
+
+
+def test_the_rows_that_are_sent_singly_hold_every_repeated_value():
+    for block in Wideset().batches:
+        first = block.slice(0, SINGLE_ROWS)
+        columns = {name: set(data.present()) for name, data in block.data.items()}
+        repeated = {name for name, values in columns.items() if len(values) <= SINGLE_ROWS}
+        assert len(repeated) >= 3
+        for name in repeated:
+            assert set(first.data[name].present()) == columns[name], name

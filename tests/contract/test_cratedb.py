@@ -363,8 +363,8 @@ def answering():
 
 
 def results(*rowcounts, error=None):
-    told = [{"rowcount": n, **(error or {} if n != 1 else {})} for n in rowcounts]
-    return Response(200, json.dumps({"cols": [], "results": told}).encode())
+    answers = [{"rowcount": n, **(error or {} if n != 1 else {})} for n in rowcounts]
+    return Response(200, json.dumps({"cols": [], "results": answers}).encode())
 
 
 def failing(status, code):

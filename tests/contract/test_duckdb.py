@@ -1,4 +1,4 @@
-"""What is DuckDB's own: its file, its one process, and what its errors mean."""
+"""What is specific to DuckDB: its file, its one process, and what errors mean."""
 
 import subprocess
 import sys
@@ -193,7 +193,7 @@ def test_durability_is_read_back_from_the_connection(tmp_path):
         assert server.version == f"DuckDB {duckdb.__version__}"
 
 
-def test_a_file_that_another_process_has_open_is_told(duck, tmp_path):
+def test_a_file_that_another_process_has_open_is_an_error(duck, tmp_path):
     holder = (
         f"import duckdb, sys; c = duckdb.connect({str(tmp_path / 'test.db')!r}); "
         "print('open', flush=True); sys.stdin.read()"
@@ -245,7 +245,7 @@ def test_drop_gives_the_space_back_and_makes_no_file(duck):
     assert fetched(duck, "SELECT count(*) FROM duckdb_sequences()") == [(0,)]
 
 
-def test_a_missing_package_is_told_with_the_command_that_installs_it(duck, monkeypatch):
+def test_a_missing_package_is_an_error_with_the_command_that_installs_it(duck, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(SetupError, match=r"pip install -r requirements-embedded\.txt"):
         duck.connect()

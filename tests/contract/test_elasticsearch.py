@@ -1,7 +1,10 @@
-"""What is Elasticsearch's and OpenSearch's own: indices, exactness, and what errors mean."""
+"""What only Elasticsearch and OpenSearch have: indices, exactness, and what errors mean."""
 
 import json
+import re
 import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -25,9 +28,11 @@ from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.elasticsearch import query as elasticsearch_query
 from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
+from simulator.modules.elasticsearch.session import BulkError
 from simulator.modules.shared.http import HttpReply, Refused
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
+from tests import ROOT
 from tests.contract.harness import Wideset, ask, count, send
 from tests.contract.reference import answer_of, rows_of
 from tests.contract.wide import READINGS
@@ -57,7 +62,7 @@ def call(database, method, path, body=None):
 
 
 def stored(database, table, data):
-    """Put rows, given as arrays or columns, into a new index; return them as a batch."""
+    """Store rows, given as arrays or columns, in a new index; return them as a block."""
     columns = {n: d if isinstance(d, Values | Coded) else Values(d) for n, d in data.items()}
     batch = Block(table, 0, np.arange(len(next(iter(columns.values())))), columns)
     database.drop([table])
@@ -77,7 +82,7 @@ def agrees(database, query, batch):
 
 
 @BOTH
-def test_an_index_is_as_the_options_say(open_search):
+def test_an_index_has_the_settings_of_the_options(open_search):
     database = open_search(shards=2, replicas=1, refresh_interval="7s", translog_durability="async")
     database.create([EVENTS], 1000)
     found = call(database, "GET", "/events?flat_settings=true")["events"]
@@ -102,7 +107,7 @@ def test_an_index_is_as_the_options_say(open_search):
 
 
 @BOTH
-def test_what_is_not_said_is_left_to_the_server(search):
+def test_settings_without_an_option_are_the_servers_default(search):
     search.create([EVENTS], 1000)
     settings = call(search, "GET", "/events/_settings?flat_settings=true")["events"]["settings"]
     assert settings["index.number_of_shards"] == settings["index.number_of_replicas"] == "1"
@@ -111,7 +116,7 @@ def test_what_is_not_said_is_left_to_the_server(search):
 
 @BOTH
 @pytest.mark.parametrize("durability", ["request", "async"])
-def test_durability_is_that_of_the_index(open_search, durability):
+def test_describe_reports_the_durability_that_create_sets(open_search, durability):
     database = open_search(translog_durability=durability)
     database.create([EVENTS], 1000)
     found = call(database, "GET", "/events/_settings/index.translog.durability?flat_settings=true")
@@ -147,7 +152,7 @@ def test_compressed_requests_store_the_same(open_search):
 
 
 @BOTH
-def test_rows_are_visible_at_once_if_that_is_wanted(open_search):
+def test_rows_are_visible_at_once_with_refresh(open_search):
     wide = Wideset(PrimaryKey.DB)
     for refresh, visible in (("false", 0), ("true", 10)):
         database = open_search(refresh=refresh, refresh_interval="-1")
@@ -159,7 +164,7 @@ def test_rows_are_visible_at_once_if_that_is_wanted(open_search):
 
 
 @BOTH
-def test_settling_leaves_one_segment_a_shard_and_may_be_told_not_to(open_search):
+def test_settling_merges_each_shard_into_one_segment_unless_disabled(open_search):
     segments = {}
     for force_merge in (False, True):
         wide, database = Wideset(PrimaryKey.DB), open_search(shards=1, force_merge=force_merge)
@@ -176,7 +181,7 @@ def test_settling_leaves_one_segment_a_shard_and_may_be_told_not_to(open_search)
 
 
 @ONE
-def test_names_that_an_index_cannot_have_are_told_apart(search):
+def test_names_that_an_index_cannot_have_get_different_indices(search):
     tables = [Table(name, EVENTS.columns, EVENTS.key) for name in ("A b", "a_b", "a b", "-x", "é")]
     search.create(tables, 1)
     names = {elasticsearch_query.index_name(table.name) for table in tables}
@@ -190,7 +195,7 @@ def test_names_that_an_index_cannot_have_are_told_apart(search):
 # --- queries --------------------------------------------------------------------------------------
 
 
-def test_the_published_queries_read_as_one_would_type_them():
+def test_the_searches_of_the_workload_iot():
     database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200"))
     queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
     found = {}
@@ -238,7 +243,7 @@ def test_the_published_queries_read_as_one_would_type_them():
 
 
 @BOTH
-def test_groups_that_fill_many_pages_are_all_there(search, monkeypatch):
+def test_groups_of_many_pages_are_complete(search, monkeypatch):
     monkeypatch.setattr(elasticsearch_query, "PAGE", 2)
     wide = Wideset(PrimaryKey.DB)
     wide.fill(search)
@@ -340,7 +345,7 @@ def test_instants_of_every_unit_are_exact(search, unit):
 
 
 @BOTH
-def test_a_column_called_id_is_one_like_any_other(search):
+def test_a_column_named_id_is_an_ordinary_column(search):
     columns = (SERIES.columns[0], Column("id", Type.TEXT, Role.TAG), SERIES.columns[2])
     table = Table("series", columns, ("id", "time"))
     number = np.arange(9)
@@ -368,7 +373,7 @@ def test_buckets_of_instants_beyond_doubles_are_refused(search):
 
 
 @BOTH
-def test_a_query_may_be_the_users_own(search):
+def test_a_users_own_search_is_answered(search):
     wide = Wideset(PrimaryKey.DB)
     wide.fill(search)
     query = AggregateQuery(
@@ -401,12 +406,12 @@ def test_a_query_may_be_the_users_own(search):
         ("POST /readings/_search\n{}x", "expected POST"),
     ],
 )
-def test_a_query_that_is_none_is_told(search, text, words):
+def test_a_malformed_search_is_an_error(search, text, words):
     with search.connect() as session, pytest.raises(RunError, match=words):
         session.run(Statement(text, ()))
 
 
-def test_the_clients_key_can_only_be_read():
+def test_searches_can_only_return_the_clients_key():
     database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200"))
     table = EVENTS.stored(PrimaryKey.CLIENT, 1)
     for query in (
@@ -432,7 +437,7 @@ def test_the_clients_key_can_only_be_read():
         (ID, np.array([b"y" * 513]), "id: .*512 bytes.*513"),
     ],
 )
-def test_what_no_document_can_hold_is_refused_before_it_is_sent(column, value, words):
+def test_a_value_that_no_document_can_hold_is_refused_before_it_is_sent(column, value, words):
     database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200"))
     table = Table("t", (column, Column("n", Type.INT64, Role.FIELD)), ())
     numbers = Values(np.arange(len(value)))
@@ -449,7 +454,7 @@ def test_what_no_document_can_hold_is_refused_before_it_is_sent(column, value, w
 
 
 @BOTH
-def test_the_longest_text_and_key_are_held(search):
+def test_the_longest_text_and_key_are_stored(search):
     table = Table("t", (ID, SERIES.columns[0], Column("x", Type.TEXT, Role.FIELD)), ())
     data = {"id": np.array([b"k" * 512]), "time": np.arange(1), "x": np.array([b"y" * 32_766])}
     batch = stored(search, table, data)
@@ -465,7 +470,7 @@ def one_payload(session, rows=10, mode=BATCH):
 
 
 @BOTH
-def test_rows_that_are_refused_are_found_among_those_that_are_stored(search):
+def test_a_duplicate_among_new_rows_is_an_error(search):
     wide = Wideset(PrimaryKey.CLIENT)
     search.create(wide.tables, 10)
     with search.connect() as session:
@@ -482,7 +487,7 @@ def test_rows_that_are_refused_are_found_among_those_that_are_stored(search):
 
 
 @BOTH
-def test_a_value_of_another_type_is_refused_and_its_field_named(search):
+def test_a_mapping_conflict_names_the_field(search):
     other = Table(READINGS.name, (*READINGS.columns[:3], *SERIES.columns[2:]), ())
     search.create([other], 10)
     with search.connect() as session:
@@ -493,14 +498,42 @@ def test_a_value_of_another_type_is_refused_and_its_field_named(search):
 
 
 @BOTH
-def test_an_index_that_takes_no_rows_is_named(search):
+def test_a_blocked_index_is_not_blamed_on_permissions(search):
     search.create([READINGS], 10)
-    call(search, "PUT", "/readings/_settings", {"index.blocks.write": True})
+    blocks = {
+        "index.blocks.write": "index write",
+        "index.blocks.read_only": "index read-only",
+        "index.blocks.read_only_allow_delete": "flood-stage",
+    }
+    for block, words in blocks.items():
+        call(search, "PUT", "/readings/_settings", {block: True})
+        with search.connect() as session:
+            with pytest.raises(BulkError, match=words) as caught:
+                session.send(one_payload(session))
+            assert session.classify(caught.value) in (Failure.FATAL, Failure.NOT_APPLIED)
+        explained = search.explain(caught.value)
+        assert "permission" not in explained
+        assert "let the user" not in explained
+        assert re.search(r"; (remove the block|free disk space)", explained)
+        call(search, "PUT", "/readings/_settings", {block: None})
     with search.connect() as session:
-        with pytest.raises(Exception, match="index write") as caught:
+        session.send(one_payload(session))
+
+
+@pytest.mark.server("opensearch3")  # the others are built without the processor
+@pytest.mark.parametrize("gzip", [False, True])
+def test_rows_that_an_ingest_pipeline_drops_are_an_error(open_search, gzip):
+    search = open_search(gzip=gzip)
+    search.create([READINGS], 10)
+    drop = {"drop": {"if": "ctx.small != null && ctx.small % 2 == 0"}}
+    call(search, "PUT", "/_ingest/pipeline/some", {"processors": [drop]})
+    call(search, "PUT", "/readings/_settings", {"index.default_pipeline": "some"})
+    with search.connect() as session:
+        with pytest.raises(BulkError, match=r"an ingest pipeline .*one of \d+ rows") as caught:
             session.send(one_payload(session))
         assert session.classify(caught.value) is Failure.FATAL
-    call(search, "PUT", "/readings/_settings", {"index.blocks.write": False})
+        search.settle([READINGS])
+        assert count(search, session, READINGS) < 10
 
 
 @BOTH
@@ -525,7 +558,7 @@ def test_a_killed_server_leaves_rows_uncertain_and_then_takes_none(search, serve
 
 
 @ONE
-def test_a_server_that_hangs_is_missed_after_timeout_s(open_search, server):
+def test_a_server_that_hangs_is_given_up_after_timeout_s(open_search, server):
     database = open_search(timeout_s=1)
     database.create([READINGS], 10)
     (_, launcher) = server._running["elasticsearch"]
@@ -544,9 +577,10 @@ def test_a_server_that_hangs_is_missed_after_timeout_s(open_search, server):
         assert session.classify(caught.value) is Failure.UNKNOWN
 
 
-# Synthetic replies of a busy cluster, by the documentation of the bulk API: a server of one node
-# that has nothing else to do refuses either all rows of a request or none.
+# Answers of a busy cluster, by the documentation of the bulk API: an idle server of one node
+# refuses either all rows of a request or none.
 
+JSON = {"Content-Type": "application/json"}
 STORED, BUSY = {"status": 201}, {
     "status": 429,
     "error": {"type": "es_rejected_execution_exception", "reason": "rejected execution"},
@@ -558,7 +592,7 @@ LOST = {
 
 
 class Shards:
-    """Answers bulk requests as scripted, and keeps the rows that it says are stored."""
+    """Answers bulk requests from a script, and keeps the rows that it acknowledges."""
 
     def __init__(self, *replies):
         self.replies = list(replies)
@@ -566,7 +600,7 @@ class Shards:
 
     def __call__(self, request: Request) -> Response:
         if "_bulk" not in request.path:
-            return Response(body=b'{"version": {"number": "8.6.2"}}')
+            return Response(body=b'{"version": {"number": "8.6.2"}}', headers=JSON)
         rows = [json.loads(line) for line in request.content.splitlines()[1::2]]
         reply = self.replies.pop(0)
         if isinstance(reply, int):
@@ -575,7 +609,8 @@ class Shards:
         self.kept += [r for r, item in zip(rows, reply, strict=True) if item["status"] < 300]
         errors = any("error" in item for item in reply)
         items = [{"create": item} for item in reply]
-        return Response(body=json.dumps({"errors": errors, "items": items}).encode())
+        reply = json.dumps({"errors": errors, "items": items}, separators=(",", ":"))
+        return Response(body=reply.encode(), headers=JSON)
 
 
 @pytest.mark.parametrize("zipped", [False, True])
@@ -607,9 +642,7 @@ def test_only_the_rows_that_a_busy_shard_refused_are_sent_again(zipped):
         ([[LOST, LOST]], Failure.UNKNOWN, "primary shard is not active"),
     ],
 )
-def test_what_a_busy_cluster_did_not_store_is_known_or_uncertain(
-    monkeypatch, replies, failure, words
-):
+def test_the_meaning_of_a_busy_clusters_answers(monkeypatch, replies, failure, words):
     monkeypatch.setattr("simulator.modules.elasticsearch.session._BACKOFF_S", 0.001)
     with Web(Shards(*replies)) as web:
         database = Elasticsearch(ElasticsearchOptions(url=web.url))
@@ -621,7 +654,37 @@ def test_what_a_busy_cluster_did_not_store_is_known_or_uncertain(
             assert session.alive
 
 
-# --- letting nobody in ----------------------------------------------------------------------------
+DROPPED = {"status": 200}
+
+
+@pytest.mark.parametrize(
+    ("items", "failure", "words"),
+    [
+        ([STORED], Failure.UNKNOWN, "acknowledged 1 of 2 rows"),
+        ([STORED] * 3, Failure.UNKNOWN, "acknowledged 3 of 2 rows"),
+        ([], Failure.UNKNOWN, "acknowledged 0 of 2 rows"),
+        (None, Failure.UNKNOWN, "acknowledged 0 of 2 rows"),
+        ([DROPPED, STORED], Failure.FATAL, "an ingest pipeline of the index drops rows"),
+    ],
+)
+def test_an_answer_that_does_not_acknowledge_every_row_is_an_error(items, failure, words):
+    found = {"errors": False}
+    if items is not None:
+        found["items"] = [{"create": item} for item in items]
+
+    def answer(request):
+        body = found if "_bulk" in request.path else {"version": {"number": "8.6.2"}}
+        return Response(200, json.dumps(body).encode(), JSON)
+
+    with Web(answer) as web:
+        database = Elasticsearch(ElasticsearchOptions(url=web.url))
+        with database.connect() as session:
+            with pytest.raises(Exception, match=words) as caught:
+                session.send(one_payload(session, 2))
+            assert session.classify(caught.value) is failure
+
+
+# --- credentials and TLS --------------------------------------------------------------------------
 
 
 @SECURE
@@ -649,7 +712,7 @@ def test_rows_go_in_by_tls_and_password(search, mode):
         ({"ca_file": "/no/such/file"}, "ca_file /no/such/file"),
     ],
 )
-def test_who_may_not_come_in_is_told_why(open_search, options, words):
+def test_refused_credentials_and_certificates_are_named(open_search, options, words):
     database = open_search(**options)
     for attempt in (database.connect, lambda: database.create([READINGS], 1)):
         with pytest.raises(SetupError, match=words) as caught:
@@ -658,35 +721,81 @@ def test_who_may_not_come_in_is_told_why(open_search, options, words):
 
 
 @SECURE
-def test_any_certificate_is_taken_if_that_is_said(open_search):
+def test_insecure_accepts_any_certificate(open_search):
     assert open_search(ca_file=None, insecure=True).describe().nodes == 1
 
 
 @SECURE
-def test_a_user_without_rights_is_told_what_is_missing(open_search):
+def test_missing_permissions_are_named(open_search):
     database = open_search(username=GUEST)
     with pytest.raises(SetupError, match=r"unauthorized.*let the user"):
         database.create([READINGS], 1)
 
 
 @SECURE
-def test_a_server_with_tls_that_is_asked_without(open_search, server):
+def test_http_to_a_server_with_tls_is_an_error(open_search, server):
     plain = server.url.replace("https", "http")
     with pytest.raises(SetupError, match=r"https|connection was lost"):
         open_search(url=plain).connect()
 
 
 @ONE
-def test_a_server_without_tls_that_is_asked_with(open_search, server):
+def test_https_to_a_server_without_tls_is_an_error(open_search, server):
     with pytest.raises(SetupError, match="http://"):
         open_search(url=server.url.replace("http", "https")).connect()
 
 
-def test_an_api_key_goes_into_the_header():
-    with Web(Shards()) as web:
-        with Elasticsearch(ElasticsearchOptions(url=web.url, api_key="abc")).connect():
-            pass
-        assert web.requests[0].headers["Authorization"] == "ApiKey abc"
+@pytest.mark.parametrize(
+    ("given", "header"),
+    [
+        ({"api_key": "abc"}, "ApiKey abc"),
+        ({"username": "ann", "password": "swordfish"}, "Basic YW5uOnN3b3JkZmlzaA=="),
+    ],
+)
+def test_both_connections_send_the_same_credentials(given, header):
+    with Web(Shards([STORED])) as web:
+        database = Elasticsearch(ElasticsearchOptions(url=web.url, **given))
+        with database.connect() as session:
+            session.send(one_payload(session, 1))
+        ours, clients, bulk = web.requests
+    assert ours.client == bulk.client != clients.client
+    for request in (ours, clients, bulk):
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        assert headers["authorization"] == header
+
+
+def test_the_clients_requests_have_media_types_that_opensearch_accepts():
+    with Web(lambda _: Response(200, b'{"acknowledged": true}', JSON)) as web:
+        Elasticsearch(ElasticsearchOptions(url=web.url)).create([EVENTS], 1)
+        (request,) = (r for r in web.requests if r.method == "PUT")
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    assert headers["accept"] == headers["content-type"] == "application/json"
+
+
+CREATES = """
+import sys
+from simulator.data.workloads.iot import EVENTS
+from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
+try:
+    Elasticsearch(ElasticsearchOptions(url=sys.argv[1])).create([EVENTS], 1)
+except Exception as error:
+    print(error)
+"""
+
+
+def test_the_clients_warnings_do_not_reach_stderr():
+    def answer(request):
+        return Response(503 if request.method == "PUT" else 200, b'{"error": "starting"}', JSON)
+
+    with Web(answer) as web:
+        done = subprocess.run(
+            [sys.executable, "-c", CREATES, web.url],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+        )
+    assert (done.stdout, done.stderr) == ("elasticsearch: starting\n", "")
 
 
 @pytest.mark.parametrize(
@@ -697,20 +806,20 @@ def test_an_api_key_goes_into_the_header():
         ({"password": "p"}, "go together"),
     ],
 )
-def test_credentials_that_do_not_fit_together_are_told(options, words):
+def test_contradictory_credentials_are_a_problem(options, words):
     database = Elasticsearch(ElasticsearchOptions(url="http://localhost:9200", **options))
     (problem,) = database.problems(PrimaryKey.DB, 1, 10)
     assert words in problem
 
 
-def test_where_nobody_listens_is_told():
+def test_a_port_without_a_listener_is_an_error():
     database = Elasticsearch(ElasticsearchOptions(url=f"http://127.0.0.1:{free_port()}"))
     for attempt in (database.connect, database.describe, lambda: database.drop([EVENTS])):
         with pytest.raises(SetupError, match=r"refused.*check that the server runs"):
             attempt()
 
 
-def test_what_is_no_elasticsearch_is_told():
+def test_a_server_that_is_not_elasticsearch_is_named():
     with Web(lambda _: Response(404, b"<html>nothing</html>")) as web:
         database = Elasticsearch(ElasticsearchOptions(url=web.url))
         with pytest.raises(SetupError, match="check that url is that of Elasticsearch"):
@@ -720,7 +829,7 @@ def test_what_is_no_elasticsearch_is_told():
 
 
 @BOTH
-def test_a_missing_index_is_told(search):
+def test_a_missing_index_is_an_error_with_a_remedy(search):
     with search.connect() as session:
         with pytest.raises(Exception, match=r".") as caught:
             session.run(search.render(RowsQuery(EVENTS)))
@@ -728,7 +837,7 @@ def test_a_missing_index_is_told(search):
 
 
 @BOTH
-def test_indices_are_made_all_or_none_also_when_the_second_is_refused(open_search):
+def test_no_index_is_left_if_one_is_refused(open_search):
     database = open_search(refresh_interval="soon")
     with pytest.raises(SetupError, match="refresh_interval"):
         database.create([EVENTS], 1)
@@ -736,7 +845,7 @@ def test_indices_are_made_all_or_none_also_when_the_second_is_refused(open_searc
 
 
 @ONE
-def test_sessions_wait_for_each_other_no_more_than_the_server_does(search):
+def test_sessions_write_at_the_same_time(search):
     search.create([READINGS], 10)
     errors = []
 

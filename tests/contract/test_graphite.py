@@ -15,7 +15,8 @@ from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.evidence import Kill
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
-from simulator.modules.graphite.session import PICKLE, Carbon, CarbonError, NotConnected
+from simulator.modules.graphite.session import PICKLE
+from simulator.modules.graphite.wire import Carbon, CarbonError, NotSent
 from tests.contract.harness import count
 from tests.servers import free_port
 from tests.standins.web import Response, Web
@@ -121,7 +122,7 @@ def test_pickles_and_lines_say_the_same(graphite, open_graphite):
     ("odd", "told"),
     [
         ({"odd_ms": 1}, "is not a whole second, .*--tick-ms 1000 and a --start-time"),
-        ({"ago_s": -60}, r"lies in the future, .*give a --start-time"),
+        ({"ago_s": -60}, r"is in the future, .*use a --start-time"),
         ({"ago_s": 7 * HOUR_S}, r"is longer ago than retention_s=21600"),
     ],
 )
@@ -196,7 +197,7 @@ def test_a_connection_that_the_server_has_closed_takes_nothing_more(listener):
     connection, _ = listener.accept()
     connection.close()
     time.sleep(0.05)
-    with pytest.raises(NotConnected, match="carbon has closed the connection"):
+    with pytest.raises(NotSent, match="carbon has closed the connection"):
         carbon.send(b"x")
     assert not carbon.alive
     carbon.close()
@@ -206,7 +207,7 @@ def test_a_server_that_reads_nothing_is_given_up(listener):
     carbon = Carbon("127.0.0.1", listener.getsockname()[1], 0.2)
     with pytest.raises(CarbonError, match="the connection was lost: timed out") as caught:
         carbon.send(b"x" * (1 << 25))
-    assert not isinstance(caught.value, NotConnected)
+    assert not isinstance(caught.value, NotSent)
     carbon.close()
 
 
@@ -236,5 +237,5 @@ def test_a_server_that_is_something_else():
 
 @SERVER
 def test_a_table_that_is_not_there(graphite):
-    with pytest.raises(SetupError, match="there is no table events; run an insert first"):
+    with pytest.raises(SetupError, match="table events does not exist; run an insert first"):
         stored(graphite)

@@ -13,10 +13,11 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules import database_class
 from simulator.modules.base import BATCH, Failure
-from simulator.modules.influxdb.database import Influxdb, InfluxOptions, _metrics
-from simulator.modules.influxdb.influxql import ServerSaid
+from simulator.modules.influxdb.database import Influxdb, InfluxOptions, shard_metrics
+from simulator.modules.influxdb.session import PartialWrite
 from simulator.modules.influxdb1 import Influx1Options, Influxdb1
-from simulator.modules.shared.http import Refused
+from simulator.modules.shared.http import HttpError, Refused
+from simulator.modules.shared.influxql import QueryFailed
 from tests.contract.harness import Wideset, count, refusal
 from tests.servers import free_port
 
@@ -163,7 +164,7 @@ def test_flux_that_the_server_refuses_is_told_in_its_words(open_influxdb):
 @BOTH
 def test_a_statement_that_fails_inside_an_answer_of_success_is_an_error(open_influxdb):
     database = in_influxql(open_influxdb)
-    with database.connect() as session, pytest.raises(ServerSaid) as caught:
+    with database.connect() as session, pytest.raises(QueryFailed) as caught:
         session.run(Statement('SELECT a FROM "nowhere".."m"', ()))
     assert database.explain(caught.value) == "database not found: nowhere; run an insert first"
 
@@ -191,44 +192,57 @@ def test_rows_are_those_that_the_vendors_client_reads(open_influxdb, server):
 # --- what an error means for the rows ------------------------------------------------------------
 
 
+def conflicting(conflicts):
+    """Rows of which as many have a text where the stored measurement has a number."""
+    columns = [
+        Column("temperature", Type.TEXT, Role.FIELD, nullable=True)
+        if column.name == "temperature"
+        else column
+        for column in TABLE.columns
+    ]
+    table = Table("events", tuple(columns), ())
+    batch = readings(5, table=table)
+    valid = np.arange(5) < conflicts
+    words = Coded(np.zeros(5, np.int64), np.array([b"warm"]), valid)
+    return Block(table, 0, batch.rows, {**batch.data, "temperature": words})
+
+
 @BOTH
-def test_a_part_of_a_batch_that_is_refused_fails_the_whole_send(open_influxdb):
+@pytest.mark.parametrize(
+    ("conflicts", "error", "meaning"),
+    [(2, PartialWrite, Failure.UNKNOWN), (5, Refused, Failure.FATAL)],
+)
+def test_a_batch_of_which_rows_are_refused_is_no_success(open_influxdb, conflicts, error, meaning):
     database = open_influxdb()
     database.create([TABLE], 10)
-    text = Table(
-        "events",
-        tuple(
-            Column("temperature", Type.TEXT, Role.FIELD) if c.name == "temperature" else c
-            for c in TABLE.columns
-        ),
-        (),
-    )
-    batch = readings(5, table=text)
-    words = Coded(np.zeros(5, np.int64), np.array([b"warm"]))
-    batch = Block(text, 0, batch.rows, {**batch.data, "temperature": words})
     with database.connect() as session:
         session.send(encoded(session, readings()))
     with database.connect() as session:
-        with pytest.raises(Refused) as caught:
-            session.send(encoded(session, batch))
-        assert session.classify(caught.value) is Failure.FATAL
+        with pytest.raises(error) as caught:
+            session.send(encoded(session, conflicting(conflicts)))
+        assert session.classify(caught.value) is meaning
         assert session.alive
     told = database.explain(caught.value)
     assert "field type conflict" in told
     assert "run with --clean" in told
+    assert stored(database) == 10 - conflicts
 
 
 @BOTH
-def test_a_line_that_is_none_is_fatal(open_influxdb):
+def test_a_line_that_the_server_cannot_read_is_no_success(open_influxdb):
+    """InfluxDB 2 refuses the whole request; InfluxDB 1 stores the other lines."""
     database = open_influxdb()
     database.create([TABLE], 10)
     with database.connect() as session:
         payload = encoded(session, readings())
         path, body = payload.data
         broken = type(payload)(payload.rows, payload.mode, (path, bytes(body) + b"events,oops\n"))
-        with pytest.raises(Refused, match="unable to parse 'events,oops'") as caught:
+        with pytest.raises(HttpError, match="unable to parse 'events,oops'") as caught:
             session.send(broken)
-        assert session.classify(caught.value) is Failure.FATAL
+        is_partial = database.name == "influxdb1"
+        assert isinstance(caught.value, PartialWrite if is_partial else Refused)
+        assert session.classify(caught.value) is (Failure.UNKNOWN if is_partial else Failure.FATAL)
+    assert stored(database) == (5 if is_partial else 0)
 
 
 @BOTH
@@ -319,10 +333,10 @@ def test_no_credential_is_ever_shown(open_influxdb, server_options):
 
 
 @pytest.mark.parametrize("name", ["time", "_value"])
-def test_a_column_that_influxdb_keeps_to_itself_is_named(name):
+def test_a_column_whose_name_influxdb_reserves_is_named(name):
     database = Influxdb(InfluxOptions(url="http://127.0.0.1:1", token="t"))
     table = Table("t", (*TABLE.columns, Column(name, Type.TEXT, Role.FIELD)), ())
-    with pytest.raises(SetupError, match=f"column {name}: InfluxDB keeps"):
+    with pytest.raises(SetupError, match=f"column {name}: InfluxDB reserves"):
         database.create([table], 1)
 
 
@@ -347,7 +361,7 @@ def test_a_shard_spans_as_much_time_as_wanted(open_influxdb):
     if database.name == "influxdb1":
         with database.connect() as session:
             asked = f'SHOW RETENTION POLICIES ON "{database.options.prefix}events"'
-            ((_, found),) = session.ask_influxql(asked)
+            ((_, found),) = session.influxql(asked)
             assert found["shardGroupDuration"] == ("1h0m0s",)
     assert stored(database) == 10_000
 
@@ -358,9 +372,9 @@ def test_settling_writes_the_cache_to_files(open_influxdb):
     database = open_influxdb()
     wide.fill(database)
     with database.connect() as session:
-        ids = database._ids(session.http, wide.tables)
-        (log, *logs) = [v for *_, v in _metrics(session.http, ("storage_wal_size",), ids)]
-        files = _metrics(session.http, ("storage_tsm_files_total",), ids)
+        ids = database._bucket_ids(session, wide.tables)
+        (log, *logs) = [s.value for s in shard_metrics(session, ("storage_wal_size",), ids)]
+        files = shard_metrics(session, ("storage_tsm_files_total",), ids)
     assert len(ids) == 2
     assert not any((log, *logs))
-    assert all(value for *_, value in files)
+    assert all(sample.value for sample in files)

@@ -239,5 +239,5 @@ def test_a_wrong_token_is_told_and_not_shown(open_influxdb3):
 
 def test_a_tag_that_is_no_text_is_refused(open_influxdb3):
     columns = (*TABLE.columns, Column("rack", Type.INT16, Role.TAG))
-    with pytest.raises(SetupError, match="column rack: expected a text"):
+    with pytest.raises(SetupError, match="column rack: a tag must be a text"):
         open_influxdb3().create([Table("t", columns, ())], 1)

@@ -191,7 +191,7 @@ def test_a_transaction_may_end_whenever_some_time_has_passed(open_mysql, execute
         (payload,) = session.encode(first.slice(5, 6), TRANSACTION, 1)
         session.send(payload)
         with pytest.raises(pymysql.IntegrityError) as caught:
-            session.send(encoded(session, first, TRANSACTION, 10))  # the sixth is there already
+            session.send(encoded(session, first, TRANSACTION, 10))  # the sixth is already stored
         assert session.classify(caught.value) is Failure.UNKNOWN
         assert count(database, other, wide.tables[0]) == 6
 
@@ -319,10 +319,7 @@ def test_a_tag_that_is_too_long_is_refused_before_it_is_sent(mysql, monkeypatch)
     mysql.create(wide.tables, 10)
     with (
         mysql.connect() as session,
-        pytest.raises(
-            UnstorableError,
-            match=r"column 'site': expected at most 4 characters",
-        ),
+        pytest.raises(UnstorableError, match="column 'site': expected at most 4 characters"),
     ):
         session.encode(wide.batches[0], BATCH, 10)
 
@@ -335,7 +332,7 @@ def wait_until(condition):
 
 
 def state_of(database, number):
-    """What a connection does, in the server's words."""
+    """Return what a connection does, as the server reports it."""
     return next(
         (str(row[6]) for row in fetch(database, "SHOW PROCESSLIST") if row[0] == number), ""
     )
@@ -376,8 +373,8 @@ def test_a_connection_that_is_killed(open_mysql, engine, mode):
     with database.connect() as session:
         payload = encoded(session, wide.batches[0], mode, 1 if mode == SINGLE else 10)
         error = send_and(database, session, payload, "KILL")
-        asked = mode in (SINGLE, VALUES) or engine == "MyISAM"
-        assert session.classify(error) is (Failure.UNKNOWN if asked else Failure.NOT_APPLIED)
+        requested = mode in (SINGLE, VALUES) or engine == "MyISAM"
+        assert session.classify(error) is (Failure.UNKNOWN if requested else Failure.NOT_APPLIED)
         assert not session.alive
 
         with pytest.raises(pymysql.Error) as again:
@@ -510,20 +507,20 @@ def test_a_table_that_is_gone_is_fatal_also_without_transactions(open_mysql):
 
 
 def test_a_wrong_password(open_mysql):
-    for told in refusal(open_mysql(password="swordfish")):
-        assert "Access denied for user 'bench'" in told
-        assert "; check user and password" in told
-        assert "swordfish" not in told
+    for message in refusal(open_mysql(password="swordfish")):
+        assert "Access denied for user 'bench'" in message
+        assert "; check user and password" in message
+        assert "swordfish" not in message
 
 
 def test_an_unknown_database(open_mysql):
-    for told in refusal(open_mysql(database="nowhere")):
-        assert "Unknown database 'nowhere'; create it" in told
+    for message in refusal(open_mysql(database="nowhere")):
+        assert "Unknown database 'nowhere'; create it" in message
 
 
-def test_a_server_that_is_not_there(open_mysql):
-    for told in refusal(open_mysql(port=free_port())):
-        assert "Connection refused; check that the server runs" in told
+def test_an_unreachable_server(open_mysql):
+    for message in refusal(open_mysql(port=free_port())):
+        assert "Connection refused; check that the server runs" in message
 
 
 def test_a_host_that_is_not_known(open_mysql):
@@ -540,7 +537,7 @@ def test_a_server_that_does_not_answer_is_an_error_in_time(open_mysql, silent):
 
 @pytest.fixture
 def silent():
-    """The port of somebody who takes connections and says nothing."""
+    """The port of a server that accepts connections and sends nothing."""
     import socket  # noqa: PLC0415
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -570,9 +567,9 @@ def test_load_data_that_the_server_does_not_allow_is_an_error_with_both_remedies
         with database.connect() as session, pytest.raises(pymysql.Error) as caught:
             session.send(encoded(session, wide.batches[0], BATCH, 10))
         assert session.classify(caught.value) in (Failure.FATAL, Failure.NOT_APPLIED)
-        told = database.explain(caught.value)
-        assert "local_infile = ON" in told
-        assert "use_values_lists=true" in told
+        message = database.explain(caught.value)
+        assert "local_infile = ON" in message
+        assert "use_values_lists=true" in message
         with database.connect() as session:
             session.send(encoded(session, wide.batches[0], VALUES, 10))
     finally:
@@ -610,7 +607,7 @@ def test_a_version_is_read_from_the_greeting(greeting, version):
 def test_a_connection_may_be_encrypted(server, open_mysql, options):
     authority = (server.data / "ca.pem").read_text()  # MySQL makes one for itself
     if options.pop("ca", None):
-        # Its certificate names no host: who the server is cannot be checked, and that is told.
+        # Its certificate names no host, so the check of the server's identity fails.
         with pytest.raises(SetupError, match=r"certificate.*ca_file.*insecure=true"):
             open_mysql(ca=authority).connect()
         return
@@ -635,7 +632,7 @@ def test_no_secret_is_shown(mysql):
     assert password not in repr(mysql.options) + str(mysql.describe())
 
 
-# --- what the server is asked --------------------------------------------------------------------
+# --- statements to the server --------------------------------------------------------------------
 
 SETTINGS = {
     "engine": "InnoDB",
@@ -659,10 +656,10 @@ SETTINGS = {
         ({"engine": "ROCKSDB"}, None, "by ROCKSDB"),
     ],
 )
-def test_durability_is_what_the_settings_make_of_it(changed, durable, words):
-    found, told = _durability({**SETTINGS, **changed}, transactional=True)
+def test_durability_follows_from_the_settings(changed, durable, words):
+    found, meaning = _durability({**SETTINGS, **changed}, transactional=True)
     assert found is durable
-    assert words in told
+    assert words in meaning
 
 
 @BOTH_ENGINES
@@ -703,7 +700,7 @@ def test_a_statement_that_is_too_large_is_an_error_with_its_remedy(open_mysql, e
         execute("SET GLOBAL max_allowed_packet = DEFAULT")
 
 
-def test_settling_finds_a_table_that_is_gone(mysql):
+def test_settling_finds_a_missing_table(mysql):
     with pytest.raises(SetupError, match=r"ANALYZE TABLE `readings`.*doesn't exist"):
         mysql.settle([READINGS])
 

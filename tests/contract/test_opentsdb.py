@@ -15,7 +15,7 @@ from simulator.modules.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
 from simulator.modules.opentsdb.query import largest_request
 from simulator.modules.opentsdb.session import PutError
-from simulator.modules.shared.http import NoAnswer, NotConnected
+from simulator.modules.shared.http import HttpError, NoAnswer, NotConnected
 from tests.contract.harness import count
 from tests.servers import free_port
 from tests.standins.web import Response, Web
@@ -140,12 +140,39 @@ def test_a_refused_point_is_no_stored_row(opentsdb, mode):
     with opentsdb.connect() as session:
         good = encoded(session, readings(1), mode)
         (body,) = good.data
-        bad = Payload(1, mode, [body.replace(b'"d1"', b'"not a tag"', 1)])
-        with pytest.raises(PutError, match="1 points were not stored: Invalid tag value") as caught:
+        bad = Payload(1, mode, [body.replace(b'"d1"', b'"not a tag"')])
+        with pytest.raises(PutError, match="2 points were not stored: Invalid tag value") as caught:
             session.send(bad)
         assert session.classify(caught.value) is Failure.FATAL
         assert session.alive
         session.send(good)
+
+
+@SERVER
+def test_a_batch_of_which_the_server_stores_a_part_is_no_success(opentsdb):
+    opentsdb.create([TABLE], 10)
+    with opentsdb.connect() as session:
+        (body,) = encoded(session, readings(3)).data
+        bad = Payload(3, BATCH, [body.replace(b'"d1"', b'"not a tag"', 2)])  # both of one row
+        with pytest.raises(PutError, match="2 points were not stored") as caught:
+            session.send(bad)
+        assert session.classify(caught.value) is Failure.UNKNOWN
+    assert stored(opentsdb) == 2
+
+
+def test_an_answer_that_counts_fewer_points_than_were_sent_is_no_success():
+    """By the vendor's documentation: a real server either counts every point or reports errors."""
+    reply = b'{"success": 9, "failed": 0, "errors": []}'
+
+    def answer(request):
+        return Response(200, reply if request.path.startswith("/api/put") else b"{}")
+
+    with Web(answer) as web:
+        database = OpenTsdb(OpenTsdbOptions(url=web.url))
+        with database.connect() as session:
+            with pytest.raises(HttpError, match="acknowledged 9 of 10 points") as caught:
+                session.send(encoded(session, readings(5)))
+            assert session.classify(caught.value) is Failure.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -160,7 +187,7 @@ def test_a_refused_point_is_no_stored_row(opentsdb, mode):
 )
 def test_what_the_servers_words_about_a_point_mean(words, meaning):
     """Recorded by the vendor's documentation: these cannot be had from a server that works."""
-    reply = f'{{"success": 1, "failed": 1, "errors": [{{"error": "{words}"}}]}}'.encode()
+    reply = f'{{"success": 0, "failed": 1, "errors": [{{"error": "{words}"}}]}}'.encode()
 
     def answer(request):
         return Response(400, reply) if request.path.startswith("/api/put") else Response(200, b"{}")

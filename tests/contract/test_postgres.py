@@ -383,23 +383,23 @@ def test_what_an_sqlstate_means_once_a_commit_was_asked_for(postgres, code, mean
 
 
 def test_a_wrong_password(open_postgres):
-    for told in refusal(open_postgres(password="swordfish")):
-        assert 'password authentication failed for user "bench"; check user and password' in told
-        assert "swordfish" not in told
+    for message in refusal(open_postgres(password="swordfish")):
+        assert 'password authentication failed for user "bench"; check user and password' in message
+        assert "swordfish" not in message
 
 
 def test_an_unknown_database(server, open_postgres):
     reach = server.connection_string("nowhere")
-    for told in refusal(open_postgres(connection_string=reach)):
-        assert 'database "nowhere" does not exist; create it' in told
+    for message in refusal(open_postgres(connection_string=reach)):
+        assert 'database "nowhere" does not exist; create it' in message
 
 
-def test_a_server_that_is_not_there(open_postgres):
+def test_an_unreachable_server(open_postgres):
     reach = f"postgresql://ann:swordfish@127.0.0.1:{free_port()}/db"
-    for told in refusal(open_postgres(connection_string=reach, password=None)):
-        assert "Connection refused" in told
-        assert "; check that the server runs" in told
-        assert "swordfish" not in told
+    for message in refusal(open_postgres(connection_string=reach, password=None)):
+        assert "Connection refused" in message
+        assert "; check that the server runs" in message
+        assert "swordfish" not in message
 
 
 def test_missing_permissions(server, server_database, open_postgres, execute):
@@ -436,8 +436,8 @@ UNREADABLE = [
 @pytest.mark.parametrize("reach", UNREADABLE)
 def test_no_password_is_ever_shown(open_postgres, reach):
     database = open_postgres(connection_string=reach, password=SECRET)
-    told = [*refusal(database), str(database.options.public()), repr(database.options)]
-    assert [words for words in told if SECRET in words] == []
+    message = [*refusal(database), str(database.options.public()), repr(database.options)]
+    assert [words for words in message if SECRET in words] == []
 
 
 @pytest.mark.parametrize(
@@ -456,10 +456,10 @@ def test_a_connection_string_is_shown_without_its_password(reach, shown):
     assert options.public()["connection_string"] == shown
 
 
-# --- what the server is asked --------------------------------------------------------------------
+# --- statements to the server --------------------------------------------------------------------
 
 
-def test_durability_is_what_the_servers_settings_make_of_it(postgres, server_database, execute):
+def test_durability_follows_from_the_servers_settings(postgres, server_database, execute):
     server = postgres.describe()
     assert server.version.startswith("PostgreSQL ")
     assert server.durable
@@ -481,7 +481,7 @@ def test_settling_leaves_statistics_and_a_visibility_map(postgres):
         assert cursor.fetchall() == [(75, True)]
 
 
-def test_a_session_tells_who_it_is(postgres):
+def test_a_session_names_its_program(postgres):
     with postgres.connect() as session, session.connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('application_name'), current_setting('TimeZone')")
         ((application, zone),) = cursor.fetchall()

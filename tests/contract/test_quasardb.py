@@ -69,7 +69,7 @@ def points(rows=4, **columns):
 
 
 class Recorded:
-    """Stands for one of the library's objects: keeps what it was asked, by names that exist."""
+    """Records the calls of methods that an object of the library has."""
 
     def __init__(self, of, calls, **answers):
         self._of, self._calls, self._answers = of, calls, answers
@@ -253,7 +253,7 @@ def test_what_is_pushed_and_how(  # noqa: PLR0917
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         ({"note": Values(np.array([b"x", b"", b"y", b"z"]))}, "note: an empty text means NULL"),
         ({"level": Values(np.array([1, np.nan, 2, 3], np.float32))}, "level: cannot be infinite"),
@@ -261,8 +261,8 @@ def test_what_is_pushed_and_how(  # noqa: PLR0917
         ({"t": Values(np.array([0, 2**62, 1, 2]))}, "t: 4611686018427387904 us is outside"),
     ],
 )
-def test_a_value_that_quasardb_cannot_hold_is_refused(columns, told):
-    with pytest.raises(UnstorableError, match=told):
+def test_a_value_that_quasardb_cannot_hold_is_refused(columns, message):
+    with pytest.raises(UnstorableError, match=message):
         Columns(POINTS).encode(points(**columns))
 
 
@@ -291,7 +291,7 @@ def test_what_an_error_means_for_the_rows(cluster, error, meaning, alive):
 # --- tables --------------------------------------------------------------------------------------
 
 
-def test_tables_are_made_with_types_that_hold_every_value(connected, calls, tables):
+def test_tables_are_created_with_types_that_hold_every_value(connected, calls, tables):
     connected(shard_size_s=3600).create([POINTS], 10)
     ((columns, size),) = [args for name, args, _ in calls if name == "create"]
     types = quasardb.ColumnType
@@ -338,10 +338,14 @@ def test_pipelines_are_waited_for_until_the_count_rests(connected, answers):
 
 @pytest.mark.parametrize(("push", "durable"), [("transactional", True), ("async", False)])
 def test_describe_reads_what_the_node_says(connected, push, durable):
-    told = connected(push=push).describe()
-    assert (told.version, told.nodes, told.durable) == ("QuasarDB 3.14.1", 1, durable)
-    assert told.durability.startswith("an acknowledged row is")
-    assert told.settings["sync_every_write"] == "true"
+    described = connected(push=push).describe()
+    assert (described.version, described.nodes, described.durable) == (
+        "QuasarDB 3.14.1",
+        1,
+        durable,
+    )
+    assert described.durability.startswith("an acknowledged row is")
+    assert described.settings["sync_every_write"] == "true"
 
 
 # --- queries -------------------------------------------------------------------------------------
@@ -411,6 +415,6 @@ def test_a_sum_that_64_bits_may_not_hold_is_an_error(cluster, answers):
         DistinctQuery(POINTS, POINTS.key),
     ],
 )
-def test_what_is_not_documented_is_not_asked(query):
+def test_a_query_of_undocumented_form_is_unsupported(query):
     with pytest.raises(Unsupported):
         database().render(query)

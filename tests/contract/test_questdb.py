@@ -132,7 +132,7 @@ def test_known_lines():
 
 
 @pytest.mark.parametrize(
-    ("kind", "item", "told"),
+    ("kind", "item", "message"),
     [
         (Type.INT32, -(2**31), "means NULL"),
         (Type.INT64, -(2**63), "means NULL"),
@@ -140,10 +140,10 @@ def test_known_lines():
         (Type.FLOAT64, float("inf"), "infinite or NaN"),
     ],
 )
-def test_a_value_that_questdb_cannot_hold_is_refused_with_column_and_limit(kind, item, told):
+def test_a_value_that_questdb_cannot_hold_is_refused_with_column_and_limit(kind, item, message):
     table = table_of(field("thing", kind))
     encoder = LineProtocol(stored(table), "things", LINES)
-    with pytest.raises(UnstorableError, match=f"column thing.*{told}"):
+    with pytest.raises(UnstorableError, match=f"column thing.*{message}"):
         encoder.encode(batch(table, time=[1], thing=[item]), 1)
 
 
@@ -235,11 +235,11 @@ def test_the_events_table(database, server, primary_key, more):
         ["sequence_number", "LONG"],
         ["temperature", "FLOAT"],
     ]
-    told = server.execute(
+    rows = server.execute(
         "SELECT designatedTimestamp, partitionBy, walEnabled, dedup FROM tables() "
         "WHERE table_name = 'events'"
     )
-    assert told == [["timestamp", "DAY", True, False]]
+    assert rows == [["timestamp", "DAY", True, False]]
 
 
 @SERVER
@@ -247,8 +247,8 @@ def test_options_of_tables(open_questdb, server):
     database = open_questdb(partition_by="HOUR", dedup=True)
     database.create([TABLE], 1000)
     put(database, readings(rows=7200))
-    told = server.execute("SELECT partitionBy, dedup FROM tables() WHERE table_name = 'events'")
-    assert told == [["HOUR", True]]
+    rows = server.execute("SELECT partitionBy, dedup FROM tables() WHERE table_name = 'events'")
+    assert rows == [["HOUR", True]]
     assert len(server.execute("table_partitions('events')")) == 3
     keys = server.execute("SELECT \"column\" FROM table_columns('events') WHERE upsertKey")
     assert keys == [["timestamp"], ["device_id"], ["sequence_number"]]
@@ -316,9 +316,9 @@ def test_a_table_that_differs_in_case_alone_is_in_the_way(database):
 
 def test_the_published_queries():
     database = QuestDb(QuestDbOptions(url="http://h"))
-    told = {name: database.render(query).text for name, query in QUERIES.items()}
+    texts = {name: database.render(query).text for name, query in QUERIES.items()}
     stats = ", ".join(f'{called}("temperature")' for called in ("max", "avg", "min"))
-    assert told == {
+    assert texts == {
         "count-events": 'SELECT count(*) FROM "events"',
         "temperature-min-max": 'SELECT max("temperature"), min("temperature") FROM "events"',
         "temperature-stats": f'SELECT {stats} FROM "events"',
@@ -396,9 +396,9 @@ def test_settling_waits_for_the_log_and_names_a_table_that_makes_no_progress(
 ):
     with own_server(cairo_commit_mode="sync", dev_mode_enabled="true") as server:
         database = QuestDb(QuestDbOptions(**server.options("")))
-        told = database.describe()
-        assert told.durable
-        assert "on disk (cairo.commit.mode=sync)" in told.durability
+        described = database.describe()
+        assert described.durable
+        assert "on disk (cairo.commit.mode=sync)" in described.durability
 
         database.create([TABLE], 10)
         server.execute("ALTER TABLE events SUSPEND WAL")
@@ -469,16 +469,16 @@ def test_lines_may_be_compressed(open_questdb):
 @SERVER
 @pytest.mark.parametrize("wrong", [{"password": "swordfish"}, {"username": None, "password": None}])
 def test_wrong_credentials(open_questdb, wrong):
-    for told in refusal(open_questdb(**wrong)):
-        assert "401: Unauthorized; check the credentials" in told
-        assert "swordfish" not in told
+    for message in refusal(open_questdb(**wrong)):
+        assert "401: Unauthorized; check the credentials" in message
+        assert "swordfish" not in message
 
 
 @SERVER
-def test_a_server_that_is_not_there(open_questdb):
+def test_an_unreachable_server(open_questdb):
     port = free_port()
-    for told in refusal(open_questdb(url=f"http://127.0.0.1:{port}")):
-        assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in told
+    for message in refusal(open_questdb(url=f"http://127.0.0.1:{port}")):
+        assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in message
 
 
 @SERVER
@@ -488,7 +488,7 @@ def test_no_credential_is_ever_shown(database, server):
 
 @SERVER
 def test_durability_is_read_from_the_server(database):
-    told = database.describe()
-    assert told.version == "QuestDB 9.3.4"
-    assert told.durable is False
-    assert "(cairo.commit.mode=nosync)" in told.durability
+    described = database.describe()
+    assert described.version == "QuestDB 9.3.4"
+    assert described.durable is False
+    assert "(cairo.commit.mode=nosync)" in described.durability

@@ -1,5 +1,4 @@
-"""What is Splunk's own, by the vendor's documentation: in front of synthetic endpoints
-(tests/standins/splunk.py)."""
+"""What only Splunk has, by the vendor's documentation, on tests/standins/splunk.py."""
 
 import json
 import math
@@ -19,6 +18,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
+from simulator.modules.shared.http import HttpError
 from simulator.modules.splunk.database import Splunk, SplunkOptions
 from simulator.modules.splunk.wire import NULL, RAW
 from tests.contract.harness import ask, count, send
@@ -74,7 +74,7 @@ def filled(splunk):
 # --- rows in -------------------------------------------------------------------------------------
 
 
-def test_a_batch_is_events_one_behind_the_other_and_their_instants_are_seconds(splunk):
+def test_a_batch_is_concatenated_events_with_instants_in_seconds(splunk):
     with splunk.open() as session:
         (payload,) = session.encode(points((7, -8)), BATCH, 10)
         single, _ = session.encode(points((7, -8)), SINGLE, 1)
@@ -108,7 +108,7 @@ def test_an_instant_has_as_many_decimals_as_its_unit(splunk, unit, shown):
     assert f'"time":{shown}"event"' in payload.data[1].decode()
 
 
-def test_a_raw_batch_is_lines_that_the_server_takes_apart(filled, synthetic_splunk):
+def test_a_raw_batch_is_lines_that_the_server_splits(filled, synthetic_splunk):
     database = filled(points(), RAW)
     path = "/services/collector/raw?index=points&sourcetype=benchmark_ms"
     (sent,) = [r for r in synthetic_splunk.requests if r.path == path]
@@ -119,7 +119,7 @@ def test_a_raw_batch_is_lines_that_the_server_takes_apart(filled, synthetic_splu
     assert newest.rows == (('B "', 2), ("a", 3))
 
 
-def test_the_option_endpoint_chooses_how_batches_go():
+def test_the_option_endpoint_selects_the_mode_of_batches():
     assert Splunk(options()).insert_mode(10) == BATCH
     raw = Splunk(options(endpoint="raw"))
     assert (raw.insert_mode(10), raw.insert_mode(0)) == (RAW, SINGLE)
@@ -130,7 +130,7 @@ NULLS = Values(np.array([NULL.encode(), b"a", b"b"]))
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "words"),
     [
         ({"site": Values(np.array([b"", b"a", b"b"]))}, "site: a text cannot be ''"),
         ({"site": NULLS}, r"site: a text cannot be '\(null\)'"),
@@ -143,12 +143,12 @@ NULLS = Values(np.array([NULL.encode(), b"a", b"b"]))
     ],
 )
 @pytest.mark.parametrize("mode", [BATCH, RAW])
-def test_what_no_event_can_hold_is_refused_before_it_is_sent(splunk, mode, columns, told):
-    with splunk.open() as session, pytest.raises(UnstorableError, match=told):
+def test_a_value_that_no_event_can_hold_is_refused_before_it_is_sent(splunk, mode, columns, words):
+    with splunk.open() as session, pytest.raises(UnstorableError, match=words):
         session.encode(points(**columns), mode, 10)
 
 
-def test_what_stands_in_place_of_a_null_may_be_anything(splunk):
+def test_the_value_under_a_null_is_ignored(splunk):
     there = np.array([False, True, True])
     absent = {"level": Values(np.array([np.inf, 1, 2]), there)}
     with splunk.open() as session:
@@ -156,13 +156,13 @@ def test_what_stands_in_place_of_a_null_may_be_anything(splunk):
     assert b"inf" not in payload.data[1]
 
 
-def test_a_column_whose_name_no_field_can_have_is_refused(splunk):
+def test_a_column_name_that_no_field_can_have_is_refused(splunk):
     odd = Table("points", (*COLUMNS, Column("a b", Type.INT64, Role.FIELD)), POINTS.key)
     with pytest.raises(UnstorableError, match="column 'a b'"):
         splunk.create([odd], 10)
 
 
-def test_tables_whose_names_no_index_can_have_are_told_apart(splunk):
+def test_names_that_no_index_can_have_get_different_indices(splunk):
     tables = [Table(name, COLUMNS, POINTS.key) for name in ("a b", "a_b", "A_b", "_a", "ß")]
     splunk.create(tables, 10)
     with splunk.connect() as session:
@@ -187,6 +187,19 @@ def test_an_acknowledged_send_asks_on_its_channel_until_the_rows_are_indexed():
     channels = {r.headers["X-Splunk-Request-Channel"] for r in asked}
     assert len(channels) == 2
     assert sent[0].headers["X-Splunk-Request-Channel"] in channels
+
+
+@pytest.mark.parametrize("acknowledge", [False, True])
+@pytest.mark.parametrize("body", [b'{"text":"?"}', b'{"code":9}', b"[]", b"ok", b""])
+def test_a_success_without_code_0_leaves_the_rows_uncertain(acknowledge, body):
+    with (
+        Web(lambda _: Response(200, body)) as web,
+        Splunk(options(web.url, acknowledge=acknowledge)).open() as session,
+    ):
+        (payload,) = session.encode(points(), BATCH, 10)
+        with pytest.raises(HttpError, match=r"expected (code 0|JSON)") as found:
+            session.send(payload)
+        assert session.classify(found.value) is Failure.UNKNOWN
 
 
 def test_rows_that_are_not_indexed_in_time_are_uncertain():
@@ -216,7 +229,7 @@ def test_a_token_without_acknowledgement_is_named(splunk, synthetic_splunk):
 # --- errors --------------------------------------------------------------------------------------
 
 
-def said(status, **body):
+def reply(status, **body):
     return lambda _: Response(status, json.dumps(body).encode())
 
 
@@ -227,20 +240,28 @@ def reset(_):
 @pytest.mark.parametrize(
     ("answer", "rows", "meaning"),
     [
-        (said(503, text="Server is busy", code=9, **{"invalid-event-number": 0}), 3, "not_applied"),
-        (said(503, text="Server is busy", code=9, **{"invalid-event-number": 2}), 3, "unknown"),
-        (said(503, text="Server is busy", code=9), 3, "unknown"),
-        (said(503, text="Server is busy", code=9), 1, "not_applied"),
-        (said(429, text="Too many requests"), 3, "unknown"),
+        (
+            reply(503, text="Server is busy", code=9, **{"invalid-event-number": 0}),
+            3,
+            "not_applied",
+        ),
+        (reply(503, text="Server is busy", code=9, **{"invalid-event-number": 2}), 3, "unknown"),
+        (reply(503, text="Server is busy", code=9), 3, "unknown"),
+        (reply(503, text="Server is busy", code=9), 1, "not_applied"),
+        (reply(429, text="Too many requests"), 3, "unknown"),
         (lambda _: Response(503, b"proxy"), 3, "unknown"),
-        (said(400, text="Invalid data format", code=6, **{"invalid-event-number": 1}), 3, "fatal"),
-        (said(400, text="Incorrect index", code=7), 3, "fatal"),
-        (said(403, text="Invalid token", code=4), 3, "fatal"),
-        (said(500, text="Internal server error", code=8), 3, "unknown"),
+        (
+            reply(400, text="Invalid data format", code=6, **{"invalid-event-number": 1}),
+            3,
+            "fatal",
+        ),
+        (reply(400, text="Incorrect index", code=7), 3, "fatal"),
+        (reply(403, text="Invalid token", code=4), 3, "fatal"),
+        (reply(500, text="Internal server error", code=8), 3, "unknown"),
         (reset, 3, "unknown"),
     ],
 )
-def test_what_an_answer_means_for_the_rows(answer, rows, meaning):
+def test_the_meaning_of_each_answer_for_the_rows(answer, rows, meaning):
     with Web(answer) as web, Splunk(options(web.url)).open() as session:
         payload, *_ = session.encode(points(), BATCH, rows)
         with pytest.raises(Exception, match=r".") as found:
@@ -257,29 +278,29 @@ def test_the_collectors_words_come_with_a_remedy(splunk):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "words"),
     [
         ({"search_token": "swordfish"}, "401.*not properly authenticated.*check the credentials"),
         ({"search_token": None, "username": "ann", "password": "swordfish"}, "401"),
     ],
 )
-def test_credentials_are_nowhere_shown(synthetic_splunk, wrong, told):
+def test_credentials_are_never_shown(synthetic_splunk, wrong, words):
     wrong = options(synthetic_splunk.url, **wrong)
-    with pytest.raises(SetupError, match=told) as found:
+    with pytest.raises(SetupError, match=words) as found:
         Splunk(wrong).connect()
     shown = str(found.value) + str(wrong.public()) + repr(wrong)
     assert "swordfish" not in shown
     assert TOKEN not in shown
 
 
-def test_credentials_that_are_missing_are_told_before_anything_starts():
+def test_missing_credentials_are_a_problem_before_anything_starts():
     for wrong in ({"search_token": None}, {"username": "ann"}, {"username": "a", "password": "b"}):
         assert Splunk(options(**wrong)).problems(PrimaryKey.NONE, 1, 10), wrong
     right = options(search_token=None, username="ann", password="swordfish")
     assert Splunk(right).problems(PrimaryKey.NONE, 1, 10) == []
 
 
-def test_a_server_that_is_gone_was_sent_nothing():
+def test_rows_for_an_unreachable_server_are_not_applied():
     database = Splunk(options(f"http://127.0.0.1:{free_port()}"))
     with pytest.raises(SetupError, match="check that the server runs"):
         database.connect()
@@ -294,7 +315,7 @@ def test_a_server_that_is_gone_was_sent_nothing():
 # --- searches ------------------------------------------------------------------------------------
 
 
-def test_a_query_reads_as_one_would_type_it():
+def test_queries_as_searches():
     query = AggregateQuery(
         POINTS,
         (*COUNT, Aggregate(Function.AVG, "level")),
@@ -329,7 +350,7 @@ def test_sums_and_means_are_exact_whatever_the_size(filled):
     )  # fmt: skip
 
 
-def test_what_a_table_in_nanoseconds_cannot_be_asked_is_said():
+def test_queries_that_a_table_in_nanoseconds_does_not_support():
     table = Table("points", COLUMNS, POINTS.key, TimeUnit.NANOSECOND)
     for query in (
         AggregateQuery(table, COUNT, bucket=60),
@@ -342,7 +363,7 @@ def test_what_a_table_in_nanoseconds_cannot_be_asked_is_said():
 
 
 @pytest.mark.parametrize("kind", ["FATAL", "ERROR", "WARN"])
-def test_a_search_that_may_not_be_whole_is_an_error(kind):
+def test_a_search_with_missing_results_is_an_error(kind):
     row = json.dumps({"preview": False, "offset": 0, "result": {"count": "3"}})
     note = json.dumps({"messages": [{"type": kind, "text": "results may be truncated"}]})
 
@@ -358,7 +379,7 @@ def test_a_search_that_may_not_be_whole_is_an_error(kind):
         session.run(statement)
 
 
-def test_a_search_of_ones_own_is_run_as_it_is(filled):
+def test_a_users_own_search_runs_unchanged(filled):
     database = filled(points())
     outputs = database.render(AggregateQuery(POINTS, COUNT)).outputs
     own = Statement('search index="points"\n| stats count', outputs, tuned=True)
@@ -368,7 +389,7 @@ def test_a_search_of_ones_own_is_run_as_it_is(filled):
             session.run(Statement('search index="points" | frobnicate', outputs))
 
 
-def test_rows_are_settled_once_their_count_rests():
+def test_rows_have_settled_once_their_count_is_stable():
     server, seen = SyntheticSplunk(), []
     search = server.search
 
@@ -387,7 +408,7 @@ def test_rows_are_settled_once_their_count_rests():
 
 
 @pytest.mark.parametrize(("acknowledge", "durable"), [(False, False), (True, None)])
-def test_describe_says_what_an_acknowledgement_means(synthetic_splunk, acknowledge, durable):
+def test_describe_reports_what_an_acknowledgement_means(synthetic_splunk, acknowledge, durable):
     server = Splunk(options(synthetic_splunk.url, acknowledge=acknowledge)).describe()
     assert (server.version, server.nodes, server.durable) == ("Splunk 10.2.0", 1, durable)
     assert server.settings == {"indexer acknowledgement": str(acknowledge).lower()}

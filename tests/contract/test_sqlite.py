@@ -1,4 +1,4 @@
-"""What is SQLite's own: one file, writers that take turns, and paths that lead nowhere."""
+"""What is specific to SQLite: one file, writers that take turns, and unusable paths."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is TimescaleDB's own: hypertables, their chunks and keys, and what an edition lacks."""
+"""What is specific to TimescaleDB: hypertables, their chunks and keys, and the editions."""
 
 import psycopg2
 import pytest
@@ -28,7 +28,7 @@ def timescaledb(open_timescaledb):
     return open_timescaledb()
 
 
-def asked(database, statement, *parameters):
+def fetched(database, statement, *parameters):
     with database.connect() as session, session.connection.cursor() as cursor:
         cursor.execute(statement, parameters or None)
         return cursor.fetchall()
@@ -52,7 +52,7 @@ def write(database, reader, rows):
 
 def chunks(database, table="events"):
     """Return the ranges of integer time that the table's chunks hold, in order."""
-    return asked(
+    return fetched(
         database,
         "SELECT range_start_integer, range_end_integer FROM timescaledb_information.chunks "
         "WHERE hypertable_name = %s ORDER BY 1",
@@ -64,7 +64,7 @@ def chunks(database, table="events"):
 
 
 def dimensions(database):
-    return asked(
+    return fetched(
         database,
         "SELECT hypertable_name, column_name, time_interval, integer_interval "
         "FROM timescaledb_information.dimensions ORDER BY 1",
@@ -88,10 +88,10 @@ def test_a_day_is_the_default_as_in_the_reference_document(timescaledb):
 
 
 @pytest.mark.parametrize("version", ["2.12.2", "2.13.0", "2.31.0-dev"])
-def test_older_and_newer_versions_are_spoken_to_in_their_own_words(timescaledb, version):
+def test_older_and_newer_versions_get_the_statement_of_their_form(timescaledb, version):
     tables = [READINGS, STATES]
     timescaledb.create([EVENTS], 100)
-    asked(timescaledb, "SELECT drop_chunks('events', older_than => 0)")
+    fetched(timescaledb, "SELECT drop_chunks('events', older_than => 0)")
     statements = [timescaledb._hypertable(t, t.name, version) for t in tables]
     assert ["by_range" in text for text in statements] == [version != "2.12.2"] * 2
     with timescaledb.connect() as session, session.connection.cursor() as cursor:
@@ -110,7 +110,7 @@ def test_older_and_newer_versions_are_spoken_to_in_their_own_words(timescaledb, 
 def test_the_index_on_the_time_may_be_left_out(open_timescaledb, wanted, found):
     database = open_timescaledb(time_index=wanted)
     database.create([EVENTS], 100)
-    rows = asked(database, "SELECT indexdef FROM pg_indexes WHERE tablename = 'events'")
+    rows = fetched(database, "SELECT indexdef FROM pg_indexes WHERE tablename = 'events'")
     assert [definition.split(" USING ")[1] for (definition,) in rows] == found
 
 
@@ -126,7 +126,7 @@ def test_the_index_on_the_time_may_be_left_out(open_timescaledb, wanted, found):
 )
 def test_every_primary_key_holds_the_time(timescaledb, primary_key, constraint):
     timescaledb.create([EVENTS.stored(primary_key, 1)], 1000)
-    rows = asked(
+    rows = fetched(
         timescaledb,
         "SELECT pg_get_constraintdef(oid) FROM pg_constraint "
         "WHERE contype = 'p' AND conrelid = 'events'::regclass",
@@ -135,11 +135,11 @@ def test_every_primary_key_holds_the_time(timescaledb, primary_key, constraint):
     assert timescaledb.problems(primary_key, 1, 1000) == []
 
 
-def test_a_key_without_the_time_is_told_with_a_remedy_and_leaves_no_table(open_timescaledb):
+def test_a_key_without_the_time_is_an_error_with_a_remedy_and_leaves_no_table(open_timescaledb):
     database = open_timescaledb(primary_key_constraint="PRIMARY KEY (id)")
     with pytest.raises(SetupError, match=r'without the column "timestamp".*; put the time into'):
         database.create([EVENTS.stored(PrimaryKey.DB, 1)], 1000)
-    assert asked(database, "SELECT to_regclass('events')") == [(None,)]
+    assert fetched(database, "SELECT to_regclass('events')") == [(None,)]
 
 
 # --- chunks --------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_time_goes_on_from_step_to_step_so_that_full_chunks_are_left_behind(open
     assert after[: len(before)] == before
     assert len(after) > len(before) + 1
     (newest_before,), (oldest_after,) = (
-        asked(database, f"SELECT {which}(timestamp) FROM events WHERE sequence_number {rows}")[0]
+        fetched(database, f"SELECT {which}(timestamp) FROM events WHERE sequence_number {rows}")[0]
         for which, rows in (("max", "< 20000"), ("min", ">= 20000"))
     )
     assert newest_before < oldest_after
@@ -171,7 +171,7 @@ def test_settling_reaches_the_chunks(timescaledb):
     timescaledb.create(reader.tables, 1000)
     write(timescaledb, reader, rows)
     timescaledb.settle(reader.tables)
-    found = asked(
+    found = fetched(
         timescaledb,
         "SELECT sum(reltuples), bool_and(relallvisible > 0) FROM pg_class "
         "WHERE oid IN (SELECT show_chunks('events'))",
@@ -184,7 +184,7 @@ def test_the_size_is_that_of_the_chunks(timescaledb):
     reader = events(rows)
     timescaledb.create(reader.tables, 1000)
     write(timescaledb, reader, rows)
-    ((shell, chunked),) = asked(
+    ((shell, chunked),) = fetched(
         timescaledb,
         "SELECT pg_total_relation_size('events'), sum(pg_total_relation_size(chunk)) "
         "FROM show_chunks('events') AS chunk",
@@ -201,7 +201,7 @@ def test_a_query_for_a_range_of_time_reads_its_chunks_only(open_timescaledb):
     write(database, reader, rows)
     start, stop = chunks(database)[2]
     query = AggregateQuery(reader.tables[0], COUNT, since=start, until=stop)
-    plan = str(asked(database, f"EXPLAIN {database.render(query).text}"))
+    plan = str(fetched(database, f"EXPLAIN {database.render(query).text}"))
     assert plan.count("_chunk") == str(plan).count("_hyper_1_3_chunk") > 0
 
 
@@ -210,7 +210,7 @@ def test_hypertables_are_dropped_with_their_chunks(timescaledb):
     wide.fill(timescaledb)
     timescaledb.drop(wide.tables)
     left = "SELECT relname FROM pg_class WHERE relname LIKE '_hyper%%' AND relkind = 'r'"
-    assert asked(timescaledb, left) == []
+    assert fetched(timescaledb, left) == []
 
 
 # --- queries -------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_an_edition_without_compression_says_so_before_anything_is_written(open_
     with pytest.raises(SetupError, match=r'not supported under the current "apache" license') as no:
         database.create([EVENTS], 1000)
     assert "leave out compress=true, or install the Community edition" in str(no.value)
-    assert asked(database, "SELECT to_regclass('events')") == [(None,)]
+    assert fetched(database, "SELECT to_regclass('events')") == [(None,)]
 
 
 def test_a_segment_is_a_series_with_its_newest_rows_first(open_timescaledb):
@@ -270,7 +270,7 @@ def test_describe_names_both_versions_and_the_edition(timescaledb):
     assert server.durable
 
 
-def test_a_server_that_did_not_load_it_is_told_before_anything_starts(server):
+def test_a_server_that_did_not_load_timescaledb_is_refused_before_anything_starts(server):
     with type(server)(shared_preload_libraries="") as other, other.database() as name:
         bare = Timescaledb(TimescaledbOptions(**other.options(name)))
         for attempt in (bare.describe, lambda: bare.create([EVENTS], 1)):
@@ -279,7 +279,7 @@ def test_a_server_that_did_not_load_it_is_told_before_anything_starts(server):
 
 
 @pytest.mark.server("postgres")
-def test_a_postgresql_without_it_is_told_before_anything_starts(server_options):
+def test_a_postgresql_without_timescaledb_is_refused_before_anything_starts(server_options):
     with pytest.raises(SetupError, match="not loaded TimescaleDB"):
         Timescaledb(TimescaledbOptions(**server_options)).describe()
 

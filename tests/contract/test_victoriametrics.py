@@ -23,8 +23,8 @@ from simulator.modules.base import BATCH, Failure, Unsupported
 from simulator.modules.shared.http import NoAnswer, NotConnected, Refused
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.modules.victoriametrics.query import identifier
-from simulator.modules.victoriametrics.server import Page, seconds
-from simulator.modules.victoriametrics.session import Bodies, Inexact
+from simulator.modules.victoriametrics.session import Page, seconds
+from simulator.modules.victoriametrics.wire import Bodies, Inexact
 from tests.contract.harness import ask, count
 from tests.servers import free_port
 from tests.servers.victoriametrics import VictoriaMetrics as Server
@@ -309,11 +309,11 @@ def test_both_formats_say_the_same_and_the_shorter_is_taken(victoria, unit):
     }
     batch = Block(table, 0, rows, data)
     found = []
-    for rows_per_send, path in ((1, "/write"), (10, "/write"), (1000, "/api/v1/import")):
+    for batch_rows, path in ((1, "/write"), (10, "/write"), (1000, "/api/v1/import")):
         victoria.drop([table])
         victoria.create([table], 10)
         with victoria.connect() as session:
-            payloads = session.encode(batch, BATCH, rows_per_send)
+            payloads = session.encode(batch, BATCH, batch_rows)
             assert {p.data[0].partition("?")[0] for p in payloads} == {path}
             for payload in payloads:
                 session.send(payload)
@@ -357,6 +357,37 @@ def test_an_acknowledged_row_can_be_found_once_settled(victoria):
     assert told.durable is False
     assert "within 5s (-inmemoryDataFlushInterval)" in told.durability
     assert told.settings["retentionPeriod"] == "100y"
+
+
+@SERVER
+@pytest.mark.usefixtures("server")
+def test_rows_that_the_server_acknowledges_and_drops_are_named_by_settling():
+    """The limit of series is the one drop that the real server can be made to do silently."""
+    with Server(storage__maxHourlySeries="3") as other:
+        database = VictoriaMetrics(VictoriaMetricsOptions(**other.options("t")))
+        database.create([TABLE], 10)
+        with database.connect() as session:
+            session.send(encoded(session, lately(b"d1")))  # two series, one a field
+            database.settle([TABLE])
+            session.send(encoded(session, lately(b"d2")))
+        with pytest.raises(SetupError, match=r"dropped acknowledged rows \(.*hourly_limit_exceed"):
+            database.settle([TABLE])
+
+
+def lately(device):
+    """Rows of this hour: the limit of series is for those."""
+    batch = readings(5, device=device)
+    batch.data["timestamp"].array[:] = int(time.time()) * 1000 - np.arange(5)
+    return batch
+
+
+def test_an_answer_other_than_that_rows_are_stored_is_no_success():
+    with Web(lambda _: Response(200, PAGE % b"100y")) as web:
+        database = VictoriaMetrics(VictoriaMetricsOptions(url=web.url))
+        with database.connect() as session:
+            with pytest.raises(NoAnswer, match="expected status 204, got 200") as caught:
+                session.send(encoded(session, readings()))
+            assert session.classify(caught.value) is Failure.UNKNOWN
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -410,7 +441,7 @@ def test_a_server_that_is_something_else(status):
 def test_the_dummy_that_answers_influxql_is_never_asked(victoria):
     """The server answers /query by what looks like a success, whatever is asked."""
     with victoria.connect() as session:
-        assert b"results" in session._http.request("GET", "/query?q=SHOW+DATABASES").body
+        assert b"results" in session.http.request("GET", "/query?q=SHOW+DATABASES").body
         statements = [victoria.render(query).text for query in QUERIES.values()]
     assert all(text.startswith("/api/v1/") for text in statements)
 

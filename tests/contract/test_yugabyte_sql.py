@@ -1,5 +1,7 @@
-"""What is YugabyteDB's own, on PostgreSQL as far as that reaches; the rest is compared with the
-vendor's documentation as text."""
+"""What is specific to YugabyteDB: tested on PostgreSQL where the two agree.
+
+Statements that PostgreSQL cannot parse are compared with the vendor's documentation as text.
+"""
 
 import psycopg2
 import pytest
@@ -111,7 +113,7 @@ def test_a_session_makes_copy_one_transaction_and_takes_the_options(open_yugabyt
 
 
 def test_the_settings_are_sent_to_the_server(open_yugabyte):
-    # PostgreSQL knows none of them, and says so.
+    # PostgreSQL has none of them and refuses them.
     with pytest.raises(SetupError, match='parameter "yb_default_copy_from_rows_per_transaction"'):
         open_yugabyte(YugabyteSql).connect()
 
@@ -130,15 +132,15 @@ def test_a_sharded_key_and_tablets_read_as_documented(open_yugabyte):
 
 
 @pytest.mark.parametrize(
-    ("told", "version"),
+    ("banner", "version"),
     [
         ("PostgreSQL 15.12-YB-2025.2.6.0-b0", "YugabyteDB 2025.2.6.0-b0 (PostgreSQL 15.12)"),
         ("PostgreSQL 11.2-YB-2.15.0.0-b0", "YugabyteDB 2.15.0.0-b0 (PostgreSQL 11.2)"),
         ("PostgreSQL 15.18", "PostgreSQL 15.18"),
     ],
 )
-def test_the_version_is_read_from_the_servers_words(told, version):
-    assert module._version(told) == version
+def test_the_version_is_read_from_the_servers_banner(banner, version):
+    assert module._version(banner) == version
 
 
 def test_upserts_and_indices_exclude_each_other(open_yugabyte):

@@ -182,10 +182,10 @@ class Namespace:
         }
         self.kubectl("apply", "--filename=-", given=json.dumps(manifest))
 
-    def account(self, name: str, *, rights: bool) -> str:
+    def account(self, name: str, *, permissions: bool) -> str:
         """Create a ServiceAccount, with deployment/rbac.yaml or without; return its token."""
         self.kubectl("create", "serviceaccount", name)
-        if rights:
+        if permissions:
             self.kubectl("apply", f"--filename={ROOT / 'deployment' / 'rbac.yaml'}")
             who = f"--serviceaccount={self.name}:{name}"
             self.kubectl("create", "rolebinding", name, "--role=iot-bench", who)

@@ -80,9 +80,9 @@ def test_a_database_is_installed_measured_and_removed(
 
     size = ("--batch=1000", "--num-inserts=5000", "--workers=1,2", "--runs=1")
     inserted = cli.insert(target, *size, *database.options, within_s=150)
-    assert inserted.code == 0, inserted.err
+    assert inserted.code == 0, inserted.out + inserted.err
     queried = cli.run("query", target, "--workers=2", "--runs=1", *database.options, within_s=90)
-    assert queried.code == 0, queried.err
+    assert queried.code == 0, queried.out + queried.err
 
     insert, query = cli.results()
     for run in (*insert["runs"], *query["runs"]):

@@ -234,9 +234,9 @@ def test_a_node_is_lost(cli: ClusterLine, crash: Callable[[str], None], victim: 
 # --- missing permissions and programs ----------------------------------------------------
 
 
-def test_no_rights_at_all(empty: ClusterLine, tmp_path: Path) -> None:
+def test_no_permissions_at_all(empty: ClusterLine, tmp_path: Path) -> None:
     empty.write_config(NULL)
-    token = empty.namespace.account("nobody", rights=False)
+    token = empty.namespace.account("nobody", permissions=False)
     path = empty.namespace.kube.kubeconfig(tmp_path / "nobody", token)
     done = timed(lambda: empty.insert("--target=null", *QUICK, f"--kubeconfig={path}"), SOON_S)
     assert done.code == 1
@@ -248,9 +248,9 @@ def test_no_rights_at_all(empty: ClusterLine, tmp_path: Path) -> None:
         assert word in checked.err
 
 
-def test_a_right_that_is_missing(empty: ClusterLine, tmp_path: Path) -> None:
+def test_a_permission_that_is_missing(empty: ClusterLine, tmp_path: Path) -> None:
     empty.write_config(NULL)
-    token = empty.namespace.account("somebody", rights=True)
+    token = empty.namespace.account("somebody", permissions=True)
     role = empty.namespace.json("role", "iot-bench")
     rules = [rule for rule in role["rules"] if rule["resources"] != ["jobs"]]
     patch = json.dumps({"rules": rules})

@@ -78,7 +78,7 @@ def test_check_reports_everything_that_a_run_needs(cli: ClusterLine, kube: Kuber
     done = cli.run("check", POSTGRES)
     assert done.code == 0, done.err
     names = [line.split("  ")[0].strip() for line in done.out.splitlines()]
-    assert {"target", "cluster", "helm", "rights", "insert modes"} <= set(names)
+    assert {"target", "cluster", "helm", "permissions", "insert modes"} <= set(names)
     assert f"namespace {cli.namespace.name}" in done.out
     for node in kube.database_nodes():
         assert node in done.out
@@ -201,7 +201,7 @@ def test_in_a_pod_with_only_the_documented_permissions(
     empty.write_config(NULL)
     account = tmp_path / "account"
     account.mkdir()
-    (account / "token").write_text(empty.namespace.account("runner", rights=True))
+    (account / "token").write_text(empty.namespace.account("runner", permissions=True))
     ca = empty.namespace.kubectl(
         "get", "configmap", "kube-root-ca.crt", "--output=jsonpath={.data.ca\\.crt}"
     )
@@ -221,7 +221,7 @@ def test_in_a_pod_with_only_the_documented_permissions(
     empty.words_before = ("unshare", "--mount", "sh", "-c", f'{prepare} && exec "$@"', str(account))
     checked = empty.run("check", "--target=null")
     assert checked.code == 0, checked.err
-    assert "all there" in checked.out
+    assert "permissions" in checked.out
     done = empty.insert("--target=null", *QUICK)
     assert done.code == 0, done.err
     assert empty.result()["status"] == "done"

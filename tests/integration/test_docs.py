@@ -217,3 +217,12 @@ def anchors(text: str) -> list[str]:
     """The anchors that GitHub makes of the headings."""
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return [re.sub(r"[^\w -]", "", each).strip().lower().replace(" ", "-") for each in headings]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_path_in_a_sentence_exists(page):
+    folders = "cli|dbinstall|deployment|docs|simulator|tests"
+    paths = re.findall(rf"`((?:{folders})/[\w./-]*)`", _FENCE.sub("", (ROOT / page).read_text()))
+
+    missing = [path for path in paths if "NAME" not in path and not (ROOT / path).exists()]
+    assert missing == []

@@ -119,6 +119,7 @@ def test_a_killed_command_line_takes_its_processes_with_it(
     cleaned = cli.run("cleanup")
     assert cleaned.code == 0
     assert "removed folder" in cleaned.out
+    assert "nothing to remove on this machine" in cli.run("cleanup").out
     assert cli.leftovers() == []
 
 
@@ -212,6 +213,10 @@ BAD_INPUT = {
     "more rows than there are": (
         ["--target=sqlite", "--num-inserts=99999999999999999999"],
         ["--num-inserts, --prefill: a worker can insert"],
+    ),
+    "a start time where the last insert continues": (
+        ["--target=sqlite", "--no-clean", "--start-time=2026-11-01T00:00:00Z"],
+        ["--start-time: --no-clean continues at the time where the last insert ended"],
     ),
     "no devices": (["--target=sqlite", "--devices=0"], ["--devices"]),
     "several problems at once": (
@@ -365,3 +370,17 @@ def test_a_missing_helm_is_told_before_anything_starts(cli: CommandLine) -> None
     assert done.code == 2
     assert "helm is not on the PATH" in done.err
     assert not cli.output.exists()
+
+
+def test_a_server_that_is_not_reached_is_told_as_such(cli: CommandLine) -> None:
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text(
+        "targets:\n  pg:\n    module: postgres\n    runner: local\n"
+        "    connection_string: host=127.0.0.1 port=1 dbname=a user=a\n"
+    )
+    done = cli.run("check", "--target=pg")
+
+    assert done.code == 1
+    assert "pg: not reached: " in done.err
+    assert "refused" in done.err
+    assert "reached       " not in done.out

@@ -1,12 +1,15 @@
 """`insert` and `query` on SQLite, from the outside."""
 
+import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import ROOT, CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
 
@@ -283,3 +286,50 @@ def test_help_teaches_every_command(tmp_path: Path) -> None:
         shown = line.finish(line.start(command, "--help"))
         assert shown.code == 0
         assert "Usage: run.py" in shown.out
+
+
+def test_target_options_and_command_options_are_kept_apart(cli: CommandLine) -> None:
+    (cli.folder / "mine.py").write_text(
+        "from simulator.modules.null import Null, NullOptions\n\n\n"
+        "class MyOptions(NullOptions):\n    timeout_s: float = 7\n\n\n"
+        "class Mine(Null):\n    name = 'mine'\n    options_model = MyOptions\n"
+    )
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text("targets:\n  own:\n    module: mine:Mine\n    runner: local\n")
+    cli.environment["PYTHONPATH"] = str(cli.folder)
+    done = cli.run("insert", "--target=own", "--workers=1", "--runs=1", "--timeout=1m")
+
+    assert done.code == 0, done.err
+    (result,) = cli.results()
+    assert result["configuration"]["timeout_s"] == 60.0
+    assert result["target_options"]["timeout_s"] == 7.0
+    assert "target options: " in done.out
+    assert f"created folder {cli.output}" in done.err
+
+
+def test_cleanup_lists_the_tables_that_inserts_left(cli: CommandLine) -> None:
+    (cli.folder / "readings.csv").write_text("time,value\n2026-11-22T00:00:00,1\n")
+    small = ("--workers=1", "--runs=1", "--num-inserts=10")
+    cli.run("insert", *SQLITE, *small)
+    cli.run("insert", *SQLITE, *small)
+    cli.run("insert", *SQLITE, "--data=readings.csv", *small[:2])
+    (cli.output / "20261122T000000000Z-insert-x-0000.json").write_text("no result")
+    listed = cli.run("cleanup", "--tables", f"--output={cli.output}")
+    none = cli.run("cleanup", "--tables", "--output=nowhere")
+
+    assert listed.code == 0, listed.err
+    readings, events = listed.out.splitlines()
+    assert readings.startswith("sqlite: table readings, 1 row by ")
+    assert events.startswith("sqlite: table events, 10 rows by ")
+    assert none.out == "no insert in nowhere left tables\n"
+
+
+def test_no_summary_in_the_help_is_cut(cli: CommandLine) -> None:
+    cli.environment["COLUMNS"] = "80"
+    for command in ("", "insert", "cleanup"):
+        process = subprocess.run(
+            [sys.executable, str(ROOT / "run.py"), *command.split(), "--help"],
+            capture_output=True, text=True, check=True, env={**os.environ, **cli.environment},
+        )  # fmt: skip
+        cut = [line for line in process.stdout.splitlines() if line.endswith("...")]
+        assert cut == []

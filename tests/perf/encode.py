@@ -48,13 +48,13 @@ from simulator.encode.tablet import Tablets
 from simulator.encode.text import CSV, SQL, TSV, Text
 from simulator.modules.cratedb.query import CrateDialect
 from simulator.modules.cratedb.session import JSON
-from simulator.modules.graphite.session import lines as graphite_lines
+from simulator.modules.graphite.wire import lines as graphite_lines
 from simulator.modules.opentsdb.session import json_points
-from simulator.modules.victoriametrics.session import series_lines
+from simulator.modules.victoriametrics.wire import series_lines
 
 ARRAY = Frame(b"[", b",", b"]")
 BLOCK_ROWS = 8192
-ROWS_PER_SEND = 1000
+BATCH_ROWS = 1000
 BLOCKS = 20
 REPEATS = 15
 RESTS = 3
@@ -98,8 +98,8 @@ def python_csv(block: Block) -> list[bytes]:
         for timestamp, device, number, temperature in zip(*columns, strict=True)
     ]
     return [
-        "".join(lines[start : start + ROWS_PER_SEND]).encode()
-        for start in range(0, len(lines), ROWS_PER_SEND)
+        "".join(lines[start : start + BATCH_ROWS]).encode()
+        for start in range(0, len(lines), BATCH_ROWS)
     ]
 
 
@@ -109,8 +109,8 @@ def driver_bson(block: Block) -> list[bytes]:
     rows = zip(*(_plain(column.values()) for column in block.data.values()), strict=True)
     documents = [bson.encode(dict(zip(names, row, strict=True))) for row in rows]
     return [
-        b"".join(documents[start : start + ROWS_PER_SEND])
-        for start in range(0, len(documents), ROWS_PER_SEND)
+        b"".join(documents[start : start + BATCH_ROWS])
+        for start in range(0, len(documents), BATCH_ROWS)
     ]
 
 
@@ -144,7 +144,7 @@ def measure(encode: Callable[[Block], list], drawn: list[Block]) -> tuple[float,
 
 def show(
     name: str,
-    rows_per_send: int,
+    batch_rows: int,
     encode: Callable[[Block], list],
     drawn: list[Block],
     loop_s: float,
@@ -155,24 +155,24 @@ def show(
     size_bytes = sum(map(len, pieces)) if isinstance(pieces[0], bytes | memoryview) else 0
     mb_per_s = f"{size_bytes / block_s / 1e6:.0f}" if size_bytes else "-"
     print(
-        f"  {name:<14}{rows_per_send:>10}{BLOCK_ROWS / block_s / 1e6:>10.2f}{mb_per_s:>8}"
+        f"  {name:<14}{batch_rows:>10}{BLOCK_ROWS / block_s / 1e6:>10.2f}{mb_per_s:>8}"
         f"{BLOCK_ROWS / cold_s / 1e6:>10.2f}{loop_s / block_s:>10.1f}{faults:>10.0f}"
     )
 
 
-def cql(block: Block, rows_per_send: int) -> list[bytes]:
+def cql(block: Block, batch_rows: int) -> list[bytes]:
     """Encode for CQL, bytes only."""
-    sends = _CQL.encode(block, rows_per_send)
+    sends = _CQL.encode(block, batch_rows)
     return [request.content for requests in sends for request in requests]
 
 
-def clickhouse_connect(block: Block, rows_per_send: int) -> list[bytes]:
+def clickhouse_connect(block: Block, batch_rows: int) -> list[bytes]:
     """Encode with ClickHouse's client, given the columns as NumPy arrays."""
     columns = [block.data[column.name].values() for column in TABLE.columns]
     columns[1] = columns[1].astype(str).astype(object)
     sends = []
-    for start in range(0, len(block), rows_per_send):
-        part = [column[start : start + rows_per_send] for column in columns]
+    for start in range(0, len(block), batch_rows):
+        part = [column[start : start + batch_rows] for column in columns]
         names = [column.name for column in TABLE.columns]
         types = [get_from_name(name) for name in _CLICKHOUSE]
         context = InsertContext("sensor", names, types, part, column_oriented=True)
@@ -186,22 +186,22 @@ _CQL = CqlRows(
 )
 
 
-def tablets(block: Block, rows_per_send: int) -> list[bytes]:
+def tablets(block: Block, batch_rows: int) -> list[bytes]:
     """Encode for IoTDB, bytes only."""
-    encoded = _TABLETS.encode(block, rows_per_send)
+    encoded = _TABLETS.encode(block, batch_rows)
     return [part for tablet in encoded for part in (tablet.times, tablet.values)]
 
 
-def iotdb(block: Block, rows_per_send: int) -> list[bytes]:
+def iotdb(block: Block, batch_rows: int) -> list[bytes]:
     """Encode with IoTDB's client, given the columns as NumPy arrays."""
     times, *columns = (block.data[column.name].values() for column in TABLE.columns)
     columns[0] = columns[0].astype(str).astype(object)
     types = [TSDataType.STRING, TSDataType.INT64, TSDataType.FLOAT]
     names = [column.name for column in TABLE.columns[1:]]
     sends = []
-    for start in range(0, len(block), rows_per_send):
-        part = [column[start : start + rows_per_send] for column in columns]
-        tablet = NumpyTablet(TABLE.name, names, types, part, times[start : start + rows_per_send])
+    for start in range(0, len(block), batch_rows):
+        part = [column[start : start + batch_rows] for column in columns]
+        tablet = NumpyTablet(TABLE.name, names, types, part, times[start : start + batch_rows])
         sends += [tablet.get_binary_timestamps(), tablet.get_binary_values()]
     return sends
 
@@ -209,15 +209,15 @@ def iotdb(block: Block, rows_per_send: int) -> list[bytes]:
 _TABLETS = Tablets(TABLE.columns[1:], lambda times: times)
 
 
-def points(encoder: Points, block: Block, rows_per_send: int) -> list[bytes]:
+def points(encoder: Points, block: Block, batch_rows: int) -> list[bytes]:
     """Return the messages of a metrics database, two points per row."""
-    sends = encoder.encode(block, rows_per_send, instead={})
+    sends = encoder.encode(block, batch_rows, instead={})
     return [message for messages in sends for message in messages]
 
 
-def series(block: Block, rows_per_send: int) -> list[bytes]:
+def series(block: Block, batch_rows: int) -> list[bytes]:
     """Encode as VictoriaMetrics' lines of JSON."""
-    return _SERIES.encode(block, rows_per_send, block.data[TABLE.time.name].values())
+    return _SERIES.encode(block, batch_rows, block.data[TABLE.time.name].values())
 
 
 _SERIES = series_lines("", TABLE, TABLE.name)
@@ -225,6 +225,10 @@ _POINTS = {
     "OpenTSDB": json_points("", TABLE, TABLE.name),
     "Graphite": graphite_lines(TABLE, TABLE.name),
 }
+
+
+def encoded(encoder, rows_per_batch: int, block: Block) -> list:
+    return encoder.encode(block, rows_per_batch)
 
 
 def main() -> None:
@@ -251,31 +255,29 @@ def main() -> None:
         loop_s, _ = measure(python_csv, drawn[:2])
         print(f"{device_count} devices")
         print("  encoder        batch       Mrows/s    MB/s    rested    x loop    faults")
-        show("Python loop", ROWS_PER_SEND, python_csv, drawn[:2], loop_s)
-        show("bson.encode", ROWS_PER_SEND, driver_bson, drawn[:2], loop_s)
-        for rows_per_send in (ROWS_PER_SEND, 1):
+        show("Python loop", BATCH_ROWS, python_csv, drawn[:2], loop_s)
+        show("bson.encode", BATCH_ROWS, driver_bson, drawn[:2], loop_s)
+        for batch_rows in (BATCH_ROWS, 1):
             for name, encoder in encoders.items():
-                encode = partial(encoder.encode, rows_per_send=rows_per_send)
-                show(name, rows_per_send, encode, drawn, loop_s)
+                encode = partial(encoded, encoder, batch_rows)
+                show(name, batch_rows, encode, drawn, loop_s)
             for name, encoder in _POINTS.items():
-                encode = partial(points, encoder, rows_per_send=rows_per_send)
-                show(name, rows_per_send, encode, drawn, loop_s)
-            show(
-                "Series", rows_per_send, partial(series, rows_per_send=rows_per_send), drawn, loop_s
-            )
-            driver = partial(clickhouse_connect, rows_per_send=rows_per_send)
-            show("Native (drv)", rows_per_send, driver, drawn, loop_s)
+                encode = partial(points, encoder, batch_rows=batch_rows)
+                show(name, batch_rows, encode, drawn, loop_s)
+            show("Series", batch_rows, partial(series, batch_rows=batch_rows), drawn, loop_s)
+            driver = partial(clickhouse_connect, batch_rows=batch_rows)
+            show("Native (drv)", batch_rows, driver, drawn, loop_s)
             show(
                 "Tablet",
-                rows_per_send,
-                partial(tablets, rows_per_send=rows_per_send),
+                batch_rows,
+                partial(tablets, batch_rows=batch_rows),
                 drawn,
                 loop_s,
             )
-            if rows_per_send > 1:  # it would take minutes
-                vendors = partial(iotdb, rows_per_send=rows_per_send)
-                show("Tablet (drv)", rows_per_send, vendors, drawn[:2], loop_s)
-            show("CQL", rows_per_send, partial(cql, rows_per_send=rows_per_send), drawn, loop_s)
+            if batch_rows > 1:  # it would take minutes
+                vendors = partial(iotdb, batch_rows=batch_rows)
+                show("Tablet (drv)", batch_rows, vendors, drawn[:2], loop_s)
+            show("CQL", batch_rows, partial(cql, batch_rows=batch_rows), drawn, loop_s)
 
 
 if __name__ == "__main__":

@@ -215,8 +215,8 @@ def _post(
         for path, body in requests:
             connection.request("POST", path, body, dict(headers))
             answer = connection.getresponse()
-            told = answer.read()
-            assert stored(answer.status, told), (answer.status, told)
+            text = answer.read()
+            assert stored(answer.status, text), (answer.status, text)
 
     return send
 
@@ -233,7 +233,7 @@ def post_bulk(given: Prepared) -> Send:
     """Post prepared bulk requests."""
     requests = [payload.data for payload in given.payloads()]
     headers = {"Content-Type": "application/x-ndjson"}
-    return _post(given, requests, headers, lambda _, told: b'"errors":false' in told)
+    return _post(given, requests, headers, lambda _, text: b'"errors":false' in text)
 
 
 def post_series(given: Prepared) -> Send:
@@ -248,7 +248,7 @@ def post_points(given: Prepared) -> Send:
         ("/api/put?details&sync", body) for payload in given.payloads() for body in payload.data
     ]
     headers = {"Content-Type": "application/json"}
-    return _post(given, requests, headers, lambda _, told: b'"failed":0' in told)
+    return _post(given, requests, headers, lambda _, text: b'"failed":0' in text)
 
 
 @dataclass(frozen=True)

@@ -244,8 +244,8 @@ class Server(ABC):
             env=self._environment(environment or {}),
         )
         if done.returncode:
-            told = (done.stdout + done.stderr)[-_LOG_TAIL:]
-            raise RuntimeError(f"{self.name}: {command[0]} failed ({done.returncode}):\n{told}")
+            text = (done.stdout + done.stderr)[-_LOG_TAIL:]
+            raise RuntimeError(f"{self.name}: {command[0]} failed ({done.returncode}):\n{text}")
         return done.stdout
 
     def log(self, name: str) -> Path:
@@ -289,8 +289,8 @@ class Server(ABC):
                 ended = process.poll()
                 why = f"not ready within {self.ready_s:g} s" if ended is None else f"ended: {ended}"
                 log = self.log(program.name).read_text(errors="replace")[-_LOG_TAIL:]
-                told = f"{self.name}: {program.name} did not start ({why}): {error}\n{log}"
-                raise RuntimeError(told) from error
+                text = f"{self.name}: {program.name} did not start ({why}): {error}\n{log}"
+                raise RuntimeError(text) from error
             return
 
 

@@ -122,8 +122,8 @@ def run(
     if spent > 5:
         _say(f"  {' '.join(words)[:60]}...: {spent:.0f} s")
     if done.returncode:
-        told = (done.stdout + done.stderr)[-3000:]
-        raise BuildFailed(f"`{' '.join(words)}` failed ({done.returncode}):\n{told}")
+        text = (done.stdout + done.stderr)[-3000:]
+        raise BuildFailed(f"`{' '.join(words)}` failed ({done.returncode}):\n{text}")
     return done.stdout
 
 
@@ -368,9 +368,9 @@ def go_program(
     modules whose versions the proxy does not list.
     """
     go = need("go", "golang-go")
-    told = run([go, "mod", "download", "-json", f"{module}@{version}"], folder)
+    text = run([go, "mod", "download", "-json", f"{module}@{version}"], folder)
     source = folder / "source"
-    shutil.copytree(json.loads(told)["Dir"], source)
+    shutil.copytree(json.loads(text)["Dir"], source)
     for path in (source, *source.rglob("*")):
         path.chmod(path.stat().st_mode | stat.S_IWUSR)
     shutil.rmtree(source / "vendor", ignore_errors=True)

@@ -40,7 +40,7 @@ class Postgres(Server):
         listed = packages.run(["apt-cache", "pkgnames", "postgresql-"], folder)
         majors = re.findall(r"^postgresql-(\d+)$", listed, re.MULTILINE)
         if not majors:
-            raise packages.NotInstalled("apt knows no PostgreSQL: as root, apt-get update")
+            raise packages.NotInstalled("apt has no PostgreSQL: as root, apt-get update")
         packages.debian(folder, f"postgresql-{max(map(int, majors))}")
 
     @classmethod
@@ -129,12 +129,12 @@ def _is_unpacked(programs: Path) -> bool:
 
 def _major_version(programs: Path) -> int:
     environment = packages.library_path(programs.parents[4]) if _is_unpacked(programs) else None
-    told = subprocess.run(
+    text = subprocess.run(
         [programs / "postgres", "--version"],
         capture_output=True,
         text=True,
         check=True,
         env=environment,
     )
-    (major,) = re.findall(r"\(PostgreSQL\) (\d+)", told.stdout)
+    (major,) = re.findall(r"\(PostgreSQL\) (\d+)", text.stdout)
     return int(major)

@@ -122,8 +122,8 @@ def _java_home(versions: range) -> Path:
     on_path = shutil.which("java")
     programs = [Path(on_path)] if on_path else []
     for program in (*programs, *sorted(Path("/usr/lib/jvm").glob("*/bin/java"))):
-        told = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
-        found = re.search(r'version "(\d+)', told.stderr)
+        text = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+        found = re.search(r'version "(\d+)', text.stderr)
         if found and int(found[1]) in versions:
             return program.resolve().parents[1]
     package = f"openjdk-{versions.start}-jre-headless"

@@ -1,8 +1,8 @@
-"""As much of AQL as the module `arangodb` speaks, by the vendor's documentation.
+"""The part of AQL that the module `arangodb` uses, by the vendor's documentation.
 
-https://docs.arango.ai/arangodb/3.12/aql/: numbers are calculated with as doubles, values of
-different types have an order, texts have that of a language and not of their bytes, and aggregates
-leave NULL out. It is not ArangoDB, and slow.
+https://docs.arango.ai/arangodb/3.12/aql/: arithmetic is in doubles, values of different types are
+ordered, texts are ordered by a language and not by their bytes, and aggregates ignore NULL. It is
+not ArangoDB, and slow.
 """
 
 import json
@@ -20,11 +20,11 @@ _LEVELS = (("&&",), ("==", "!=", ">=", "<=", "<", ">"), ("+", "-"), ("*", "/", "
 
 
 class AqlError(Exception):
-    """A query that cannot be understood; the text is what the server would say."""
+    """A query that cannot be parsed; the text is the server's message."""
 
 
 class UnknownCollection(AqlError):
-    """The query names a collection that is not there."""
+    """The query names a collection that does not exist."""
 
 
 def run(text: str, collections: Mapping[str, Any]) -> list[Any]:
@@ -75,7 +75,7 @@ def _number(value: Any) -> float:
 
 
 def _shown(value: Any) -> Any:
-    """Return a value as it is shown: a double without a fraction has no point."""
+    """Return a value as JSON shows it: a double without a fraction has no point."""
     if isinstance(value, float) and value == int(value) and abs(value) < 2**63:
         return int(value) if value else value
     return value
@@ -121,7 +121,7 @@ _AGGREGATES: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def _groups(rows: Rows, keys: list[tuple[str, Callable[..., Any]]]) -> Iterator[Any]:
-    """Yield each group's key and rows; without a key there is one, also of no rows."""
+    """Yield each group's key and rows; without a key there is one group, even of no rows."""
     groups: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {}
     if not keys:
         groups["[]"] = {}, []
@@ -136,7 +136,7 @@ def _groups(rows: Rows, keys: list[tuple[str, Callable[..., Any]]]) -> Iterator[
 
 
 class _Parser:
-    """A part of a query becomes a function of the variables."""
+    """Turns each part of a query into a function of the variables."""
 
     def __init__(self, text: str, collections: Mapping[str, Any]) -> None:
         self.tokens = _TOKEN.findall(text)

@@ -94,8 +94,8 @@ class SyntheticArango:
                 del self.collections[named[0]]
                 return _reply({"error": False, "code": 200, "id": "1"})
             case "PUT", "compact":
-                told = {"id": "1", "name": named[0], "status": 3, "type": 2, "isSystem": False}
-                return _reply({"error": False, "code": 200, **told})
+                found = {"id": "1", "name": named[0], "status": 3, "type": 2, "isSystem": False}
+                return _reply({"error": False, "code": 200, **found})
             case "GET", "figures":
                 indices = {"count": 1, "size": len(stored)}
                 sizes = {"documentsSize": len(json.dumps(stored)), "indexes": indices}

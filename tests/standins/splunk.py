@@ -1,8 +1,8 @@
-"""A synthetic Splunk: the HTTP Event Collector and the search API as the vendor documents them.
+"""A stand-in for Splunk: the HTTP Event Collector and the search API as the vendor documents them.
 
-https://help.splunk.com/en/splunk-enterprise. It is not Splunk: it says what requests must look like
-and what replies look like, knows as much of SPL as the module `splunk` speaks, and keeps events in
-memory. As Splunk does, it holds every value for the text that it is.
+https://help.splunk.com/en/splunk-enterprise. It accepts and answers requests as documented,
+understands the SPL of the module `splunk`, and keeps events in memory. Like Splunk, it stores every
+value as text. It is not Splunk.
 """
 
 import json
@@ -21,7 +21,7 @@ TOKEN = "11111111-2222-3333-4444-555555555555"
 SEARCH_TOKEN = "eyJ-search"
 VERSION = "10.2.0"
 _EXTRACTED = 5000
-"""Of how many characters fields are found (limits.conf)."""
+"""Characters of an event from which fields are extracted (limits.conf)."""
 _INDEX = re.compile(r"(?!.*kvstore)[a-z0-9][a-z0-9_-]*")
 _STEPS = re.compile(r'\s*\|\s*(?=(?:[^"]|"(?:[^"\\]|\\.)*")*$)')
 _TEXT = r'"((?:[^"\\]|\\.)*)"'
@@ -77,8 +77,8 @@ class SyntheticSplunk:
             events = _events(request.body)
         for place, (index, time, raw) in enumerate(events):
             if index not in self.indices:
-                told = {"text": "Incorrect index", "code": 7, "invalid-event-number": place}
-                raise Failed(400, told)
+                body = {"text": "Incorrect index", "code": 7, "invalid-event-number": place}
+                raise Failed(400, body)
             self.indices[index].append((time, raw))
         if not self._acknowledges:
             return _reply({"text": "Success", "code": 0})
@@ -87,7 +87,7 @@ class SyntheticSplunk:
         return _reply({"text": "Success", "code": 0, "ackId": number})
 
     def _acknowledged(self, channel: str, numbers: list[int]) -> Response:
-        """Say which are indexed: each when it is asked for a second time, and then no more."""
+        """Answer which are indexed: each at the second request, and only then."""
         if not self._acknowledges:
             raise Failed(400, {"text": "ACK is disabled", "code": 14})
         found = {}
@@ -147,8 +147,8 @@ class SyntheticSplunk:
         try:
             rows = self.search(form["search"])
         except AssertionError as error:
-            said = {"type": "FATAL", "text": f"Error in 'search': {error}"}
-            return _reply({"messages": [said]})
+            message = {"type": "FATAL", "text": f"Error in 'search': {error}"}
+            return _reply({"messages": [message]})
         shown = [{"preview": False, "offset": at, "result": row} for at, row in enumerate(rows)]
         body = "\n".join(json.dumps(row) for row in shown)
         return Response(200, body.encode(), {"Content-Type": "application/json"})
@@ -171,7 +171,7 @@ class SyntheticSplunk:
 
 
 def _events(body: bytes) -> Iterator[tuple[str, Decimal, str]]:
-    """Yield index, instant and text of JSON objects that stand one behind the other."""
+    """Yield index, instant and text of concatenated JSON objects."""
     text, place = body.decode(), 0
     decoder = json.JSONDecoder(parse_float=Decimal)
     while place < len(text):

@@ -1,4 +1,4 @@
-"""A small real web server, for what is tested against HTTP itself or against recorded answers."""
+"""A small web server that answers with a function, for tests of HTTP and for stand-ins."""
 
 import gzip
 import socket
@@ -15,7 +15,7 @@ import trustme
 
 @dataclass(frozen=True)
 class Request:
-    """What a client asked."""
+    """A client's request."""
 
     method: str
     path: str
@@ -25,14 +25,14 @@ class Request:
 
     @property
     def content(self) -> bytes:
-        """The body as it was before it was compressed."""
+        """The body, decompressed."""
         zipped = self.headers.get("Content-Encoding") == "gzip"
         return gzip.decompress(self.body) if zipped else self.body
 
 
 @dataclass(frozen=True)
 class Response:
-    """What the server answers."""
+    """The server's answer."""
 
     status: int = 200
     body: bytes = b""
@@ -40,20 +40,20 @@ class Response:
     truncated: bool = False
     """The connection ends before the body does."""
     close: bool = False
-    """The connection ends after the answer, unannounced."""
+    """The connection ends after the answer, without notice."""
 
 
 class Reset(Exception):
-    """Raised by an answer: the connection is reset instead."""
+    """Raised instead of an answer: reset the connection."""
 
 
 class Web:
-    """A server on a free port that answers what `answer` returns; a context manager."""
+    """A server on a free port that answers with the result of `answer`; a context manager."""
 
     def __init__(
         self, answer: Callable[[Request], Response], authority: trustme.CA | None = None
     ) -> None:
-        """With an authority it speaks TLS, with a certificate for `localhost` that it signed."""
+        """With an authority, use TLS with a certificate for `localhost` that it signs."""
         self.requests: list[Request] = []
         handler = type("Handler", (_Handler,), {"web": self, "answer": staticmethod(answer)})
         self._server = _Server(("127.0.0.1", 0), handler)
@@ -83,7 +83,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False  # a client may keep its connection
 
     def handle_error(self, request, client_address):
-        """Say nothing: clients that go away are what is tested."""
+        """Print nothing: tests break connections on purpose."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -18,9 +18,9 @@ from simulator.modules.shared.metrics.rollups import (
     combined,
     doubtful,
     merge_points,
+    newest_rollups,
     rollups,
 )
-from simulator.modules.shared.metrics.session import newest_rollups
 from simulator.modules.shared.partials import Groups, Partial
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_"
@@ -29,7 +29,7 @@ LIMITS = Limits(
     letters=LETTERS,
     large_integers=False,
     more_in_tags=".",
-    told="small letters",
+    allowed="small letters",
     finer="try another",
 )
 TIME = Column("time", Type.INT64, Role.TIME)
@@ -135,6 +135,26 @@ def test_an_answer_is_combined_from_rollups():
     ]
     assert set(rollups(asked)) == {rollup for rollup, _, _ in found}
     assert combined(asked, found).rows() == [(4, 1.5, 10, "a")]
+
+
+def test_rows_are_counted_once_though_every_column_is():
+    other = Column("stops", Type.INT64, Role.FIELD)
+    table = Table("t", (TIME, SITE, COUNT, other), ("site", "time"))
+    wanted = (Aggregate(Function.COUNT), Aggregate(Function.AVG, "stops"))
+    asked = AggregateQuery(table, wanted)
+    found = [
+        (Rollup("starts", "count"), (), 4.0),
+        (Rollup("stops", "count"), (), 4.0),
+        (Rollup("stops", "sum"), (), 2.0),
+        (Rollup("stops", "min"), (), 0.0),
+        (Rollup("stops", "max"), (), 2.0**53),
+    ]
+    groups = combined(asked, found)
+    assert groups.rows() == [(4, 0.5)]
+    assert doubtful(groups) == [other]
+    groups.forget("stops")
+    merge_points(groups, other, [Series("stops", ("a",), [(1, 2**53), (2, 2**53 + 2)])])
+    assert groups.rows() == [(4, (2**54 + 2) / 2)]
 
 
 def test_an_answer_about_nothing():

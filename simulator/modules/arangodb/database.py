@@ -6,7 +6,7 @@ compare the timed send with the client's own requests, byte for byte. The timed 
 of its own: FIGURES
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, ClassVar, cast
 from urllib.parse import quote
@@ -69,7 +69,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
     )
     options_model = ArangodbOptions
     options: ArangodbOptions
-    remedies: ClassVar = {"Can't connect to host": "check that the server runs"}
+    remedies: ClassVar[Mapping[str, str]] = {"Can't connect to host": "check that the server runs"}
 
     def open(self) -> ArangodbSession:
         """Return a session that has sent nothing yet."""

@@ -116,7 +116,7 @@ class ArangodbSession(HttpSession):
         else:
             found = reply.json()
             stored = found["created"] if isinstance(found, dict) and "created" in found else 0
-            check_count(stored, payload.rows, reply.body)
+            check_count(stored, payload.rows, answer=reply.body)
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.

@@ -414,8 +414,8 @@ class Cassandra(Database["CassandraSession"]):
         named = type(error).__name__
         if named == "UnresolvableContactPoints":  # it does not contain the names
             return f"no address is known for {self.options.hosts}"
-        causes = getattr(error, "errors", None)
-        if isinstance(causes, dict) and causes:  # NoHostAvailable: node -> error
+        causes = getattr(error, "errors", None)  # node -> its error
+        if named == "NoHostAvailable" and isinstance(causes, dict) and causes:
             by_node = {str(node): self.words(cause) for node, cause in causes.items()}
             return f"{', '.join(by_node)}: {'; '.join(dict.fromkeys(by_node.values()))}"
         words = " ".join(str(error).split())

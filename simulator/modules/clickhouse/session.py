@@ -3,7 +3,6 @@
 What is the same for a server and the embedded engine is in ClickhouseSession.
 """
 
-import json
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -33,6 +32,7 @@ FORMATS = {SINGLE: "Native", BATCH: "Native", ROWBINARY: "RowBinary", CSV: "CSV"
 
 _CODE = re.compile(r"Code: (\d+)[.,]")
 _BEFORE_CODE = re.compile(r"^.*?(?=Code: \d+)", re.DOTALL)
+_WRITTEN_ROWS = re.compile(r'"written_rows": *"?(\d+)')
 _VERSION = re.compile(r"(, e\.what\(\) = .*| \(version [^()]*(\([^()]*\))?[^()]*\))\s*$")
 
 _BUSY = frozenset({202, 203, 252, 745})  # too many queries, connections, parts; overloaded
@@ -219,10 +219,8 @@ class ServerSession(ClickhouseSession, http.HttpSession):
 
 def _written_rows(summary: str | None) -> int | None:
     """Return the number of written rows in an answer's summary; None if it has none."""
-    try:
-        return int(json.loads(summary or "{}").get("written_rows", ""))
-    except ValueError:
-        return None
+    found = _WRITTEN_ROWS.search(summary or "")
+    return int(found[1]) if found else None
 
 
 def _server_error(refused: http.Refused) -> Exception:

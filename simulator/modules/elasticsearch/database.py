@@ -5,7 +5,7 @@ its own, because the client's transport costs 0.3 ms of CPU per request: FIGURES
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, ClassVar, Literal
 
@@ -62,7 +62,7 @@ class ElasticsearchOptions(HttpOptions):
         None, description="how often new rows become visible, such as 30s; -1: only when settling"
     )
     refresh: Literal["false", "true", "wait_for"] = Field(
-        "false", description="true, wait_for: a send returns once its rows are visible"
+        "false", description="true, wait_for: a batch is acknowledged once its rows are visible"
     )
     translog_durability: Literal["request", "async"] = Field(
         "request",
@@ -99,11 +99,13 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
     )
     options_model = ElasticsearchOptions
     options: ElasticsearchOptions
-    remedies: ClassVar = {
+    remedies: ClassVar[Mapping[str, str]] = {
         "version_conflict": "rows with the same key are stored already; run with --clean",
         "flood-stage": "free disk space on the server's nodes, or drop indices",
         "blocked by": "remove the block from the index (index.blocks in its settings)",
         "index_not_found": "run an insert first",
+        "unauthorized for|no permissions": "let the user create, write, read, monitor and delete "
+        "the index",
         "maximum shards open": "drop indices, or raise cluster.max_shards_per_node",
         "Connection(Error|Timeout)": "check that the server runs",
     }
@@ -146,7 +148,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             undo.pop_all()
 
     def _index(self, table: Table) -> dict[str, Any]:
-        """Return what the index of a table is made with."""
+        """Return the settings and mappings of a table's index."""
         options = self.options
         columns = [column for column in table.columns if not queries.is_key(column)]
         settings = {
@@ -249,9 +251,8 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
 
 _OF_STATUS: dict[int | None, str] = {
     401: "check username and password, or api_key, among the target's options",
-    403: "let the user create, write, read, monitor and delete the index",
     404: "check that url is that of Elasticsearch or OpenSearch",
     413: "use a smaller --batch, or raise http.max_content_length on the server",
     429: "use fewer workers, or give the server more memory",
 }
-"""A status -> what to try."""
+"""Status -> what to try."""

@@ -7,7 +7,6 @@ method for each API.
 """
 
 import json
-import logging
 import ssl
 from collections.abc import Mapping
 from typing import Any
@@ -69,9 +68,6 @@ def client(
     url: str, context: ssl.SSLContext | None, timeout_s: float, credentials: Mapping[str, Any]
 ) -> Client:
     """Return a client; `credentials` are the vendor's arguments `basic_auth` or `api_key`."""
-    logger = logging.getLogger("elastic_transport")
-    if not logger.hasHandlers():  # its warnings would go to stderr
-        logger.addHandler(logging.NullHandler())
     node = url_to_node_config(url, use_default_ports_for_scheme=True).replace(
         connections_per_node=1,
         ssl_context=context,

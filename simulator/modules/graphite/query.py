@@ -1,9 +1,8 @@
-"""Queries in Graphite's words: targets of /render, and what they give as partial aggregates.
+"""Queries as targets of /render, and their replies as rollups.
 
-A statement is a span of time and, below it, a target a line: `from=-86400s until=now`. The paths of
-a table's points begin with PREFIX TABLE.GENERATION, and the session knows the generation.
-
-Each series comes as one number, or one a bucket (`summarize`); they are put together by the client.
+A statement is a span of time, such as `from=-86400s until=now`, and below it a line per target.
+The paths of a table's points start with PREFIX TABLE.GENERATION; the session inserts the number.
+The server returns one number for each series, or for each bucket of a series (`summarize`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,12 +12,11 @@ from simulator.data.query import AggregateQuery, Query, Statement, outputs
 from simulator.data.schema import Column, Table
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, fields, tag_value
-from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
-from simulator.modules.shared.metrics.session import plan
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, plan
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 GENERATION = "GENERATION"
-"""Stands in a statement for the number of times that the table was made."""
+"""Placeholder in a statement for the number of times that the table was created."""
 CREATED, DROPPED = "created", "dropped"
 
 
@@ -28,18 +26,18 @@ def path(prefix: str, table: str, generation: int | str, *nodes: str) -> str:
 
 
 def marker(prefix: str, table: str, kind: str, generation: int | str) -> str:
-    """Return the path whose being there says that a generation was created, or dropped."""
+    """Return the path that marks a generation as created, or as dropped."""
     return f"{prefix}{table}.{kind}.{generation}"
 
 
 def generation_of(marked: str) -> tuple[str, str, int]:
-    """Return table, kind and generation of a marker, whose path has no prefix any more."""
+    """Return table, kind and generation of a marker, given its path without the prefix."""
     table, kind, number = marked.split(".")
     return table, kind, int(number)
 
 
 def render(prefix: str, retention_s: int, query: Query) -> Statement:
-    """Return a query as a statement, which carries the query."""
+    """Return a query as a statement."""
     planned = plan(query)
     table = query.table
     if planned is None:
@@ -59,13 +57,13 @@ def render(prefix: str, retention_s: int, query: Query) -> Statement:
 def series_targets(
     prefix: str, table: Table, name: str, columns: Sequence[Column] = ()
 ) -> list[str]:
-    """Return the targets that give all points of some fields, or of every one."""
+    """Return the targets for all points of some fields, or of every field."""
     tags = ["*"] * len(table.tags)
     return [path(prefix, name, GENERATION, *tags, c.name) for c in columns or fields(table)]
 
 
 def span_of(table: Table, retention_s: int, since: int | None, until: int | None) -> str:
-    """Return a half-open span in Graphite's words, whose first second is just not in it."""
+    """Return a half-open span as Graphite writes it: from the second before the first."""
     begin = f"-{retention_s}s" if since is None else str(_up(since, table) - 1)
     end = "now" if until is None else str(_up(until, table) - 1)
     return f"from={begin} until={end}"
@@ -83,7 +81,7 @@ def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, rol
     tags = [known.get(tag.name, "*") for tag in query.table.tags]
     series = path(prefix, name, GENERATION, *tags, rollup.column)
     if query.bucket is None:
-        # One bucket, as wide as all there is, that begins where the span does.
+        # One bucket that begins with the span and is wider than the retention.
         return f'summarize({series},"{2 * retention_s}s","{rollup.function}",true)'
     width, odd = divmod(query.bucket, query.table.time_unit.per_second)
     if odd:
@@ -121,6 +119,6 @@ def series(
 
 
 def tags_of(prefix: str, table: Table, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tags of a series, which are nodes of its path, between generation and field."""
+    """Return the tags of a series: the nodes of its path between generation and field."""
     nodes = str(item["tags"]["name"]).removeprefix(prefix).split(".")[2:-1]
     return {tag.name: tag_value(tag, node) for tag, node in zip(table.tags, nodes, strict=True)}

@@ -1,12 +1,8 @@
-"""One connection to Graphite: points to carbon, which never answers; questions to graphite-web."""
+"""A session with Graphite: points are sent to carbon, queries to graphite-web."""
 
 import re
-import select
-import socket
-import struct
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -15,18 +11,25 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block
 from simulator.data.query import AggregateQuery, Query, Statement
-from simulator.data.schema import Column, Table, Type
-from simulator.encode.points import Piece, Point, Points, Written, as_text
-from simulator.encode.rows import Frame
+from simulator.data.schema import Column, Table
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import Failure, Payload
+from simulator.modules.base import Encoder, Failure, Payload
 from simulator.modules.graphite import query as queries
+from simulator.modules.graphite.wire import (
+    LENGTH,
+    MESSAGE_BYTES,
+    Carbon,
+    NotSent,
+    framed,
+    lines,
+    path_lengths,
+    pickles,
+)
 from simulator.modules.shared.http import Http
 from simulator.modules.shared.metrics.limits import Checked, Limits
-from simulator.modules.shared.metrics.points import Series, fields
+from simulator.modules.shared.metrics.points import Series
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
 from simulator.modules.shared.metrics.session import MetricSession
-from simulator.modules.shared.tls import CONNECT_S, socket_options
 
 PICKLE = "pickle"
 """Insert mode: messages of many points in carbon's binary protocol."""
@@ -36,70 +39,14 @@ _LIMITS = Limits(
     letters=queries.LETTERS,
     large_integers=False,
     more_in_tags="",
-    told="ASCII letters, digits, - and _",
+    allowed="ASCII letters, digits, - and _",
     finer="--tick-ms 1000 and a --start-time give whole seconds",
 )
-_MESSAGE_BYTES = 1 << 20
-"""As much as carbon takes in one pickle."""
-_LENGTH = "length of the path"
-_BUFFER_BYTES = 1 << 17
-_CHUNK = 1 << 16
 
 
 def checked(table: Table, name: str) -> Checked:
-    """Return what checks the rows of a physical table; UnstorableError if no row can be stored."""
+    """Return the checks of a physical table's rows; UnstorableError if it cannot be stored."""
     return Checked(_LIMITS, table, name, 1)
-
-
-class CarbonError(Exception):
-    """A send that failed; the text says how."""
-
-
-class NotConnected(CarbonError):
-    """There was no connection, so nothing was sent."""
-
-
-class Carbon:
-    """A connection to one of carbon's ports."""
-
-    def __init__(self, host: str, port: int, timeout_s: float) -> None:
-        self.where = f"{host}:{port}"
-        self.alive = True
-        try:
-            self._socket = socket.create_connection((host, port), CONNECT_S)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise NotConnected(f"{self.where}: {reason}") from error
-        for level, name, value in socket_options():
-            self._socket.setsockopt(level, name, value)
-        # What waits here counts as sent, so it is not to be much.
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
-        self._socket.settimeout(timeout_s)
-
-    def send(self, content: bytes) -> None:
-        """Return once the kernel has taken the bytes, which is all that there is to know."""
-        if not self.alive or self._is_closed():
-            self.alive = False
-            raise NotConnected(f"{self.where}: carbon has closed the connection")
-        try:
-            self._socket.sendall(content)
-        except OSError as error:
-            self.alive = False
-            raise CarbonError(f"{self.where}: the connection was lost: {error}") from error
-
-    def _is_closed(self) -> bool:
-        """Whether the other end has hung up: it never says anything else."""
-        readable, _, _ = select.select([self._socket], [], [], 0)
-        return bool(readable)
-
-    def close(self) -> None:
-        """Say that no more is to come, and wait until carbon has read everything."""
-        with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_WR)
-            while self._socket.recv(_CHUNK):
-                pass
-        with suppress(OSError):
-            self._socket.close()
 
 
 class OpenCarbon(Protocol):
@@ -110,7 +57,7 @@ class OpenCarbon(Protocol):
 
 
 class GraphiteSession(MetricSession):
-    """A kept connection to carbon, made by the first send, and one to graphite-web."""
+    """A connection to carbon, opened by the first send, and one to graphite-web."""
 
     finest = 1
 
@@ -124,8 +71,7 @@ class GraphiteSession(MetricSession):
         retention_s: int,
         query_timeout_s: float,
     ) -> None:
-        self.render = render
-        self._web = web
+        super().__init__(web, render)
         self._prefix = prefix
         self._retention_s = retention_s
         self._query_timeout_s = query_timeout_s
@@ -133,43 +79,44 @@ class GraphiteSession(MetricSession):
         self._carbon: Carbon | None = None
         self._marked: dict[str, dict[str, int]] = {queries.CREATED: {}, queries.DROPPED: {}}
         """The newest generation of each table that was created, and dropped."""
-        self._encoders: dict[tuple[str, str], tuple[Checked, Points]] = {}
+
+    def greet(self) -> None:
+        """Read which tables exist."""
+        self.learn()
 
     def close(self) -> None:
-        """Close both connections; carbon has then read what was sent."""
+        """Close both connections, once carbon has read what was sent."""
         if self._carbon:
             self._carbon.close()
-        self._web.close()
+        super().close()
 
     @property
     def alive(self) -> bool:
         """Whether the connections can still be used."""
-        return self._web.alive and (self._carbon is None or self._carbon.alive)
+        return self.http.alive and (self._carbon is None or self._carbon.alive)
 
     # --- rows
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as lines or pickles."""
-        table, name = block.table, block.name
-        if (name, mode) not in self._encoders:
-            check, generation = checked(table, name), self.generation(name)
-            make = pickles if mode == PICKLE else lines
-            begin = queries.path(self._prefix, name, generation)
-            self._encoders[name, mode] = check, make(table, begin)
-        check, points = self._encoders[name, mode]
-        times = check.times(block)
-        self._check_span(table, times)
-        instead: dict[str, Array] = {table.time.name: times}
-        limit_bytes = None
-        if mode == PICKLE:
-            instead[_LENGTH] = _lengths(block)
-            limit_bytes = _MESSAGE_BYTES
-        sends = points.encode(block, rows_per_send, instead=instead, limit_bytes=limit_bytes)
-        starts = range(0, len(block), rows_per_send)
-        return [
-            Payload(min(rows_per_send, len(block) - start), mode, _message(mode, messages))
-            for start, messages in zip(starts, sends, strict=True)
-        ]
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what makes a block into lines or pickles."""
+        check = checked(table, name)
+        path = queries.path(self._prefix, name, self.generation(name))
+        in_pickles = mode == PICKLE
+        points = pickles(table, path) if in_pickles else lines(table, path)
+
+        def encode(block: Block, rows_per_batch: int) -> Sequence[bytes]:
+            times = check.times(block)
+            self._check_span(table, times)
+            instead: dict[str, Array] = {table.time.name: times}
+            if not in_pickles:
+                return [line for (line,) in points.encode(block, rows_per_batch, instead=instead)]
+            instead[LENGTH] = path_lengths(block)
+            batches = points.encode(
+                block, rows_per_batch, instead=instead, limit_bytes=MESSAGE_BYTES
+            )
+            return [framed(messages) for messages in batches]
+
+        return encode
 
     def _check_span(self, table: Table, times: NDArray[np.int64]) -> None:
         if not len(times):
@@ -178,13 +125,13 @@ class GraphiteSession(MetricSession):
         column, keeps = table.time.name, self._retention_s
         if most > now:
             raise UnstorableError(
-                f"column {column}: {_shown(most)} lies in the future, which Graphite does not tell;"
-                " give a --start-time so long ago that all rows are of the past"
+                f"column {column}: {_shown(most)} is in the future, which Graphite does not return;"
+                " use a --start-time so long ago that all rows are in the past"
             )
         if least <= now - keeps:
             raise UnstorableError(
                 f"column {column}: {_shown(least)} is longer ago than retention_s={keeps}, for "
-                "which the server keeps points of a second; give a later --start-time"
+                "which the server keeps points of one second; use a later --start-time"
             )
 
     def send(self, payload: Payload) -> None:
@@ -194,8 +141,8 @@ class GraphiteSession(MetricSession):
         self._carbon.send(payload.data)
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows."""
-        return Failure.NOT_APPLIED if isinstance(error, NotConnected) else Failure.UNKNOWN
+        """Return what an error of `send` means for its rows."""
+        return Failure.NOT_APPLIED if isinstance(error, NotSent) else Failure.UNKNOWN
 
     # --- queries
 
@@ -211,7 +158,7 @@ class GraphiteSession(MetricSession):
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         timeout_s = self._query_timeout_s
         body = urlencode(asked).encode()
-        return self._web.request("POST", "/render", body, headers, timeout_s).json()
+        return self.http.request("POST", "/render", body, headers, timeout_s).json()
 
     def _resolved(self, target: str) -> str:
         """Return a target with the generation of its table in it."""
@@ -239,9 +186,9 @@ class GraphiteSession(MetricSession):
         return queries.series(prefix, table, columns, self.rendered(span, targets))
 
     def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run the user's own targets: each fills a column of the answer.
+        """Run targets from config.yaml: each fills a column of the answer.
 
-        If there is one column more, it is what the series are called (`aliasByNode`).
+        An additional column in front is the name of the series (`aliasByNode`).
         """
         span, *targets = statement.text.splitlines()
         grouped = len(statement.outputs) > len(targets)
@@ -256,11 +203,11 @@ class GraphiteSession(MetricSession):
     # --- generations
 
     def learn(self) -> set[str]:
-        """Ask which generations of which tables there are; return the paths that say so."""
+        """Read which generations of which tables exist; return the paths that mark them."""
         begin = self._prefix
         kinds = f"{{{queries.CREATED},{queries.DROPPED}}}"
         asked = urlencode({"query": f"{begin}*.{kinds}.*", "leavesOnly": 1})
-        reply = self._web.request("GET", f"/metrics/expand?{asked}").json()
+        reply = self.http.request("GET", f"/metrics/expand?{asked}").json()
         paths = {str(path) for path in reply["results"]}
         for path in paths:
             name, kind, generation = queries.generation_of(path.removeprefix(begin))
@@ -269,24 +216,24 @@ class GraphiteSession(MetricSession):
         return paths
 
     def newest(self, name: str) -> int:
-        """Return the newest generation of a physical table; 0 if there was none."""
+        """Return the newest generation of a physical table; 0 if it was never created."""
         return self._marked[queries.CREATED].get(name, 0)
 
-    def is_there(self, name: str) -> bool:
-        """Whether a physical table was created and not dropped since."""
+    def exists(self, name: str) -> bool:
+        """Return whether a physical table was created and not dropped since."""
         return self.newest(name) > self._marked[queries.DROPPED].get(name, 0)
 
     def generation(self, name: str) -> int:
-        """Return the generation of a table that is there; SetupError if it is not."""
-        if not self.is_there(name):
-            self.learn()  # it may have been made since
-        if not self.is_there(name):
-            raise SetupError(f"graphite: there is no table {name}; run an insert first")
+        """Return the generation of a table; SetupError if the table does not exist."""
+        if not self.exists(name):
+            self.learn()  # it may have been created since
+        if not self.exists(name):
+            raise SetupError(f"graphite: table {name} does not exist; run an insert first")
         return self.newest(name)
 
     def version(self) -> str:
         """Return the version of graphite-web."""
-        return self._web.request("GET", "/version").body.decode().strip()
+        return self.http.request("GET", "/version").body.decode().strip()
 
     def mark(self, paths: Iterable[str]) -> None:
         """Send points that mark generations."""
@@ -299,78 +246,3 @@ class GraphiteSession(MetricSession):
 
 def _shown(second: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-
-
-def lines(table: Table, begin: str) -> Points:
-    """Return the encoder of `path value time` lines."""
-    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
-    time_piece = pieces[table.time.name]
-    points = [
-        Point(
-            field,
-            [
-                *_path(table, begin, field, pieces),
-                b" ",
-                pieces[field.name],
-                b" ",
-                time_piece,
-                b"\n",
-            ],
-        )
-        for field in fields(table)
-    ]
-    return Points(points, Frame(b"", b"", b""))
-
-
-def _path(
-    table: Table, begin: str, field: Column, pieces: Mapping[str, Piece]
-) -> Iterator[bytes | Piece]:
-    lead = begin.encode() + b"."
-    for tag in table.tags:
-        yield lead
-        yield pieces[tag.name]
-        lead = b"."
-    yield lead + field.name.encode()
-
-
-def pickles(table: Table, begin: str) -> Points:
-    """Return the encoder of lists of (path, (time, value)), in opcodes of pickle's protocol 2.
-
-    https://docs.python.org/3/library/pickletools.html: X a text after its length, J an integer of
-    4 bytes, G a double, and the byte 134 a tuple of two.
-    """
-    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
-    when = Piece(table.time.name, _binary("<i4"))
-    doubles = {kind: _binary(">f8") for kind in Type}
-    points = []
-    for field in fields(table):
-        path = list(_path(table, begin, field, pieces))
-        known = sum(len(piece) for piece in path if isinstance(piece, bytes))
-        length = Piece(_LENGTH, _binary("<u4", known))
-        value = Piece(field.name, doubles[field.type])
-        points.append(Point(field, [b"X", length, *path, b"J", when, b"G", value, b"\x86\x86"]))
-    return Points(points, Frame(b"\x80\x02](", b"", b"e."))
-
-
-def _binary(dtype: str, more: int = 0) -> Callable[[Array], Written]:
-    def write(values: Array) -> Written:
-        wide = values.astype(np.float64) if dtype == ">f8" else values + more
-        return wide.astype(dtype).view(f"V{np.dtype(dtype).itemsize}"), None
-
-    return write
-
-
-def _lengths(block: Block) -> NDArray[np.int64]:
-    """Return how many bytes the tags of each row take in a path."""
-    total = np.zeros(len(block), np.int64)
-    for tag in block.table.tags:
-        values = block.data[tag.name].values()
-        texts = values if tag.type is Type.TEXT else values.astype(np.bytes_)
-        total += np.strings.str_len(texts)
-    return total
-
-
-def _message(mode: str, messages: Sequence[bytes]) -> bytes:
-    if mode != PICKLE:
-        return messages[0]
-    return b"".join(struct.pack("!L", len(message)) + message for message in messages)

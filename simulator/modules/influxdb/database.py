@@ -1,37 +1,31 @@
-"""InfluxDB 2, through its HTTP interface: line protocol in, Flux and InfluxQL out.
+"""InfluxDB 2, by HTTP: rows are written as line protocol and queried with Flux and InfluxQL.
 
 Each table has a bucket of its own, in which its parts are measurements, tags are tags and all other
 columns are fields. https://docs.influxdata.com/influxdb/v2/api/
 """
 
-import json
-import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import ClassVar
-from urllib.parse import urlencode
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import urlencode, urlsplit
 
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
-from simulator.modules.base import (
-    BATCH,
-    SINGLE,
-    Capabilities,
-    Database,
-    Options,
-    Server,
-    with_remedy,
-)
-from simulator.modules.influxdb import influxql
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
 from simulator.modules.influxdb import query as flux
-from simulator.modules.influxdb.answers import Language, Plan
-from simulator.modules.influxdb.influxql import ServerSaid
-from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Reach
-from simulator.modules.shared.http import Http, HttpError, HttpOptions, Refused
+from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
+from simulator.modules.shared import influxql
+from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused
+from simulator.modules.shared.prometheus import Metrics, Sample
+from simulator.modules.shared.subqueries import Language, Plan
+from simulator.modules.shared.tls import tls_context
+
+if TYPE_CHECKING:
+    from simulator.modules.influxdb.wire import Client
 
 _SETTLE_S = 600
 _POLL_S = 0.2
@@ -43,24 +37,25 @@ class InfluxOptions(HttpOptions):
     url: str = Field(description="where the server listens, such as http://influxdb:8086")
     org: str = Field("benchmark", description="the organization that owns the buckets")
     token: SecretStr | None = Field(
-        None, description="an API token that may make and drop buckets, write and read"
+        None, description="an API token that may create and delete buckets, write and read"
     )
     prefix: str = Field(
         "benchmark_",
-        description="what the names of the buckets begin with: each table has a bucket of its own, "
-        "such as benchmark_events",
+        description="prefix of the buckets' names: each table has a bucket of its own, such as "
+        "benchmark_events",
     )
     language: Language = Field(
         Language.FLUX,
-        description="of the queries; what Flux cannot do (texts, whole rows) is always InfluxQL",
+        description="language of the queries; whole rows and the extremes of texts, for which Flux "
+        "is not suited, are always queried with InfluxQL",
     )
-    gzip: bool = Field(default=False, description="compress what is written, on the client's time")
+    gzip: bool = Field(default=False, description="compress writes, which takes client time")
     shard_group_s: int = Field(
-        0, ge=0, description="how much time a shard of a bucket spans; 0: the server's choice, 7 d"
+        0, ge=0, description="time span of a bucket's shards; 0: the server's choice, 7 d"
     )
 
 
-class Influxdb(Database):
+class Influxdb(HttpDatabase[InfluxSession]):
     """An organization of an InfluxDB 2 server."""
 
     name = "influxdb"
@@ -70,20 +65,29 @@ class Influxdb(Database):
             BATCH: "one request with a line for each row",
         },
         primary_keys={
-            PrimaryKey.DB: "measurement, tags and time, by which InfluxDB knows a row",
+            PrimaryKey.DB: "measurement, tags and time, which identify a row in InfluxDB",
             PrimaryKey.CLIENT: "the same, and a field that the client sends",
         },
         acknowledged="in the write-ahead log, which is synced before the answer",
         oldest={"InfluxDB": (2, 0)},
         limits=(
-            "a row whose tags and time are there already replaces the other",
+            "a row replaces an earlier one with the same tags and time",
             "instants from 1677-09-21 to 2262-04-11 only",
-            "no empty tags, no line ends and not every backslash in them",
+            "a tag is not empty and has no line end; some backslashes cannot be written",
             "the sum of integers is an error where it may exceed 64 bits",
         ),
     )
     options_model: ClassVar[type[Options]] = InfluxOptions
     options: InfluxOptions
+    remedies: ClassVar[Mapping[str, str]] = {
+        "organization name .* not found": "name another in org, or create it: influx org create",
+        "could not find bucket|bucket .* not found|database not found": "run an insert first",
+        "field type conflict": "the measurement has a field of another type; run with --clean",
+        "max-values-per-tag|max-series-per-database": "raise that limit in the server's "
+        "configuration",
+        "unauthorized access": "check the credentials among the target's options: token must be "
+        "one that may read and write buckets",
+    }
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""
@@ -91,152 +95,100 @@ class Influxdb(Database):
         if not self.options.token:
             found.append("token: is missing; see `influx auth list`, or the server's setup")
         if self.options.prefix.startswith("_") or not self.options.prefix:
-            found.append("prefix: must not be empty, nor begin with _, which is InfluxDB's own")
+            found.append("prefix: must not be empty nor start with _, which InfluxDB reserves")
         return found
 
     # --- connections
 
-    def connect(self) -> InfluxSession:
-        """Open a connection, and see that the server knows the token and the organization."""
-        session = self._session()
-        try:
-            self._greet(session.http)
-        except HttpError as error:
-            session.close()
-            raise SetupError(f"{self.name}: {self.explain(error)}") from error
-        return session
-
-    def _session(self) -> InfluxSession:
+    def open(self) -> InfluxSession:
+        """Return a session that has sent nothing yet."""
         options = self.options
         token = options.token.get_secret_value() if options.token else ""
         org = urlencode({"org": options.org})
-        reach = Reach(
-            write=f"/api/v2/write?{org}&bucket={{database}}&precision={{precision}}",
-            influxql="/query?epoch=ns&chunked=true",
-            flux=f"/api/v2/query?{org}",
-            precisions=PRECISIONS,
+        write = Write(
+            f"/api/v2/write?{org}&bucket={{database}}&precision={{precision}}",
+            PRECISIONS,
             gzip=options.gzip,
-            query_timeout_s=options.query_timeout_s,
+            prefix=options.prefix,
         )
         http = Http(options, {"Authorization": f"Token {token}"})
-        return InfluxSession(http, reach, options.prefix, options.language)
 
-    def _greet(self, http: Http) -> None:
-        http.request("GET", "/api/v2/buckets?" + urlencode({"org": self.options.org, "limit": 1}))
+        def client() -> "Client":
+            return open_client(options, org=options.org, token=token)
 
-    @contextmanager
-    def _admin(self) -> Iterator[InfluxSession]:
-        """Open a connection for something other than a run."""
-        with self.connect() as session:
-            try:
-                yield session
-            except (HttpError, ServerSaid) as error:
-                raise SetupError(f"{self.name}: {self.explain(error)}") from error
+        return InfluxSession(http, write, client, options.language)
 
     # --- buckets
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create a bucket for each table; all or none."""
-        for table in tables:
-            check_names(table)
-        names = [self._bucket(table) for table in tables]
-        options = self.options
-        span_s = options.shard_group_s
-        rule = {"type": "expire", "everySeconds": 0, "shardGroupDurationSeconds": span_s}
-        with self._admin() as session:
-            http = session.http
+        check_names(tables)
+        names = [self.bucket(table) for table in tables]
+        with self.administration() as session:
             for name in names:
-                if self._bucket_id(http, name):
-                    raise SetupError(
-                        f"{self.name}: bucket {name} already exists; drop it, or run with --clean"
-                    )
-            org = http.request("GET", "/api/v2/orgs?" + urlencode({"org": options.org})).json()
+                if session.client.bucket_id(name):
+                    raise self.already_exists(f"bucket {name}")
             for name in names:
-                bucket = {"orgID": org["orgs"][0]["id"], "name": name, "retentionRules": [rule]}
-                http.request("POST", "/api/v2/buckets", json.dumps(bucket).encode())
+                session.client.create_bucket(name, self.options.shard_group_s)
 
     def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables' buckets, with all parts that are in them."""
-        with self._admin() as session:
-            http = session.http
-            for table in tables:
-                if found := self._bucket_id(http, self._bucket(table)):
-                    path = f"/api/v2/buckets/{found}"
-                    http.request("DELETE", path, timeout_s=self.options.query_timeout_s)
+        """Delete the tables' buckets, with all parts in them."""
+        with self.administration() as session:
+            for identifier in self._bucket_ids(session, tables):
+                session.client.delete_bucket(identifier)
 
-    def _bucket(self, table: Table) -> str:
+    def bucket(self, table: Table) -> str:
+        """Return the name of a table's bucket."""
         return self.options.prefix + table.name
 
-    def _bucket_id(self, http: Http, name: str) -> str | None:
-        """Return the server's own name of a bucket, if there is one."""
-        wanted = urlencode({"org": self.options.org, "name": name})
-        try:
-            found = http.request("GET", f"/api/v2/buckets?{wanted}").json()["buckets"]
-        except Refused as error:
-            if error.status == 404:
-                return None
-            raise
-        return found[0]["id"] if found else None
+    def _bucket_ids(self, session: InfluxSession, tables: Iterable[Table]) -> list[str]:
+        found = (session.client.bucket_id(self.bucket(table)) for table in tables)
+        return [identifier for identifier in found if identifier]
 
     # --- the server
 
     def settle(self, tables: Sequence[Table]) -> None:
-        """Have what is in memory written to files, and wait until they are compacted.
+        """Have the server write its cache to files, and wait until they are compacted.
 
-        Rows can be queried as soon as they are acknowledged. A backup of what is later than all
-        makes the server write its cache, which it would else do after ten quiet minutes.
+        Rows can be queried as soon as they are acknowledged. Without a snapshot the server writes
+        its cache after ten minutes without writes.
         """
-        with self._admin() as session:
-            http = session.http
-            buckets = self._ids(http, tables)
-            since = urlencode({"since": "2262-04-11T00:00:00Z"})
-            for _, labels, _ in _metrics(http, ("storage_shard_disk_size",), buckets):
-                path = f"/api/v2/backup/shards/{labels['id']}?{since}"
-                # Only an operator's token may, and not while the server is at it itself.
+        with self.administration() as session:
+            buckets = self._bucket_ids(session, tables)
+            for shard in shard_metrics(session, ("storage_shard_disk_size",), buckets):
+                # Refused to tokens that are not an operator's, and while the server does the same.
                 with suppress(Refused):
-                    http.request("GET", path, timeout_s=self.options.query_timeout_s)
+                    session.client.snapshot(int(shard.labels["id"]))
             busy = ("storage_compactions_active", "storage_compactions_queued")
-            wait_until(lambda: not any(v for *_, v in _metrics(http, busy, buckets)))
+            wait_until(lambda: not any(s.value for s in shard_metrics(session, busy, buckets)))
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the shards: their files and logs, without the index of the series."""
         names = ("storage_tsm_files_disk_bytes", "storage_wal_size")
-        with self._admin() as session:
-            http = session.http
-            found = _metrics(http, names, self._ids(http, tables))
-            return int(sum(value for *_, value in found))
-
-    def _ids(self, http: Http, tables: Sequence[Table]) -> set[str]:
-        found = (self._bucket_id(http, self._bucket(table)) for table in tables)
-        return {name for name in found if name}
+        with self.administration() as session:
+            found = shard_metrics(session, names, self._bucket_ids(session, tables))
+            return int(sum(sample.value for sample in found))
 
     def describe(self) -> Server:
-        """Return the version and, if the token may see them, the settings of the storage."""
-        with self._admin() as session:
-            http = session.http
-            version = http.request("GET", "/ping").headers.get("X-Influxdb-Version", "of no name")
+        """Return the version and, if the token may read them, the settings of the storage."""
+        with self.administration() as session:
+            version = session.client.version()
             settings: dict[str, str] = {}
             try:
-                config = http.request("GET", "/api/v2/config").json()["config"]
+                config = session.client.config()
                 settings = {name: str(config[name]) for name in _SETTINGS if name in config}
             except Refused as error:
                 if error.status not in (401, 403, 404):
                     raise
-        return Server(f"InfluxDB {version.lstrip('v')}", 1, *durability(settings), settings)
+        return Server(f"InfluxDB {version}", 1, *durability(settings), settings)
 
     # --- queries
 
     def render(self, query: Query) -> Statement:
         """Return the query in Flux or InfluxQL."""
-        of = flux if self.options.language is Language.FLUX else influxql
-        plan = Plan(query, of.subqueries(query, self._bucket(query.table)))
+        language = flux if self.options.language is Language.FLUX else influxql
+        plan = Plan(query, language.subqueries(query, self.bucket(query.table)))
         return Statement(plan.text, outputs(query), (plan,))
-
-    def explain(self, error: Exception) -> str:
-        """Return an error in the server's words, with a remedy where one is known."""
-        if not isinstance(error, (HttpError, ServerSaid, OverflowError)):
-            return super().explain(error)
-        return with_remedy(str(error), _REMEDIES)
 
 
 _SETTINGS = (
@@ -247,58 +199,47 @@ _SETTINGS = (
     "storage-max-concurrent-compactions",
 )
 
-_REMEDIES = {
-    "organization name .* not found": "name another in org, or make it: influx org create",
-    "could not find bucket|bucket .* not found|database not found": "run an insert first",
-    "field type conflict": "the measurement has a field of another type; run with --clean",
-    "max-values-per-tag|max-series-per-database": "raise that limit in the server's configuration",
-    "unauthorized access": "token must be one that may read and write buckets",
-}
-"""A pattern of the words -> what to try."""
+
+def open_client(options: HttpOptions, *, org: str, token: str, basic: bool = False) -> "Client":
+    """Return the vendor's client; SetupError if the CA is unusable."""
+    from simulator.modules.influxdb.wire import Client  # noqa: PLC0415 - takes 0.6 s
+
+    context = None
+    if urlsplit(options.url).scheme == "https":
+        context = tls_context(options.ca_file, options.ca, insecure=options.insecure)
+    return Client(options, context, org=org, token=token, basic=basic)
 
 
 def durability(settings: dict[str, str]) -> tuple[str, bool]:
-    """Return what an acknowledgement means; no setting makes InfluxDB answer before it has synced.
+    """Return what an acknowledgement means.
 
-    A delay gathers writes into one sync, and they wait for it.
+    No setting makes InfluxDB answer before it has synced: a delay gathers writes into one sync, and
+    they wait for it.
     """
-    shown = [f"{n}={v}" for n, v in settings.items() if n.endswith("wal-fsync-delay")]
-    told = f" ({shown[0]})" if shown else ""
-    return f"an acknowledged row is in the write-ahead log on disk{told}", True
+    delays = [f" ({n}={v})" for n, v in settings.items() if n.endswith("wal-fsync-delay")]
+    return f"an acknowledged row is in the write-ahead log on disk{''.join(delays[:1])}", True
 
 
-def check_names(table: Table) -> None:
-    """Raise SetupError if a name is one of InfluxDB's own."""
-    for column in table.columns:
+def check_names(tables: Iterable[Table]) -> None:
+    """Raise SetupError if InfluxDB reserves the name of a column."""
+    for column in (column for table in tables for column in table.columns):
         if column.role is not Role.TIME and (column.name == "time" or column.name.startswith("_")):
             raise SetupError(
-                f"influxdb: column {column.name}: InfluxDB keeps time and names that begin with _ "
-                "to itself; rename it"
+                f"influxdb: column {column.name}: InfluxDB reserves time and names that start with "
+                "_; rename it"
             )
 
 
 def wait_until(done: Callable[[], bool]) -> None:
-    """Return once it is done, or after ten minutes: compaction is throttled and may take hours."""
+    """Return once `done`, or after ten minutes: compaction is throttled and may take hours."""
     deadline = time.monotonic() + _SETTLE_S
     while not done() and time.monotonic() < deadline:
         time.sleep(_POLL_S)
 
 
-_METRIC = re.compile(r"(\w+)\{(.*)\} (\S+)")
-_LABEL = re.compile(r'(\w+)="([^"]*)"')
-
-
-def _metrics(
-    http: Http, names: Sequence[str], buckets: set[str]
-) -> list[tuple[str, dict[str, str], float]]:
-    """Return what the server says of the shards of some buckets: metric, labels, value."""
-    found = []
-    for line in http.request("GET", "/metrics").body.decode().splitlines():
-        if not line.startswith(tuple(names)):
-            continue
-        if match := _METRIC.fullmatch(line):
-            name, told, value = match.groups()
-            labels = dict(_LABEL.findall(told))
-            if name in names and labels.get("bucket") in buckets:
-                found.append((name, labels, float(value)))
-    return found
+def shard_metrics(
+    session: InfluxSession, names: Sequence[str], buckets: Sequence[str]
+) -> list[Sample]:
+    """Return metrics of the shards of some buckets."""
+    samples = Metrics.parsed(session.client.metrics()).of(*names)
+    return [sample for sample in samples if sample.labels.get("bucket") in buckets]

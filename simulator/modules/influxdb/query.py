@@ -20,8 +20,10 @@ from simulator.data.query import (
 )
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
-from simulator.modules.influxdb import influxql
-from simulator.modules.influxdb.answers import (
+from simulator.modules.shared import influxql
+from simulator.modules.shared.influxql import CHUNK_ROWS, QueryFailed
+from simulator.modules.shared.partials import Partial
+from simulator.modules.shared.subqueries import (
     NEWEST,
     ROWS,
     SECOND_NS,
@@ -33,8 +35,6 @@ from simulator.modules.influxdb.answers import (
     label,
     unit_ns,
 )
-from simulator.modules.influxdb.influxql import CHUNK_ROWS, ServerSaid
-from simulator.modules.shared.partials import Partial
 
 _FIRST_NS, _END_NS = -(2**63) + 2, 2**63 - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -133,8 +133,8 @@ def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
 
 
 def _times(query: AggregateQuery, column: Column, read: str, source: str) -> Iterator[Subquery]:
-    """Yield what tells the first and the last time of each series, or all times."""
-    if influxql.is_summed(query, column):  # Flux calculates ten times slower than InfluxQL tells
+    """Yield the statements for the first and last time of each series, or for all times."""
+    if influxql.is_summed(query, column):  # Flux is ten times slower than InfluxQL here
         yield influxql.values(query, column, source)
         return
     window = [f"window(every: {query.bucket * unit_ns(query.table)}ns)"] if query.bucket else []
@@ -176,7 +176,7 @@ def chunks(lines: Iterable[str]) -> Iterator[tuple[str, Chunk]]:
             names = row[1:]
         else:
             if names[:2] == ["error", "reference"]:
-                raise ServerSaid(row[1])
+                raise QueryFailed(row[1])
             if len(rows) == CHUNK_ROWS or (rows and rows[-1][0] != row[1]):
                 yield from _chunk(kinds, names, rows)
                 rows = []
@@ -209,7 +209,7 @@ def _typed(kind: str, cells: Sequence[str]) -> Sequence[Any]:
 
 
 def nanoseconds(text: str) -> int:
-    """Return an instant as it is told, with as many decimals as it has."""
+    """Return an instant as the server prints it, with its decimals."""
     seconds, _, fraction = text.removesuffix("Z").partition(".")
     since = datetime.fromisoformat(seconds + "+00:00") - _EPOCH
     return (since.days * 86_400 + since.seconds) * SECOND_NS + int(fraction.ljust(9, "0"))

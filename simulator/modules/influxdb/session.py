@@ -1,119 +1,164 @@
-"""One connection to InfluxDB: how lines are sent, and queries in its two languages asked."""
+"""A session with InfluxDB: lines are sent as bytes, queries are asked in Flux and InfluxQL."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
 from simulator.data.block import Block
 from simulator.data.query import RowsQuery, Statement
 from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import LineProtocol
-from simulator.modules.base import Failure, Payload, Session
-from simulator.modules.influxdb import influxql
+from simulator.modules.base import Encoder, Failure, Payload
 from simulator.modules.influxdb import query as flux
-from simulator.modules.influxdb.answers import Chunk, Language, Plan, Subquery, plain_rows, rows_of
-from simulator.modules.shared.http import Body, Http, NoAnswer, Refused, classify, gzipped, lines
+from simulator.modules.shared import influxql
+from simulator.modules.shared.http import (
+    Http,
+    HttpError,
+    HttpSession,
+    NoAnswer,
+    Refused,
+    classify,
+    gzipped,
+    lines,
+)
+from simulator.modules.shared.subqueries import (
+    Chunk,
+    Language,
+    Plan,
+    Subquery,
+    plain_rows,
+    rows_of,
+)
 
-_CACHE_FULL = "cache-max-memory-size exceeded"
-_STORED = 204
-
+if TYPE_CHECKING:
+    from simulator.modules.influxdb.wire import Client
 
 PRECISIONS = {unit: unit.value for unit in TimeUnit}
+_CACHE_FULL = "cache-max-memory-size exceeded"
+_STORED = 204
+_DROPPED = re.compile(r"partial write: .*dropped=(\d+)", re.DOTALL)
 
 
-class Reach(NamedTuple):
-    """Where a session's requests go, and what they carry."""
+class PartialWrite(HttpError):
+    """The server stored some of a request's rows and refused the others."""
 
-    write: str
-    """Path and query that write to a database; {database} and {precision} stand for those."""
-    influxql: str
-    flux: str
+
+class Write(NamedTuple):
+    """How lines are posted."""
+
+    path: str
+    """Path and query; {database} and {precision} are placeholders."""
     precisions: Mapping[TimeUnit, str]
     gzip: bool
-    query_timeout_s: float
+    prefix: str
+    """The start of a database's name; the rest is the table's."""
 
 
-class InfluxSession(Session):
-    """A connection, over which lines go out as bytes."""
+class InfluxSession(HttpSession):
+    """One connection for sends, and the vendor's client for everything else."""
 
-    def __init__(self, http: Http, reach: Reach, prefix: str, language: Language) -> None:
-        self.http = http
-        self._reach = reach
-        self._prefix = prefix
+    def __init__(
+        self,
+        http: Http,
+        write: Write,
+        open_client: "Callable[[], Client]",
+        language: Language = Language.INFLUXQL,
+    ) -> None:
+        super().__init__(http)
+        self._write = write
+        self._open_client = open_client
         self._language = language
-        self._encoders: dict[str, tuple[str, LineProtocol]] = {}
         self._headers = {"Content-Type": "text/plain; charset=utf-8"}
-        if reach.gzip:
+        if write.gzip:
             self._headers["Content-Encoding"] = "gzip"
 
+    @cached_property
+    def client(self) -> "Client":
+        """The vendor's client, which connects when it is first used."""
+        return self._open_client()
+
+    def greet(self) -> None:
+        """Check the token and the organization, and open the connection for sends."""
+        self.client.check_access()
+        self.http.request("GET", "/ping")
+
     def close(self) -> None:
-        """Close the connection."""
-        self.http.close()
+        """Close both connections."""
+        super().close()
+        if "client" in self.__dict__:
+            self.client.close()
 
-    @property
-    def alive(self) -> bool:
-        """Whether the connection can still be used."""
-        return self.http.alive
+    # --- rows
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as lines beside the path to post them to."""
-        if block.name not in self._encoders:
-            encoder = LineProtocol(block.table, block.name)
-            self._encoders[block.name] = self._path(block.table), encoder
-        path, encoder = self._encoders[block.name]
-        bodies: Iterable[Body] = encoder.encode(block, rows_per_send)
-        if self._reach.gzip:
-            bodies = map(gzipped, bodies)
-        starts = range(0, len(block), rows_per_send)
-        return [
-            Payload(min(rows_per_send, len(block) - start), mode, (path, body))
-            for start, body in zip(starts, bodies, strict=True)
-        ]
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what makes a block into lines, each payload with the path to post it to."""
+        del mode
+        database = quote(self._write.prefix + table.name, safe="")
+        precision = self._write.precisions[table.time_unit]
+        path = self._write.path.format(database=database, precision=precision)
+        protocol = LineProtocol(table, name)
 
-    def _path(self, table: Table) -> str:
-        database = quote(self._prefix + table.name, safe="")
-        precision = self._reach.precisions[table.time_unit]
-        return self._reach.write.format(database=database, precision=precision)
+        def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
+            bodies = protocol.encode(block, rows_per_batch)
+            return [(path, gzipped(body) if self._write.gzip else body) for body in bodies]
+
+        return encode
 
     def send(self, payload: Payload) -> None:
-        """Post the lines and return once they are acknowledged, all of them."""
+        """Post the lines and return once all of them are acknowledged.
+
+        PartialWrite if the server refused some rows. InfluxDB 1 stores the valid lines of a request
+        with a line that it cannot read, and reports 0 dropped rows.
+        """
         path, body = payload.data
-        reply = self.http.request("POST", path, body, self._headers)
-        if reply.status != _STORED:  # a server that stores lines has nothing to say about it
-            raise NoAnswer(f"expected 204, got {reply.status}: {reply.body[:200]!r}")
+        try:
+            reply = self.http.request("POST", path, body, self._headers)
+        except Refused as error:
+            dropped = _DROPPED.search(error.words)
+            if dropped and int(dropped[1]) != payload.rows:
+                raise PartialWrite(
+                    f"{dropped[1]} of {payload.rows} rows were dropped: {error.words}"
+                ) from error
+            raise
+        if reply.status != _STORED:  # a server that has stored lines answers nothing else
+            raise NoAnswer(f"expected status 204, got {reply.status}: {reply.body[:200]!r}")
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
+        """Return what an error of `send` means for its rows.
 
-        A partial write (field type conflict, beyond the retention period) is fatal: the refused
-        rows never will be stored, and the rest of the batch does not count as acknowledged.
+        A PartialWrite leaves some rows stored: UNKNOWN. Where every row was dropped (a field type
+        conflict, an instant beyond the retention period), none will ever be stored: FATAL.
         """
         if isinstance(error, Refused) and _CACHE_FULL in error.words:
-            # Rows of other shards may be stored; sent again, they are replaced by the same.
+            # Rows of other shards may be stored; sending them again replaces them.
             return Failure.NOT_APPLIED
         return classify(error)
 
+    # --- queries
+
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement's parts and put their answers together."""
+        """Run a statement's subqueries and combine their answers."""
         if not statement.parameters:
             return self._tuned(statement)
         (plan,) = statement.parameters
         return rows_of(plan, self._answers(plan))
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Run a statement and yield its rows in portions; whole rows come in chunks."""
+        """Run a statement and yield its rows in portions; whole rows arrive in chunks."""
         plan = statement.parameters[0] if statement.parameters else None
         if not isinstance(plan, Plan) or not isinstance(plan.query, RowsQuery):
             yield from super().stream(statement, rows)
             return
-        for _, chunk in self.ask_influxql(plan.text, rows):
+        for _, chunk in self.influxql(plan.text, rows):
             yield list(plain_rows(plan.query.table, chunk))
 
     def _tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a text of config.yaml; its answer has columns named as those of the query."""
+        """Run a text from config.yaml; the columns of its answer have the names of the query's."""
         is_flux = self._language is Language.FLUX
-        answers = self._ask_flux(statement.text) if is_flux else self.ask_influxql(statement.text)
+        answers = self._flux(statement.text) if is_flux else self.influxql(statement.text)
         names = [output.name for output in statement.outputs]
         rows: list[Sequence[Any]] = []
         for _, chunk in answers:
@@ -125,30 +170,22 @@ class InfluxSession(Session):
 
     def _answers(self, plan: Plan) -> Iterator[tuple[Subquery, Chunk]]:
         """Run all subqueries of a language in one request."""
-        by_language = {
-            language: [each for each in plan.subqueries if each.language is language]
-            for language in Language
-        }
-        if asked := by_language[Language.FLUX]:
-            named = {each.name: each for each in asked}
-            for name, chunk in self._ask_flux("\n".join(each.text for each in asked)):
-                yield named[name], chunk
-        if asked := by_language[Language.INFLUXQL]:
-            for number, chunk in self.ask_influxql("; ".join(each.text for each in asked)):
-                yield asked[number], chunk
+        in_flux = {each.name: each for each in plan.subqueries if each.language is Language.FLUX}
+        in_influxql = [each for each in plan.subqueries if each.language is Language.INFLUXQL]
+        if in_flux:
+            for name, chunk in self._flux("\n".join(each.text for each in in_flux.values())):
+                yield in_flux[name], chunk
+        if in_influxql:
+            for number, chunk in self.influxql("; ".join(each.text for each in in_influxql)):
+                yield in_influxql[number], chunk
 
-    def ask_influxql(
+    def influxql(
         self, text: str, chunk_rows: int = influxql.CHUNK_ROWS
     ) -> Iterator[tuple[int, Chunk]]:
-        """Ask statements of InfluxQL, and yield what each of them answers."""
-        body = urlencode({"q": text, "chunk_size": chunk_rows}).encode()
-        headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        path, timeout_s = self._reach.influxql, self._reach.query_timeout_s
-        yield from influxql.chunks(lines(self.http.stream("POST", path, body, headers, timeout_s)))
+        """Run statements of InfluxQL and yield the answer of each, with its number."""
+        with closing(self.client.influxql(text, chunk_rows)) as pieces:
+            yield from influxql.chunks(lines(pieces))
 
-    def _ask_flux(self, text: str) -> Iterator[tuple[str, Chunk]]:
-        dialect = {"annotations": ["datatype"], "dateTimeFormat": "RFC3339Nano"}
-        body = json.dumps({"query": text, "type": "flux", "dialect": dialect}).encode()
-        headers = {"Content-Type": "application/json"}
-        path, timeout_s = self._reach.flux, self._reach.query_timeout_s
-        yield from flux.chunks(lines(self.http.stream("POST", path, body, headers, timeout_s)))
+    def _flux(self, text: str) -> Iterator[tuple[str, Chunk]]:
+        with closing(self.client.flux(text)) as pieces:
+            yield from flux.chunks(lines(pieces))

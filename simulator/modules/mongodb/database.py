@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _DATABASE = "benchmark"
 _MAJORITY = "majority"
+_UNREACHABLE = "(?i)refused|reset|timed out|Name or service|resolution|No servers|No route|closed"
 _JOURNAL_FLAG = "writeConcernMajorityJournalDefault"
 
 
@@ -150,8 +151,7 @@ class Mongodb(Database["MongodbSession"]):
         "and clusterMonitor to read what an acknowledgement means",
         "(?i)CERTIFICATE_VERIFY_FAILED|certificate verify failed": "set ca_file to the CA's "
         "certificate, or insecure=true",
-        "(?i)refused|reset|timed out|Name or service|resolution|No servers|No route|closed": ""
-        "check that the server runs, and host and port in connection_string",
+        _UNREACHABLE: "check that the server runs, and host and port in connection_string",
         "(?i)Invalid URI|must be escaped|quote_plus": "write connection_string as "
         "mongodb://user@host:port/, with %-escapes, and the password in its own option",
     }

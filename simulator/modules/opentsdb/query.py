@@ -1,12 +1,12 @@
-"""Queries in OpenTSDB's words: requests to /api/query, and their replies as partial aggregates.
+"""Queries as requests to /api/query, and their replies as rollups.
 
-A statement is what one would type: `POST /api/query?arrays` and, below it, the body. A query's
-parts are its sub-queries, one a physical table each; points are downsampled to one a series, and
-those added up without interpolation (zimsum, mimmin, mimmax).
+A statement is the request as text: `POST /api/query?arrays` and, below it, the body. It has a
+sub-query for each rollup and physical table, which downsamples the points of each series to one and
+merges these without interpolation (zimsum, mimmin, mimmax).
 
-Spans of time have their own rules: buckets that begin before the query's start are left out, those
-that its end lies in are whole; without buckets a point at the end itself is left out, but not of a
-query for points.
+A span of time has rules of its own: a bucket that begins before the query's start is left out, the
+bucket that contains its end is whole; without buckets, a point at the end itself is left out, but
+not in a query for points.
 """
 
 import json
@@ -17,43 +17,44 @@ from simulator.data.query import AggregateQuery, Query, Statement, outputs
 from simulator.data.schema import Column, Table, TimeUnit
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, fields, tag_value
-from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
-from simulator.modules.shared.metrics.session import plan
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, plan
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_/"
 FIRST_MS = 10**10
-"""The first instant that everything takes for milliseconds: numbers of ten digits are seconds."""
+"""The first instant that is read as milliseconds everywhere: ten digits are read as seconds."""
 LAST = {1: 4_294_000_000, 1000: 4_294_000_000_000}
-"""The last instant, in 2106, by how many make a second: HBase's rows begin with seconds in 32 bits,
-beyond which not even the end of a query may lie."""
+"""The last instant, in 2106, by the number of instants in a second: the keys of HBase's rows have
+seconds in 32 bits, and the end of a query must not exceed them."""
 TABLE_TAG = "table"
-"""A tag of points that have no other, since one is needed."""
+"""The tag of points without another tag: OpenTSDB requires one."""
+FLUSHES = ("hbase.rpcs.buffered_flush_interval", "tsd.storage.flush_interval")
+"""Settings for how long points wait in the TSD, in ms; which one applies depends on the version."""
 
 _UNLIMITED_BYTES = 8192
-"""Requests as long as this are taken by every server (they come in one chunk)."""
+"""Every server accepts requests of this length, which arrive in one chunk."""
 _AGGREGATORS = {"count": "zimsum", "sum": "zimsum", "min": "mimmin", "max": "mimmax"}
 _PATH = "POST /api/query?arrays"
 
 
 def metric(prefix: str, table: str, field: str = "") -> str:
-    """Return the name of a field's metric, or of the one that says the table is there."""
+    """Return the name of a field's metric, or of the metric that marks a table as existing."""
     return f"{prefix}{table}.{field}" if field else prefix + table
 
 
 def per_second(table: Table) -> int:
-    """Return the unit in which a table's times are sent: seconds if it has no finer."""
+    """Return the unit of times as sent: seconds if the table counts seconds, else milliseconds."""
     return 1 if table.time_unit is TimeUnit.SECOND else 1000
 
 
 def largest_request(config: Mapping[str, str]) -> int:
-    """Return how many bytes a request to this server may have."""
+    """Return the longest request that this server accepts, in bytes."""
     if config.get("tsd.http.request.enable_chunked") != "true":
         return _UNLIMITED_BYTES
     return max(int(config.get("tsd.http.request.max_chunk", 0)), _UNLIMITED_BYTES)
 
 
 def render(prefix: str, query: Query) -> Statement:
-    """Return a query as a statement, which carries the query."""
+    """Return a query as a statement."""
     planned = plan(query)
     if planned is None:
         text = _text(points(prefix, query.table, fields(query.table), None, None))
@@ -118,7 +119,7 @@ def _span(table: Table, since: int | None, until: int | None) -> dict[str, int]:
 
 
 def _up(instant: int, table: Table) -> int:
-    """Return the first instant of a point that is not before this one."""
+    """Return the first instant of a point at or after this one."""
     return -(-instant * per_second(table) // table.time_unit.per_second)
 
 
@@ -135,7 +136,7 @@ def _where(tag: str, value: str) -> dict[str, Any]:
 def points(
     prefix: str, table: Table, columns: Iterable[Column], since: int | None, until: int | None
 ) -> dict[str, Any]:
-    """Return the body that asks for all points of some fields in a span of time."""
+    """Return the body that queries all points of some fields in a span of time."""
     asked = [
         {"metric": metric(prefix, name, column.name), "aggregator": "none"}
         for name in table.names
@@ -147,7 +148,7 @@ def points(
 
 
 def marks(name: str) -> dict[str, Any]:
-    """Return the body that asks whether a metric has any points."""
+    """Return the body that queries whether a metric has points."""
     asked = {"metric": name, "aggregator": "zimsum", "downsample": "0all-count"}
     return {"start": 1, "end": LAST[1000], "queries": [asked]}
 

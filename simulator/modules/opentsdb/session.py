@@ -1,4 +1,4 @@
-"""One connection to OpenTSDB: how rows are sent, what an error says about them, and how to ask."""
+"""A session with OpenTSDB: rows are sent as points, queries are asked as JSON."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -12,9 +12,9 @@ from simulator.data.schema import Column, Table
 from simulator.encode.points import Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
-from simulator.modules.base import Failure, Payload
+from simulator.modules.base import Encoder, Failure, Payload
 from simulator.modules.opentsdb import query as queries
-from simulator.modules.shared.http import Http, Refused, classify
+from simulator.modules.shared.http import Http, HttpError, Refused, check_count, classify
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import Series, fields
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
@@ -25,29 +25,32 @@ _LIMITS = Limits(
     letters=queries.LETTERS,
     large_integers=True,
     more_in_tags=".",
-    told="ASCII letters, digits and - _ . /, names without the dot",
+    allowed="ASCII letters, digits and - _ . /, names without the dot",
     finer="the workload iot has whole milliseconds",
 )
 _REFUSED = ("Invalid ", "Unable to parse", "Unknown metric", "Too many tags", "Missing ")
-"""What the server finds wrong with a point; all else is about storing it."""
+"""Errors about a point itself; all others are about storing it."""
 _UNKNOWN_TAG = "No such name for 'tagv'"
 _BAD_REQUEST = 400
+_POINT = b'{"metric":'
+"""The start of a point, which no tag can contain."""
 
 
 def checked(table: Table, name: str) -> Checked:
-    """Return what checks the rows of a physical table; UnstorableError if no row can be stored."""
+    """Return the checks of a physical table's rows; UnstorableError if it cannot be stored."""
     return Checked(_LIMITS, table, name, queries.per_second(table))
 
 
-class PutError(Exception):
+class PutError(HttpError):
     """The server did not store every point of a request."""
 
     def __init__(self, reply: Any) -> None:
         errors = [str(item.get("error")) for item in reply.get("errors", ())]
-        told = next(iter(errors), "no reason was given")
-        super().__init__(f"{reply['failed']} points were not stored: {told}")
-        self.refused = bool(errors) and all(each.startswith(_REFUSED) for each in errors)
-        """Whether sending them again cannot help."""
+        reason = next(iter(errors), "the server gave no reason")
+        super().__init__(f"{reply['failed']} points were not stored: {reason}")
+        wrong = bool(errors) and all(each.startswith(_REFUSED) for each in errors)
+        self.refused = wrong and not reply.get("success")
+        """Whether none was stored, and all are wrong, so that trying again cannot help."""
 
 
 class OpenTsdbSession(MetricSession):
@@ -65,62 +68,52 @@ class OpenTsdbSession(MetricSession):
         request_points: int | None,
         query_timeout_s: float,
     ) -> None:
+        super().__init__(http, render)
         self.limit_bytes: int | None = None
-        """How long the server lets a request be."""
+        """The longest request that the server accepts."""
         self.flush_s = 1.0
-        """How long points and deletions may wait in the TSD for others."""
-        self.render = render
-        self._http = http
+        """How long the TSD may buffer points and deletions."""
         self._prefix = prefix
         self._request_points = request_points
         self._query_timeout_s = query_timeout_s
         self._put = f"/api/put?details{'&sync' if sync else ''}"
-        self._encoders: dict[str, tuple[Checked, Points]] = {}
 
-    def close(self) -> None:
-        """Close the connection."""
-        self._http.close()
-
-    @property
-    def alive(self) -> bool:
-        """Whether the connection can still be used."""
-        return self._http.alive
+    def greet(self) -> None:
+        """Read the limits of the server."""
+        config = self.call("GET", "/api/config")
+        self.limit_bytes = queries.largest_request(config)
+        self.flush_s = max(int(config.get(name, "1000")) for name in queries.FLUSHES) / 1000
 
     # --- rows
 
-    def encode(self, block: Block, mode: str, rows_per_send: int) -> Sequence[Payload]:
-        """Return the block as the bodies of requests."""
-        if block.name not in self._encoders:
-            encoder = (
-                checked(block.table, block.name),
-                json_points(self._prefix, block.table, block.name),
-            )
-            self._encoders[block.name] = encoder
-        check, points = self._encoders[block.name]
-        times = check.times(block)
-        _check_span(block.table, times)
+    def encoder(self, table: Table, name: str, mode: str) -> Encoder:
+        """Return what makes a block into bodies of requests, one or several for each payload."""
+        del mode
+        check, points = checked(table, name), json_points(self._prefix, table, name)
         limit = self._request_points
-        sends = points.encode(
-            block,
-            rows_per_send,
-            instead={block.table.time.name: times},
-            limit_bytes=self.limit_bytes,
-            limit_rows=None if limit is None else max(limit // len(fields(block.table)), 1),
-        )
-        starts = range(0, len(block), rows_per_send)
-        return [
-            Payload(min(rows_per_send, len(block) - start), mode, bodies)
-            for start, bodies in zip(starts, sends, strict=True)
-        ]
+        limit_rows = None if limit is None else max(limit // len(fields(table)), 1)
+
+        def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
+            times = check.times(block)
+            _check_span(table, times)
+            return points.encode(
+                block,
+                rows_per_batch,
+                instead={table.time.name: times},
+                limit_bytes=self.limit_bytes,
+                limit_rows=limit_rows,
+            )
+
+        return encode
 
     def send(self, payload: Payload) -> None:
-        """Send the points; return once the server has stored them all."""
+        """Send the points; return once the server reports all of them as stored."""
         for body in payload.data:
             self._store(body)
 
     def _store(self, body: bytes) -> None:
         try:
-            reply = self._http.request("POST", self._put, body)
+            reply = self.http.request("POST", self._put, body)
         except Refused as refused:
             if refused.status == _BAD_REQUEST and (found := _counted(refused.reply.body)):
                 raise PutError(found) from refused
@@ -128,12 +121,13 @@ class OpenTsdbSession(MetricSession):
         found = reply.json()
         if found["failed"]:
             raise PutError(found)
+        check_count(found["success"], body.count(_POINT), what="points")
 
     def classify(self, error: Exception) -> Failure:
-        """Say what an error of `send` means for its rows.
+        """Return what an error of `send` means for its rows.
 
-        Of a request that was refused in part some points are stored; sent again, they would be
-        the same points. Yet only what the server finds wrong with a point is certain to stay so.
+        The server stores the other points of a request that it refuses in part, and only errors
+        about the points themselves are certain to occur again.
         """
         if isinstance(error, PutError):
             return Failure.FATAL if error.refused else Failure.UNKNOWN
@@ -142,19 +136,19 @@ class OpenTsdbSession(MetricSession):
     # --- queries
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Make a request and return the JSON that it is answered by."""
+        """Make a request and return the JSON of the answer."""
         content = None if body is None else json.dumps(body).encode()
         timeout_s = self._query_timeout_s
-        return self._http.request(method, path, content, timeout_s=timeout_s).json()
+        return self.http.request(method, path, content, timeout_s=timeout_s).json()
 
     def ask(self, body: Any) -> Any:
-        """Ask a query; a metric or tag that nobody has used yet has no points."""
+        """Run a query; a metric or tag that is not in use yet has no points."""
         return self._asked(json.dumps(body), "No such name for")
 
     def _asked(self, body: str, nothing: str = _UNKNOWN_TAG) -> Any:
         path, timeout_s = "/api/query?arrays", self._query_timeout_s
         try:
-            return self._http.request("POST", path, body.encode(), timeout_s=timeout_s).json()
+            return self.http.request("POST", path, body.encode(), timeout_s=timeout_s).json()
         except Refused as refused:
             if nothing in refused.words:
                 return []
@@ -172,9 +166,9 @@ class OpenTsdbSession(MetricSession):
         return queries.series(table, columns, self._asked(json.dumps(body)))
 
     def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run the user's own body: each sub-query fills a column, behind those of the groups.
+        """Run a body from config.yaml: each sub-query fills a column, after those of the groups.
 
-        A group is a tag that is called as the answer's column is, or the start of a `bucket`.
+        A group is a tag with the name of the answer's column, or the start of a `bucket`.
         """
         body = json.loads(queries.body_of(statement.text))
         names = [output.name for output in statement.outputs]
@@ -190,11 +184,11 @@ class OpenTsdbSession(MetricSession):
     # --- names
 
     def assign(self, metrics: Sequence[str], tags: Sequence[str]) -> None:
-        """See that names have numbers, so that they can be asked for before they have points."""
+        """Assign UIDs to names, so that they can be queried before they have points."""
         body = {"metric": metrics, "tagk": tags or [queries.TABLE_TAG]}
         try:
             self.call("POST", "/api/uid/assign", body)
-        except Refused as refused:  # which it also is if some have numbers already
+        except Refused as refused:  # also where some have UIDs already
             found = refused.reply.json()
             problems = {**found.get("metric_errors", {}), **found.get("tagk_errors", {})}
             if "error" in found or any("already exists" not in p for p in problems.values()):
@@ -211,7 +205,7 @@ class OpenTsdbSession(MetricSession):
             raise PutError(reply)
 
     def known(self, beginning: str, limit: int) -> list[str]:
-        """Return the metrics whose names begin like this."""
+        """Return the metrics whose names start like this."""
         path = f"/api/suggest?type=metrics&q={beginning}&max={limit}"
         return [str(name) for name in self.call("GET", path)]
 
@@ -235,7 +229,7 @@ def json_points(prefix: str, table: Table, name: str) -> Points:
 
 
 def _counted(body: bytes) -> Any:
-    """Return what a refusal says of the points, if it is about single ones."""
+    """Return the counts of stored and failed points in a refusal, or None if it has none."""
     try:
         found = json.loads(body)
     except ValueError:
@@ -252,5 +246,5 @@ def _check_span(table: Table, times: np.ndarray[Any, np.dtype[np.int64]]) -> Non
         if not first <= instant <= last:
             raise UnstorableError(
                 f"column {table.time.name}: {instant} {'s' if finest == 1 else 'ms'} since 1970 is "
-                f"outside of what OpenTSDB can hold, {first} to {last}; give another --start-time"
+                f"outside the range of OpenTSDB, {first} to {last}; use another --start-time"
             )

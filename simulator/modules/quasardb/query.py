@@ -23,8 +23,7 @@ from simulator.data.schema import Role, Table, TimeUnit
 from simulator.errors import RunError
 from simulator.modules.base import Unsupported
 from simulator.modules.shared import sql
-from simulator.modules.shared.metrics.rollups import Rollup, combined, rollups
-from simulator.modules.shared.metrics.session import newest_rollups
+from simulator.modules.shared.metrics.rollups import Rollup, combined, newest_rollups, rollups
 
 TIME = "$timestamp"
 """The column of every table: nanoseconds in 64 bits."""

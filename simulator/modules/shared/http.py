@@ -143,11 +143,11 @@ _ABOUT_CREDENTIALS = re.compile(
 """A 403 may also be a block: a full disk, a read-only table, an expired licence."""
 
 
-def check_count(stored: int, sent: int, answer: bytes = b"") -> None:
+def check_count(stored: int, sent: int, what: str = "rows", *, answer: bytes = b"") -> None:
     """Raise HttpError if the server acknowledged another number of rows than were sent."""
     if stored != sent:
         found = f": {words(answer)}" if answer else ""
-        text = f"the server acknowledged {stored} of {sent} rows{found}"
+        text = f"the server acknowledged {stored} of {sent} {what}{found}"
         raise HttpError(text, "look at the server's log")
 
 
@@ -266,7 +266,7 @@ class Http:
         except (*_BROKEN, UnicodeError) as error:
             self.alive = False
             self.close()
-            raise _not_connected(self._where, error) from error
+            raise not_connected(self._where, error) from error
 
     def _whole(self, response: HTTPResponse) -> HttpReply:
         return HttpReply(response.status, response.headers, self._read(response, None))
@@ -358,7 +358,7 @@ def _readable(connection: socket.socket) -> bool:
     return bool(waiting.poll(0))
 
 
-def _not_connected(where: str, error: Exception) -> NotConnected:
+def not_connected(where: str, error: Exception) -> NotConnected:
     """Return the error with its reason and what to try."""
     match error:
         case ssl.SSLCertVerificationError():

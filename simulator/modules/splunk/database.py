@@ -5,7 +5,7 @@ vendor's documentation and not run against the server.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import ClassVar, Literal
 
@@ -46,7 +46,7 @@ class SplunkOptions(HttpOptions):
     )
     acknowledge: bool = Field(
         default=False,
-        description="true: a send returns once its rows are indexed; the token must have indexer "
+        description="true: acknowledge a batch once its rows are indexed; the token needs indexer "
         "acknowledgement enabled",
     )
     quiet_s: float = Field(
@@ -80,7 +80,7 @@ class Splunk(HttpDatabase[SplunkSession]):
     )
     options_model = SplunkOptions
     options: SplunkOptions
-    remedies: ClassVar = {"does not exist": "run an insert first"}
+    remedies: ClassVar[Mapping[str, str]] = {"does not exist": "run an insert first"}
 
     def insert_mode(self, batch_rows: int) -> str:
         """Return the insert mode that the options and the batch size choose."""

@@ -1,59 +1,31 @@
-"""Queries in MetricsQL, and their replies as partial aggregates.
+"""Queries in MetricsQL, and their replies as rollups.
 
-A statement is what one would post: the path with what goes with every request, and below it an
-expression a line. The server adds up series by itself, also those of several physical tables; a
-span of time is a window behind the instant that is asked for, (time - window, time].
+A statement is a path with parameters, and below it an expression in each line. The server merges
+series, also of several physical tables; a span of time is the window (time - window, time] of the
+instant that is queried.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from simulator.data.query import AggregateQuery, Query, Statement, outputs
 from simulator.data.schema import Column, Table
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, tag_value
-from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
-from simulator.modules.shared.metrics.session import plan
-
-TABLE_LABEL = "benchmark_table"
-"""A label of every series, so that tables whose names begin alike are told apart."""
-LAST_MS = 9_000_000_000_000
-"""2255-03-14: the last instant that is asked for; the server's own clock ends in 2262."""
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, plan
+from simulator.modules.victoriametrics.wire import LAST_MS, TABLE_LABEL, back, iso, metric, ms
 
 _FUNCTIONS = {"count": "sum", "sum": "sum", "min": "min", "max": "max", "last": "max"}
-"""How partial aggregates of series are put together by the server."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""How the server merges the rollups of several series."""
 _INSTANT, _RANGE = "/api/v1/query", "/api/v1/query_range"
-
-
-def metric(prefix: str, table: str, field: str) -> str:
-    """Return the name of a field's metric."""
-    return f"{prefix}{table}_{field}"
-
-
-def ms(table: Table, instant: int) -> int:
-    """Return the first millisecond that is not before an instant of the table."""
-    return -(-instant * 1000 // table.time_unit.per_second)
-
-
-def back(table: Table, instant_ms: int) -> int:
-    """Return a point's instant in the table's unit."""
-    return instant_ms * table.time_unit.per_second // 1000
-
-
-def iso(instant_ms: int) -> str:
-    """Return an instant so that it cannot be taken for another: 1700 may be a year, too."""
-    moment = (_EPOCH + timedelta(milliseconds=instant_ms)).replace(tzinfo=None)
-    return moment.isoformat(timespec="milliseconds") + "Z"
 
 
 # --- statements ----------------------------------------------------------------------------------
 
 
 def render(prefix: str, query: Query) -> Statement:
-    """Return a query as a statement, which carries the query."""
+    """Return a query as a statement."""
     planned = plan(query, unique=False)
     if planned is None:
         text = f"/api/v1/export\n{selector(prefix, query.table, None)}"
@@ -101,7 +73,7 @@ def selector(
     columns: Sequence[Column] | None,
     where: Iterable[tuple[str, str]] = (),
 ) -> str:
-    """Return what selects the series of some fields, or of all, in every part of a table."""
+    """Return the selector of the series of some fields, or of all, in every part of a table."""
     names = [prefix + name for name in table.names]
     wanted = [_match(TABLE_LABEL, names)]
     if columns is not None:
@@ -122,12 +94,12 @@ def _quoted(text: str) -> str:
 
 
 def _literally(text: str) -> str:
-    """Return a regular expression of the server's (RE2) that only the text itself matches."""
+    """Return a regular expression (RE2) that matches only this text."""
     return "".join(c if c.isalnum() or c == "_" else f"\\x{{{ord(c):x}}}" for c in text)
 
 
 def identifier(name: str) -> str:
-    """Return the name of a label as MetricsQL reads it: a backslash before what is special."""
+    """Return the name of a label for MetricsQL, with special letters escaped."""
     first = f"\\x{ord(name[0]):02x}" if name[0].isascii() and not name[0].isalpha() else ""
     rest = name[1:] if first else name
     escaped = "".join(c if c.isalnum() or c == "_" or not c.isascii() else f"\\{c}" for c in rest)
@@ -135,12 +107,12 @@ def identifier(name: str) -> str:
 
 
 def of_tables(names: Sequence[str]) -> str:
-    """Return what selects all series of physical tables, whose names have the prefix."""
+    """Return the selector of all series of physical tables, given with the prefix."""
     return f"{{{_match(TABLE_LABEL, names)}}}"
 
 
 def marks(name: str) -> str:
-    """Return the expression for how often a table was noted as being there."""
+    """Return the expression for how often a table was marked as existing."""
     chosen = f'{{__name__="{TABLE_LABEL}",{_match(TABLE_LABEL, [name])}}}'
     return f"count_over_time({chosen}[{LAST_MS + 1}ms])"
 
@@ -156,7 +128,7 @@ def extent(prefix: str, query: AggregateQuery, rollup: Rollup) -> list[str]:
 
 
 def distinct(prefix: str, query: AggregateQuery, column: Column) -> str:
-    """Return the expression for how many values of a field there are, series by series."""
+    """Return the expression for the number of distinct values of a field in each series."""
     chosen = selector(prefix, query.table, [column])
     return f"sum(distinct_over_time({chosen}[{LAST_MS + 1}ms]))"
 
@@ -181,7 +153,7 @@ def rolled_up(
 
 
 def series(prefix: str, table: Table, exported: Iterable[str]) -> Iterator[Series]:
-    """Yield the points of an export, a series a line."""
+    """Yield the points of an export, which has a line for each series."""
     columns = {metric(prefix, name, c.name): c.name for name in table.names for c in table.columns}
     for line in exported:
         item = json.loads(line)

@@ -43,7 +43,7 @@ def event(reason, kind, name, message=""):
             "image-first",
             LONG,
             "the image nosuch/image:1 cannot be had for worker 0: ErrImagePull: failed to pull",
-            "with --image; a private registry needs --set image.pullSecrets[0].name=...",
+            "with --image; a private registry needs --set image.pullSecrets[0]=...",
             id="an image is not there at the first try",
         ),
         pytest.param(

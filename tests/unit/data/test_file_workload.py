@@ -132,7 +132,7 @@ def test_a_date_is_its_midnight(prepare):
 
 
 @pytest.mark.parametrize(
-    ("column", "told"),
+    ("column", "expected"),
     [
         (pa.array([2**63], pa.uint64()), "not in range"),
         (pa.array([1], pa.decimal128(5, 2)), "convert it to float64"),
@@ -151,14 +151,14 @@ def test_a_date_is_its_midnight(prepare):
         ),
     ],
 )
-def test_what_cannot_be_stored_is_refused_by_name(prepare, column, told):
+def test_what_cannot_be_stored_is_refused_by_name(prepare, column, expected):
     said = refused(prepare, pa.table({"t": INSTANTS.slice(0, 1), "x y": column}), time="t")
 
     assert "column 'x y'" in said
-    assert told in said
+    assert expected in said
 
 
-def test_all_problems_of_a_heading_are_told_at_once(prepare):
+def test_all_problems_of_a_heading_are_reported_at_once(prepare):
     said = refused(
         prepare,
         pa.table([INSTANTS] * 4, ["id", "t", "T", " "]),
@@ -321,11 +321,11 @@ def test_workers_share_the_rows_exactly(rows, workers):
     assert max(taken) < LANE_ROWS
 
 
-def test_options_that_a_file_rules_out_are_all_told():
+def test_options_that_a_file_rules_out_are_all_reported():
     given = {"data": "x.csv", "seed": 1, "steps": 2, "clean": False, "batch": 5}
 
-    told = conflicts(given)
-    assert [problem.split(":")[0] for problem in told] == ["--steps", "--seed", "--no-clean"]
+    problems = conflicts(given)
+    assert [problem.split(":")[0] for problem in problems] == ["--steps", "--seed", "--no-clean"]
     assert conflicts({"data": "x.csv", "clean": True}) == []
     assert [p.split(":")[0] for p in conflicts({"tags": "a"})] == ["--tags"]
 

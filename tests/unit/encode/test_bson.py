@@ -27,8 +27,8 @@ def fields(batch, **how):
     return [Field(column.name, column, **how) for column in batch.table.columns]
 
 
-def encode(batch, layout, rows_per_send=10**6):
-    return Bson(layout, batch.table.time_unit).encode(batch, rows_per_send)
+def encode(batch, layout, batch_rows=10**6):
+    return Bson(layout, batch.table.time_unit).encode(batch, batch_rows)
 
 
 def read_back(kind, data, time_unit=TimeUnit.MILLISECOND, **how):

@@ -89,13 +89,13 @@ def batches(rows, devices, *, coded):
     st.lists(st.integers(0, 11), min_size=1, max_size=60), st.integers(1, 70), st.booleans(),
     st.booleans(),
 )  # fmt: skip
-def test_each_send_has_its_rows_each_request_one_partition(devices, rows_per_send, coded, grouped):
+def test_each_send_has_its_rows_each_request_one_partition(devices, batch_rows, coded, grouped):
     rows = len(devices)
-    sends = encoder(grouped=grouped).encode(batches(rows, devices, coded=coded), rows_per_send)
+    sends = encoder(grouped=grouped).encode(batches(rows, devices, coded=coded), batch_rows)
 
-    assert len(sends) == -(-rows // rows_per_send)
+    assert len(sends) == -(-rows // batch_rows)
     for place, requests in enumerate(sends):
-        numbers = range(rows)[place * rows_per_send : (place + 1) * rows_per_send]
+        numbers = range(rows)[place * batch_rows : (place + 1) * batch_rows]
         expected = [
             (struct.pack(">q", n), b"d%d" % devices[n], struct.pack(">i", n) if n % 3 else None)
             for n in numbers

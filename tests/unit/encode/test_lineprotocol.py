@@ -21,8 +21,8 @@ def batch(columns, time_unit=TimeUnit.MILLISECOND, name="m"):
     return Block(table, 0, np.arange(len(columns[0][1])), data)
 
 
-def encode(block, rows_per_send=10**6):
-    return LineProtocol(block.table, block.name).encode(block, rows_per_send)
+def encode(block, batch_rows=10**6):
+    return LineProtocol(block.table, block.name).encode(block, batch_rows)
 
 
 def values(items, dtype=np.int64, valid=None):
@@ -138,7 +138,7 @@ def test_instants_reach_as_far_as_64_bits_of_nanoseconds(unit):
     for last in ((2**63 - 2) // unit_ns, -((2**63 - 2) // unit_ns)):
         assert encode(batch([(TIME, values([last]))], unit)) == [b"m exists=t %d\n" % last]
         beyond = last + (1 if last > 0 else -1)
-        with pytest.raises(UnstorableError, match=r"column time: .* is outside of 1677-09-21"):
+        with pytest.raises(UnstorableError, match=r"column time: .* is outside 1677-09-21"):
             encode(batch([(TIME, values([0, beyond]))], unit))
 
 

@@ -40,9 +40,9 @@ def block(columns, role=Role.FIELD):
     return Block(table, 0, np.arange(len(next(iter(data.values())))), data)
 
 
-def native(batch, rows_per_send=10**6):
+def native(batch, batch_rows=10**6):
     dialect = ClickhouseDialect(low_cardinality=True)
-    return Native(batch.table.columns, dialect.types_of(batch.table)).encode(batch, rows_per_send)
+    return Native(batch.table.columns, dialect.types_of(batch.table)).encode(batch, batch_rows)
 
 
 class Response:
@@ -58,8 +58,8 @@ def driver_reads(content):
     return NativeTransform.parse_response(driver.RespBuffCls(Response(content))).result_rows
 
 
-def row_binary(batch, rows_per_send=10**6):
-    return RowBinary(batch.table.columns).encode(batch, rows_per_send)
+def row_binary(batch, batch_rows=10**6):
+    return RowBinary(batch.table.columns).encode(batch, batch_rows)
 
 
 def decoded(content, columns):
@@ -195,8 +195,8 @@ def test_a_dictionary_longer_than_the_rows_is_not_sent():
     assert not any(b"LowCardinality" in content for content in native(batch, 9))
 
 
-@pytest.mark.parametrize("rows_per_send", [1, 3, 4, 10, 100])
-def test_payloads_are_cut_anywhere(rows_per_send):
+@pytest.mark.parametrize("batch_rows", [1, 3, 4, 10, 100])
+def test_payloads_are_cut_anywhere(batch_rows):
     valid = np.arange(10) % 3 > 0
     levels = np.array([b"a", b"longer", b""])
     batch = block(
@@ -209,10 +209,10 @@ def test_payloads_are_cut_anywhere(rows_per_send):
     )
     whole = decoded(row_binary(batch)[0], batch.table.columns)
     for payloads, read in (
-        (native(batch, rows_per_send), driver_reads),
-        (row_binary(batch, rows_per_send), lambda p: decoded(p, batch.table.columns)),
+        (native(batch, batch_rows), driver_reads),
+        (row_binary(batch, batch_rows), lambda p: decoded(p, batch.table.columns)),
     ):
-        assert len(payloads) == -(-10 // rows_per_send)
+        assert len(payloads) == -(-10 // batch_rows)
         assert [tuple(row) for payload in payloads for row in read(payload)] == whole
 
 

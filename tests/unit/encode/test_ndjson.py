@@ -22,10 +22,10 @@ def block(columns, key=None):
     return Block(table, 0, np.arange(len(next(iter(data.values())))), data)
 
 
-def encode(batch, rows_per_send=10**6, time_unit=TimeUnit.MILLISECOND):
+def encode(batch, batch_rows=10**6, time_unit=TimeUnit.MILLISECOND):
     columns = [column for column in batch.table.columns if column is not ID]
     key = ID if ID in batch.table.columns else None
-    return documents(columns, time_unit, key).encode(batch, rows_per_send)
+    return documents(columns, time_unit, key).encode(batch, batch_rows)
 
 
 def read(payloads):
@@ -60,14 +60,14 @@ def test_a_key_is_the_id_and_no_field():
     assert rows == [{"n": 1}, {"n": 2}]
 
 
-@pytest.mark.parametrize("rows_per_send", [1, 2, 3, 5, 100])
-def test_payloads_are_whole_rows_and_together_all_of_them(rows_per_send):
+@pytest.mark.parametrize("batch_rows", [1, 2, 3, 5, 100])
+def test_payloads_are_whole_rows_and_together_all_of_them(batch_rows):
     batch = block({"n": (Type.INT32, Values(np.array([1, -20, 300, 4, 50], np.int32)))})
-    payloads = encode(batch, rows_per_send)
-    assert len(payloads) == -(-5 // rows_per_send)
+    payloads = encode(batch, batch_rows)
+    assert len(payloads) == -(-5 // batch_rows)
     assert all(payload.endswith(b"}\n") for payload in payloads)
     assert [len(payload.splitlines()) // 2 for payload in payloads[:-1]] == (
-        [rows_per_send] * (len(payloads) - 1)
+        [batch_rows] * (len(payloads) - 1)
     )
     assert read(payloads)[1] == [{"n": n} for n in (1, -20, 300, 4, 50)]
 

@@ -10,11 +10,11 @@ from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.encode.objects import Instant, Objects
 
 
-def encode(columns, rows_per_send=100, unit=TimeUnit.MILLISECOND, instant=Instant.INTEGER):
+def encode(columns, batch_rows=100, unit=TimeUnit.MILLISECOND, instant=Instant.INTEGER):
     table = Table("t", tuple(Column(n, kind, Role.FIELD) for n, (kind, _) in columns.items()), ())
     data = {name: data for name, (_, data) in columns.items()}
     batch = Block(table, 0, np.arange(len(next(iter(data.values())))), data)
-    return Objects(table.columns, unit, instant).encode(batch, rows_per_send)
+    return Objects(table.columns, unit, instant).encode(batch, batch_rows)
 
 
 def test_every_type_becomes_its_python_type():
@@ -66,9 +66,9 @@ def test_what_stands_in_place_of_null_does_not_matter():
     assert rows == [[(None,), (datetime(1970, 1, 1, tzinfo=UTC),)]]
 
 
-@pytest.mark.parametrize("rows_per_send", [1, 3, 10, 11])
-def test_pieces_are_the_same_rows_whatever_their_size(rows_per_send):
-    pieces = encode({"i": (Type.INT32, Values(np.arange(10, dtype=np.int32)))}, rows_per_send)
+@pytest.mark.parametrize("batch_rows", [1, 3, 10, 11])
+def test_pieces_are_the_same_rows_whatever_their_size(batch_rows):
+    pieces = encode({"i": (Type.INT32, Values(np.arange(10, dtype=np.int32)))}, batch_rows)
 
     assert [row for piece in pieces for row in piece] == [(i,) for i in range(10)]
-    assert {len(piece) for piece in pieces[:-1]} <= {rows_per_send}
+    assert {len(piece) for piece in pieces[:-1]} <= {batch_rows}

@@ -32,8 +32,8 @@ def block(columns, time_unit=TimeUnit.MILLISECOND):
     return Block(table, 0, np.arange(len(next(iter(data.values())))), data)
 
 
-def encode(batch, rows_per_send=10**6):
-    return PgCopy(batch.table.columns, batch.table.time_unit).encode(batch, rows_per_send)
+def encode(batch, batch_rows=10**6):
+    return PgCopy(batch.table.columns, batch.table.time_unit).encode(batch, batch_rows)
 
 
 def decode(stream, kinds):
@@ -132,10 +132,10 @@ def test_instants_are_microseconds_since_2000(unit, instant, microseconds):
         min_size=1,
         max_size=40,
     ),
-    rows_per_send=st.integers(1, 50),
+    batch_rows=st.integers(1, 50),
 )
 @settings(max_examples=50, deadline=None)
-def test_pieces_are_the_same_rows_whatever_their_size(rows, rows_per_send):
+def test_pieces_are_the_same_rows_whatever_their_size(rows, batch_rows):
     numbers, texts, codes = zip(*rows, strict=True)
     levels = np.array([b"", b"b", b"cc"])
     batch = block(
@@ -168,11 +168,11 @@ def test_pieces_are_the_same_rows_whatever_their_size(rows, rows_per_send):
         for number, text, code in rows
     ]
     pieces = [
-        decode(piece, [Type.INT64, Type.TEXT, Type.TEXT]) for piece in encode(batch, rows_per_send)
+        decode(piece, [Type.INT64, Type.TEXT, Type.TEXT]) for piece in encode(batch, batch_rows)
     ]
 
     assert [row for piece in pieces for row in piece] == expected
-    assert all(len(piece) == rows_per_send for piece in pieces[:-1])
+    assert all(len(piece) == batch_rows for piece in pieces[:-1])
 
 
 def test_no_rows_make_no_payload():

@@ -14,7 +14,7 @@ from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.points import Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
-from simulator.modules.graphite.session import _lengths, _message, pickles
+from simulator.modules.graphite.wire import framed, path_lengths, pickles
 
 TIME = Column("time", Type.INT64, Role.TIME)
 SITE = Column("site", Type.TEXT, Role.TAG)
@@ -93,12 +93,12 @@ def test_what_lies_between_points_is_not_at_the_end():
     assert encoder.encode(block(), 2, instead={}) == [[b"[<7>;<-80>]"], [b"[<900>]"]]
 
 
-@pytest.mark.parametrize("rows_per_send", [1, 2, 3, 10])
+@pytest.mark.parametrize("batch_rows", [1, 2, 3, 10])
 @pytest.mark.parametrize("limits", [{}, {"limit_rows": 2}, {"limit_bytes": 300}])
-def test_cutting_changes_nothing(rows_per_send, limits):
+def test_cutting_changes_nothing(batch_rows, limits):
     batch = block(range(50), [row % 3 > 0 for row in range(50)], range(50))
-    sends = lines().encode(batch, rows_per_send, instead={}, **limits)
-    assert len(sends) == -(-50 // rows_per_send)
+    sends = lines().encode(batch, batch_rows, instead={}, **limits)
+    assert len(sends) == -(-50 // batch_rows)
     assert read(b"".join(b"".join(send) for send in sends)) == expected(batch)
     for send in sends:
         assert all(len(message) <= limits.get("limit_bytes", 10**6) for message in send)
@@ -131,9 +131,9 @@ def test_every_number_comes_back(rows):
 @given(st.lists(st.tuples(FLOATS, st.booleans(), st.integers(-(2**53), 2**53)), min_size=1))
 def testpickles_are_what_python_reads(rows):
     batch = block(*zip(*rows, strict=True))
-    instead = {"time": batch.data["time"].array, "length of the path": _lengths(batch)}
+    instead = {"time": batch.data["time"].array, "length of the path": path_lengths(batch)}
     (messages,) = pickles(TABLE, "t").encode(batch, len(rows), instead=instead)
-    stream = _message("pickle", messages)
+    stream = framed(messages)
     (length,) = struct.unpack("!L", stream[:4])
     assert length == len(stream) - 4
     found = pickle.loads(stream[4:])

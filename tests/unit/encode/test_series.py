@@ -44,9 +44,9 @@ def block(rows, sites, racks, nulls=()):
     )
 
 
-def encode(batch, rows_per_send=10**6):
+def encode(batch, batch_rows=10**6):
     encoder = SeriesLines(TABLE, {c.name: f"m_{c.name}" for c in TABLE.columns}, {"of": "t"})
-    return encoder.encode(batch, rows_per_send, batch.data["time"].values())
+    return encoder.encode(batch, batch_rows, batch.data["time"].values())
 
 
 def points(body):
@@ -100,26 +100,26 @@ def test_every_point_is_there_once_and_in_its_send(data):
     racks = st.lists(st.integers(-2, 2), min_size=rows, max_size=rows)
     nulls = data.draw(st.sets(st.integers(0, 40)))
     batch = block(rows, data.draw(some), data.draw(racks), [*nulls])
-    rows_per_send = data.draw(st.integers(1, 50))
+    batch_rows = data.draw(st.integers(1, 50))
 
-    bodies = encode(batch, rows_per_send)
+    bodies = encode(batch, batch_rows)
 
-    starts = range(0, rows, rows_per_send)
+    starts = range(0, rows, batch_rows)
     assert len(bodies) == len(starts)
     for start, body in zip(starts, bodies, strict=True):
-        assert points(body) == expected(batch.slice(start, min(start + rows_per_send, rows)))
+        assert points(body) == expected(batch.slice(start, min(start + batch_rows, rows)))
 
 
-@pytest.mark.parametrize("rows_per_send", [7, 10, 25, 100])
-def test_no_line_is_longer_than_readers_take(monkeypatch, rows_per_send):
+@pytest.mark.parametrize("batch_rows", [7, 10, 25, 100])
+def test_no_line_is_longer_than_readers_take(monkeypatch, batch_rows):
     monkeypatch.setattr(series, "_LINE_ROWS", 10)
     batch = block(100, [0, 1] * 50, [3] * 100)
-    bodies = encode(batch, rows_per_send)
+    bodies = encode(batch, batch_rows)
     lengths = [len(json.loads(ln)["values"]) for body in bodies for ln in body.splitlines()]
     assert max(lengths) <= 10
-    assert len(bodies) == -(-100 // rows_per_send)
-    for start, body in zip(range(0, 100, rows_per_send), bodies, strict=True):
-        assert points(body) == expected(batch.slice(start, min(start + rows_per_send, 100)))
+    assert len(bodies) == -(-100 // batch_rows)
+    for start, body in zip(range(0, 100, batch_rows), bodies, strict=True):
+        assert points(body) == expected(batch.slice(start, min(start + batch_rows, 100)))
 
 
 def test_a_table_without_tags_is_one_series():

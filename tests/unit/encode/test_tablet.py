@@ -34,8 +34,8 @@ def block(times, tags=None, fields=None):
     return Block(Table("t", tuple(columns), ()), 0, np.arange(len(times)), data)
 
 
-def encoded(batch, rows_per_send=10**6, times=lambda values: values):
-    return Tablets(batch.table.columns[1:], times).encode(batch, rows_per_send)
+def encoded(batch, batch_rows=10**6, times=lambda values: values):
+    return Tablets(batch.table.columns[1:], times).encode(batch, batch_rows)
 
 
 def objects(data):
@@ -77,14 +77,14 @@ def taken_apart(values, marked, rows):
     return values[:start], nulls
 
 
-def expect_vendors(batch, rows_per_send):
-    tablets = encoded(batch, rows_per_send)
-    starts = range(0, len(batch), rows_per_send)
+def expect_vendors(batch, batch_rows):
+    tablets = encoded(batch, batch_rows)
+    starts = range(0, len(batch), batch_rows)
     data = [batch.data[column.name] for column in batch.table.columns[1:]]
     # Ours has a bitmap for a column with a NULL in the block, theirs for one in the tablet.
     in_block = [None in objects(column) for column in data]
     for tablet, start in zip(tablets, starts, strict=True):
-        stop = min(start + rows_per_send, len(batch))
+        stop = min(start + batch_rows, len(batch))
         in_tablet = [None in objects(column.slice(start, stop)) for column in data]
         times, values = vendors(batch, start, stop)
         assert tablet.times == times
@@ -96,8 +96,8 @@ def expect_vendors(batch, rows_per_send):
 TEXTS = np.array([b"", b"plain", "ñandú ☃ 𝄞".encode(), b"x" * 300])
 
 
-@pytest.mark.parametrize("rows_per_send", [1, 7, 8, 9, 40, 100])
-def test_the_vendors_client_makes_the_same_bytes(rows_per_send):
+@pytest.mark.parametrize("batch_rows", [1, 7, 8, 9, 40, 100])
+def test_the_vendors_client_makes_the_same_bytes(batch_rows):
     number = np.arange(40)
     batch = block(
         number * 1000 - 5000,
@@ -114,11 +114,11 @@ def test_the_vendors_client_makes_the_same_bytes(rows_per_send):
             "text": (Type.TEXT, Values(np.array([b"%d" % n for n in number]))),
         },
     )
-    expect_vendors(batch, rows_per_send)
+    expect_vendors(batch, batch_rows)
 
 
-@pytest.mark.parametrize("rows_per_send", [1, 7, 8, 9, 16, 40])
-def test_nulls_are_marked_as_the_vendors_client_marks_them(rows_per_send):
+@pytest.mark.parametrize("batch_rows", [1, 7, 8, 9, 16, 40])
+def test_nulls_are_marked_as_the_vendors_client_marks_them(batch_rows):
     number = np.arange(40)
     batch = block(
         number,
@@ -131,7 +131,7 @@ def test_nulls_are_marked_as_the_vendors_client_marks_them(rows_per_send):
             "whole": (Type.INT64, Values(number)),
         },
     )
-    expect_vendors(batch, rows_per_send)
+    expect_vendors(batch, batch_rows)
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=20)), min_size=1, max_size=30))

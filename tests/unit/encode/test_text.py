@@ -32,9 +32,9 @@ def block(columns, time_unit=TimeUnit.MILLISECOND):
     return Block(table, 0, np.arange(count), data)
 
 
-def encode(batch, text_format, rows_per_send=10**6):
+def encode(batch, text_format, batch_rows=10**6):
     encoder = Text.of(batch.table.columns, batch.table.time_unit, text_format)
-    return encoder.encode(batch, rows_per_send)
+    return encoder.encode(batch, batch_rows)
 
 
 def one(kind, data, text_format=CSV, time_unit=TimeUnit.MILLISECOND):
@@ -260,7 +260,7 @@ def test_csv_reads_back_with_the_csv_module(data, items):
 
 
 def test_csv_reads_back_with_arrow():
-    """Also told apart: NULL and the empty text."""
+    """NULL and the empty text also differ."""
     count = len(TEXTS)
     valid = np.arange(count) != 3
     batch = block(
@@ -298,9 +298,9 @@ def test_tsv_escapes_undo(items):
         assert read == sample
 
 
-@given(count=st.integers(1, 40), rows_per_send=st.integers(1, 50))
+@given(count=st.integers(1, 40), batch_rows=st.integers(1, 50))
 @settings(max_examples=50, deadline=None)
-def test_pieces_are_the_same_rows_whatever_their_size(count, rows_per_send):
+def test_pieces_are_the_same_rows_whatever_their_size(count, batch_rows):
     numbers = np.arange(count) * 7
     batch = block(
         {
@@ -308,10 +308,10 @@ def test_pieces_are_the_same_rows_whatever_their_size(count, rows_per_send):
             "t": (Type.TEXT, Coded(numbers % 3, np.array([b"", b"one", b"t,w"]))),
         }
     )
-    pieces = encode(batch, CSV, rows_per_send)
-    values_pieces = encode(batch, SQL, rows_per_send)
+    pieces = encode(batch, CSV, batch_rows)
+    values_pieces = encode(batch, SQL, batch_rows)
 
-    assert [piece.count(b"\n") for piece in pieces[:-1]] == [rows_per_send] * (len(pieces) - 1)
+    assert [piece.count(b"\n") for piece in pieces[:-1]] == [batch_rows] * (len(pieces) - 1)
     assert b"".join(pieces) == b"".join(encode(batch, CSV))
     assert [b",".join(values_pieces)] == encode(batch, SQL)
 

@@ -52,11 +52,11 @@ def test_a_lock_leaves_nothing(state):
 def test_a_held_lock_is_refused_with_its_holder(holder):
     with pytest.raises(ConfigError) as refused, locked("k", "query"):
         pass
-    told = str(refused.value)
+    message = str(refused.value)
 
-    assert "`insert --target pg`" in told
-    assert f"process {holder.pid}" in told
-    assert "UTC" in told
+    assert "`insert --target pg`" in message
+    assert f"process {holder.pid}" in message
+    assert "UTC" in message
     assert refused.value.exit_code == 2
 
 

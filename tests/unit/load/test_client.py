@@ -191,7 +191,7 @@ def test_a_refusal_is_not_asked_again(server, client_of):
 
 
 @pytest.mark.parametrize("content", [b"<html>", b"{}", b"[]"])
-def test_what_answers_and_is_no_collector_is_told(server, client_of, content):
+def test_an_answer_that_is_not_of_a_collector_is_an_error(server, client_of, content):
     server.content = content
 
     with pytest.raises(RunError):
@@ -357,13 +357,13 @@ def test_a_worker_that_is_stopped_before_the_collector_is_there_ends_soon(client
 
 
 def test_a_worker_that_is_stopped_and_whose_collector_is_gone_ends_soon(served, client_of):
-    collector, told = served(1), []
+    collector, messages = served(1), []
 
     def run():
         try:
             made.run()
         except RunError as error:
-            told.append(str(error))
+            messages.append(str(error))
 
     made = a_worker(client_of, collector.port, spec_of(1, rate_rows_per_s=10_000))
     thread = threading.Thread(target=run)
@@ -376,8 +376,8 @@ def test_a_worker_that_is_stopped_and_whose_collector_is_gone_ends_soon(served, 
     thread.join(10)
 
     assert time.monotonic() - began < 3
-    assert told
-    assert "cannot be reached" in told[0]
+    assert messages
+    assert "cannot be reached" in messages[0]
 
 
 def test_a_second_worker_of_an_index_is_refused_and_the_first_ones_report_counts(served, client_of):

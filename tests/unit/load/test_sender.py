@@ -1,4 +1,4 @@
-"""Senders: what is done when a send fails, and what is counted of it."""
+"""Senders: what they do when a batch fails, and what they count."""
 
 import threading
 
@@ -72,10 +72,10 @@ class _Session:
     def close(self):
         self.closed = True
 
-    def encode(self, block, mode, rows_per_send):
+    def encode(self, block, mode, batch_rows):
         rows = block.rows.tolist()
-        starts = range(0, len(rows), rows_per_send)
-        pieces = [rows[start : start + rows_per_send] for start in starts]
+        starts = range(0, len(rows), batch_rows)
+        pieces = [rows[start : start + batch_rows] for start in starts]
         return [Payload(len(piece), mode, piece) for piece in pieces]
 
     def send(self, payload):
@@ -186,7 +186,7 @@ def test_attempts_are_bounded():
     assert database.attempts == MAX_ATTEMPTS
 
 
-def test_attempts_are_counted_anew_for_each_send():
+def test_attempts_are_counted_separately_for_each_batch():
     failures = [NOT_APPLIED] * (MAX_ATTEMPTS - 1)
     database = Database([*failures, None, *failures, None])
     sender = insert(database, rows=20)
@@ -369,7 +369,7 @@ def test_the_second_of_two_workers_sends_half_an_interval_later():
 
 
 @pytest.mark.parametrize(
-    ("rows_per_send", "rate", "in_flight", "rows"),
+    ("batch_rows", "rate", "in_flight", "rows"),
     [
         (1, 0, 1, 8192),
         (100, 0, 1, 8200),
@@ -380,21 +380,21 @@ def test_the_second_of_two_workers_sends_half_an_interval_later():
         (200_000, 0, 1, 200_000),
     ],
 )
-def test_long_sends_share_the_cost_of_a_stretch_and_others_do_not_wait_for_it(
-    monkeypatch, rows_per_send, rate, in_flight, rows
+def test_long_batches_share_the_cost_of_a_block_and_others_do_not_wait_for_it(
+    monkeypatch, batch_rows, rate, in_flight, rows
 ):
     sender = sending.Sender(Database(), reader(), threading.Event())
     encode, encoded, before_first = sender._session.encode, [], []
 
-    def counted(block, mode, rows_per_send):
+    def counted(block, mode, batch_rows):
         encoded.append(len(block))
-        return encode(block, mode, rows_per_send)
+        return encode(block, mode, batch_rows)
 
     monkeypatch.setattr(sender._session, "encode", counted)
     monkeypatch.setattr(sender._session, "in_flight", in_flight)
     monkeypatch.setattr(sender, "_deliver", lambda *_: before_first.append(sum(encoded)))
     sender.start()
-    sender.insert([lane_range(0, 0, 400_000)], BATCH, rows_per_send, rate)
+    sender.insert([lane_range(0, 0, 400_000)], BATCH, batch_rows, rate)
 
     assert before_first[0] == rows
     assert sum(encoded) == 400_000

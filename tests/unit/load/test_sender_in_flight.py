@@ -25,7 +25,7 @@ def _no_waiting(monkeypatch):
 
 
 class InFlight(_Session):
-    """Ends a send only when nobody may begin another, the last one first."""
+    """Ends a batch only when no other may begin, the last one first."""
 
     in_flight = LIMIT
 

@@ -31,7 +31,7 @@ OK = Response(200, b"fine")
 
 @pytest.fixture
 def serve():
-    """Start a server that answers so, and return it."""
+    """Start a server with this answer, and return it."""
     started = []
 
     def start(answer, **kwargs):
@@ -94,7 +94,7 @@ def test_bytes_go_out_and_come_back_over_one_connection(serve, connect):
         (504, Failure.UNKNOWN),
     ],
 )
-def test_what_a_status_means_for_the_rows(serve, connect, status, meaning):
+def test_the_meaning_of_each_status_for_the_rows(serve, connect, status, meaning):
     statuses = iter([status, 204])
     web = serve(lambda _: Response(next(statuses), b'{"message": "so it is"}'))
     http = connect(web.url)
@@ -140,7 +140,7 @@ def test_an_acknowledgement_of_another_number_of_rows_leaves_them_uncertain(stor
     assert classify(caught.value) is Failure.UNKNOWN
 
 
-def test_nobody_listens(connect):
+def test_a_port_without_a_listener(connect):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -153,14 +153,14 @@ def test_nobody_listens(connect):
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "no..where", "x" * 70])
-def test_a_host_that_nobody_knows(connect, host):
+def test_an_unknown_host(connect, host):
     error = failed(connect(f"http://{host}:1"), NotConnected)
 
     assert "name is not known; check the host in url" in str(error)
     assert classify(error) is Failure.NOT_APPLIED
 
 
-def test_a_host_that_takes_no_connection(connect, monkeypatch):
+def test_a_host_that_accepts_no_connection(connect, monkeypatch):
     monkeypatch.setattr("simulator.modules.shared.http.CONNECT_S", 0.1)
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
@@ -218,7 +218,7 @@ def test_a_server_that_takes_too_long(serve, connect):
     assert not http.alive
 
 
-def test_a_connection_that_the_system_gives_up_is_not_told_as_a_late_answer(connect, monkeypatch):
+def test_a_connection_that_the_system_gives_up_is_not_a_late_answer(connect, monkeypatch):
     """As when the server's node is gone; here nobody reads, which the system also waits for."""
     soon = [(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 300)]
     monkeypatch.setattr("simulator.modules.shared.http.socket_options", lambda: soon)
@@ -243,7 +243,7 @@ def test_a_query_may_take_longer_than_a_write(serve, connect):
     failed(http, NoAnswer)
 
 
-def test_half_an_answer_is_none(serve, connect):
+def test_half_an_answer_is_an_error(serve, connect):
     http = connect(serve(Response(200, bytes(1000), truncated=True)).url)
 
     assert classify(failed(http, NoAnswer)) is Failure.UNKNOWN
@@ -268,7 +268,7 @@ def test_a_server_that_speaks_another_protocol_has_not_answered(connect):
     assert classify(error) is Failure.UNKNOWN
 
 
-def test_an_idle_connection_that_the_server_closed_is_made_anew(serve, connect):
+def test_an_idle_connection_that_the_server_closed_is_opened_again(serve, connect):
     web = serve(Response(200, b"x", close=True))
     http = connect(web.url)
     for _ in range(3):
@@ -279,7 +279,7 @@ def test_an_idle_connection_that_the_server_closed_is_made_anew(serve, connect):
     assert http.alive
 
 
-def test_a_long_answer_comes_in_pieces(serve, connect):
+def test_a_long_answer_arrives_in_pieces(serve, connect):
     web = serve(Response(200, b"a line\n" * 100_000))
     http = connect(web.url)
     pieces = list(http.stream("GET", "/"))
@@ -293,19 +293,19 @@ def test_a_long_answer_comes_in_pieces(serve, connect):
     assert len({request.client for request in web.requests}) == 2
 
 
-def test_a_stream_may_be_refused_too(serve, connect):
+def test_a_refused_stream(serve, connect):
     with pytest.raises(Refused, match="400: no such thing"):
         next(connect(serve(Response(400, b"no such\nthing")).url).stream("GET", "/"))
 
 
-def test_lines_are_whole_wherever_the_pieces_are_cut():
+def test_lines_are_complete_wherever_the_pieces_are_cut():
     text = "ein\nZürich\r\n\n東京".encode()
     for width in range(1, len(text) + 1):
         pieces = [text[start : start + width] for start in range(0, len(text), width)]
         assert list(lines(pieces)) == ["ein\n", "Zürich\r\n", "\n", "東京"]
 
 
-def test_a_gzipped_body_says_what_it_was(serve, connect):
+def test_a_gzipped_body_decompresses_to_the_original(serve, connect):
     body = b"line protocol " * 1000
     zipped = gzipped(body)
     web = serve(OK)
@@ -327,7 +327,7 @@ def pem(authority):
     return authority.cert_pem.bytes().decode()
 
 
-def test_a_certificate_of_an_own_authority(serve, connect, authority, tmp_path):
+def test_a_certificate_of_a_private_authority(serve, connect, authority, tmp_path):
     web = serve(OK, authority=authority)
     file = tmp_path / "ca.crt"
     file.write_text(pem(authority))
@@ -356,14 +356,14 @@ def test_a_certificate_for_another_host(serve, connect, authority):
     assert classify(error) is Failure.FATAL
 
 
-def test_any_certificate_is_taken_only_when_said(serve, connect, authority):
+def test_any_certificate_is_accepted_only_with_insecure(serve, connect, authority):
     web = serve(OK, authority=authority)
     url = web.url.replace("localhost", "127.0.0.1")
 
     assert connect(url, insecure=True).request("GET", "/").body == b"fine"
 
 
-def test_tls_with_a_server_that_speaks_none(serve, connect):
+def test_https_to_a_server_without_tls(serve, connect):
     web = serve(OK)
     error = failed(connect(web.url.replace("http:", "https:")), NotConnected)
 
@@ -378,7 +378,7 @@ def test_an_authority_that_cannot_be_read_is_named(given):
 
 
 @pytest.mark.parametrize("token", ["hunter2\n", "hünter2", "hunter2\r\nX-Other: 1"])
-def test_a_credential_that_no_header_can_hold_is_refused_without_being_shown(token):
+def test_a_credential_that_no_header_can_hold_is_refused_and_not_shown(token):
     with pytest.raises(
         SetupError, match="header Authorization: expected printable ASCII"
     ) as caught:
@@ -386,7 +386,7 @@ def test_a_credential_that_no_header_can_hold_is_refused_without_being_shown(tok
     assert "nter2" not in str(caught.value)
 
 
-def test_a_secret_is_blotted_out_however_the_end_of_its_line_is_shown():
+def test_a_secret_is_redacted_however_its_line_end_is_shown():
     secret = "hunter2\n"
     options = HttpOptions(url="http://h", ca=secret)
     assert options.redact(f"no certificate: {secret!r}") == "no certificate: '***\\n'"
@@ -411,22 +411,22 @@ def test_a_secret_is_blotted_out_however_the_end_of_its_line_is_shown():
         "/x",
     ],
 )
-def test_a_url_that_is_none_is_refused_without_being_shown(url):
+def test_an_invalid_url_is_refused_and_not_shown(url):
     with pytest.raises(ValidationError) as caught:
         HttpOptions(url=url)
-    (told,) = caught.value.errors(include_input=False)
-    assert "http://host:port" in told["msg"]
-    assert "hunter2" not in told["msg"]
+    (error,) = caught.value.errors(include_input=False)
+    assert "http://host:port" in error["msg"]
+    assert "hunter2" not in error["msg"]
 
 
-def test_an_address_of_ipv6_is_reached(connect):
+def test_an_ipv6_address_is_reached(connect):
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as listening:
         http = connect(f"http://[::1]:{listening.getsockname()[1]}", timeout_s=0.05)
         failed(http, NoAnswer)
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         (b'{"code":"invalid","message":"bad line"}', "bad line"),
         (b'{"error":"not found"}', "not found"),
@@ -437,8 +437,8 @@ def test_an_address_of_ipv6_is_reached(connect):
         (b"", ""),
     ],
 )
-def test_the_words_of_a_refusal(body, said):
-    assert words(body) == said
+def test_the_words_of_a_refusal(body, message):
+    assert words(body) == message
 
 
 def test_a_user_with_a_password_in_a_header():

@@ -94,12 +94,12 @@ def test_of_a_secret_that_is_mounted_whole_only_the_keys_are_read(projected):
     assert read_secrets(projected) == ("token", {"password": "p"})
 
 
-def test_secrets_that_are_not_there_are_told_with_their_place(tmp_path):
+def test_the_error_for_missing_secrets_names_their_place(tmp_path):
     with pytest.raises(ConfigError, match=r"cannot read the run's secrets: .*nowhere/token"):
         read_secrets(tmp_path / "nowhere")
 
 
-def test_secrets_that_are_no_text_are_told_without_their_content(projected):
+def test_the_error_for_a_secret_that_is_not_text_omits_its_content(projected):
     (projected / "options" / "password").write_bytes(b"\xff\xfehidden")
 
     with pytest.raises(ConfigError, match="cannot read the run's secrets") as error:
@@ -122,7 +122,7 @@ def test_a_specification_is_read_as_it_was_written(tmp_path):
     assert read_spec(path) == spec()
 
 
-def test_a_specification_of_another_version_is_told_with_both(tmp_path):
+def test_the_error_for_a_specification_of_another_version_names_both(tmp_path):
     content = json.loads(spec().model_dump_json())
     content["version"] = "0.0.9"
     content["new"] = "a key that this version does not know"
@@ -156,7 +156,7 @@ def test_garbage_is_no_specification(tmp_path, content):
         read_spec(written(tmp_path / "spec.json", content))
 
 
-def test_a_specification_that_is_not_there_is_told_with_its_place(tmp_path):
+def test_the_error_for_a_missing_specification_names_its_place(tmp_path):
     with pytest.raises(ConfigError, match=r"nowhere\.json"):
         read_spec(tmp_path / "nowhere.json")
 

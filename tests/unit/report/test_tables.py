@@ -343,6 +343,7 @@ def test_json_has_the_rows_and_what_is_needed_to_judge_them():
         "mismatches": [],
         "warnings": ["slow"],
         "configuration": {"workers": [1], "num_inserts": 100, "batch": 10},
+        "target_options": {},
         "file": "r.json",
     }
 

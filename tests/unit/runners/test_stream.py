@@ -28,7 +28,7 @@ def outcome(reports, **more):
     return Outcome(**{"status": "done", "reports": reports, **more})
 
 
-def test_events_come_as_they_were_told():
+def test_events_arrive_as_they_were_sent():
     progress = ProgressEvent(phase="insert", rows=5, of=10, rows_per_s=2.5, left_s=2.0)
     lines = [event_line(i, event) for i, event in enumerate([INIT, INSERT, progress], 1)]
 

@@ -428,11 +428,11 @@ def test_a_mismatch_beats_unknown_and_unknown_beats_verified(outcomes, status):
     assert Verdict.of([check(ok) for ok in outcomes]).status is status
 
 
-def test_the_reason_tells_the_worst_checks_and_how_many_more():
+def test_the_reason_names_the_worst_checks_and_how_many_more():
     checks = [check(None, "open"), *(check(ok=False, name=f"w{n}") for n in range(7))]
-    told = [f"w{n}: expected 1, found 2" for n in range(5)]
+    shown = [f"w{n}: expected 1, found 2" for n in range(5)]
 
-    assert Verdict.of(checks).reason == "; ".join([*told, "and 2 more"])
+    assert Verdict.of(checks).reason == "; ".join([*shown, "and 2 more"])
 
 
 def test_a_slice_of_rows_is_every_step_th():

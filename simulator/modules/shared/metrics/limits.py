@@ -1,4 +1,4 @@
-"""What a database of metrics can hold of rows: names, tags, numbers, instants."""
+"""What a database of metrics can store: names, tags, numbers, instants."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,27 +15,27 @@ from simulator.modules.shared.metrics.points import counted, fields
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a database can hold."""
+    """What a database can store."""
 
     product: str
     letters: str | None
-    """What names and tags may be made of; None: of everything."""
+    """The letters that names and tags may have; None: all."""
     large_integers: bool
-    """Whether integers beyond 2**53 come back as they were."""
+    """Whether integers beyond 2**53 are stored exactly."""
     more_in_tags: str
-    """What else may stand in a tag's value."""
-    told: str
-    """Both in words."""
+    """Further letters that the value of a tag may have."""
+    allowed: str
+    """`letters` and `more_in_tags` for messages."""
     finer: str
-    """What to try with times that are finer."""
+    """What to try if times are finer than the database's."""
     null_tags: bool = False
     """Whether a tag may be NULL."""
     longest_tag: int | None = None
-    """How many bytes a tag may have."""
+    """The longest tag, in bytes."""
 
 
 class Checked:
-    """The rows of one table, as far as a database can hold them; UnstorableError if it cannot."""
+    """Checks that a database can store the rows of a table; UnstorableError if it cannot."""
 
     def __init__(self, limits: Limits, table: Table, name: str, per_second: int) -> None:
         """Check what does not depend on the rows; `per_second` is the unit of `times`."""
@@ -56,7 +56,7 @@ class Checked:
                 self._checks.append((column, self._too_large))
 
     def times(self, block: Block) -> NDArray[np.int64]:
-        """Return the rows' times, and see that all of the block can be stored."""
+        """Return the rows' times; UnstorableError if a row cannot be stored."""
         for column, check in self._checks:
             problem = check(block.data[column.name])
             if problem:
@@ -75,8 +75,8 @@ class Checked:
             smallest = {1: "second", 1000: "millisecond"}[self._per_second]
             _refuse(
                 column,
-                f"{odd} {unit} is not a whole {smallest}, and {self._limits.product} tells no "
-                f"finer times apart; {self._limits.finer}",
+                f"{odd} {unit} is not a whole {smallest}, and {self._limits.product} has no "
+                f"finer times; {self._limits.finer}",
             )
         return times
 
@@ -91,7 +91,7 @@ class Checked:
             if np.ascontiguousarray(texts).tobytes().translate(None, known):
                 odd = next(text for text in texts.tolist() if text.translate(None, known))
                 shown = odd.decode(errors="replace")
-                return f"{shown!r} cannot be a tag of {product}: only {self._limits.told}"
+                return f"{shown!r} cannot be a tag of {product}: only {self._limits.allowed}"
         if len(texts) and not np.strings.str_len(texts).all():
             return f"a tag of {product} cannot be an empty text"
         if longest is not None and texts.dtype.itemsize > longest:
@@ -104,8 +104,8 @@ class Checked:
         if not beyond.any():
             return ""
         return (
-            f"{int(values[beyond][0])} is beyond 2**53, and {self._limits.product} holds "
-            "doubles, which cannot tell such integers apart"
+            f"{int(values[beyond][0])} is beyond 2**53, and {self._limits.product} stores "
+            "doubles, which cannot distinguish such integers"
         )
 
 
@@ -113,7 +113,7 @@ def _check_names(limits: Limits, table: Table, name: str) -> None:
     for thing, called in (("table", name), *(("column", c.name) for c in table.columns)):
         if not called or (limits.letters is not None and called.strip(limits.letters)):
             raise UnstorableError(
-                f"{thing} {called!r}: names in {limits.product} are made of {limits.told}"
+                f"{thing} {called!r}: names in {limits.product} are made of {limits.allowed}"
             )
 
 
@@ -143,7 +143,7 @@ def _not_finite(data: ColumnData) -> str:
 
 
 def _of_levels(wrong: Rendered[str]) -> Callable[[ColumnData], str]:
-    """Return a check of tags that looks at the levels of a coded column only once."""
+    """Return a check of tags that checks the levels of a coded column once."""
 
     def check(data: ColumnData) -> str:
         return wrong(data.present() if isinstance(data, Values) else data.levels)

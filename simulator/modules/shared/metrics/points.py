@@ -1,7 +1,7 @@
-"""Rows in databases that hold metrics: a row is a point for each of its fields, at its time.
+"""Rows as points, which databases of metrics store: one for each field of a row, at its time.
 
-A point has one number and tags that are text. A NULL is a point that is not there, and all rows
-are counted by a field that is never NULL.
+A point has one number, and tags that are text. A NULL has no point, and rows are counted by a field
+that is never NULL.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,12 +17,12 @@ def fields(table: Table) -> tuple[Column, ...]:
 
 
 def counted(table: Table) -> Column | None:
-    """Return the field whose points are as many as there are rows."""
+    """Return a field without NULLs, whose points are counted to count rows."""
     return next((c for c in fields(table) if not c.nullable and c.type is not Type.TEXT), None)
 
 
 def tag_value(column: Column, text: str) -> Any:
-    """Return a tag's value, which the database has as text."""
+    """Return a tag's value from the text that the database stores."""
     return int(text) if column.type in INTEGERS else text
 
 
@@ -38,9 +38,9 @@ class Series:
 
 
 def rows_of(table: Table, found: Iterable[Series]) -> list[list[Any]]:
-    """Return the rows that points were made of: those that agree in tags and time are one.
+    """Return the rows of points: points with the same tags and time form one row.
 
-    Where a series has several points of an instant, one after the other, they are of several rows.
+    Consecutive points of a series with the same instant belong to several rows.
     """
     places = {column.name: place for place, column in enumerate(table.columns)}
     tags, time = [places[tag.name] for tag in table.tags], places[table.time.name]
@@ -64,10 +64,10 @@ def rows_of(table: Table, found: Iterable[Series]) -> list[list[Any]]:
 def windows(
     counts: Iterable[tuple[int, int]], width: int, rows: int, finest: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield spans of time, half open, with about `rows` rows each.
+    """Yield half-open spans of time with about `rows` rows each.
 
-    `counts` are the rows of each bucket of `width`, by its start, rising; no span is shorter than
-    `finest`.
+    `counts` has the start of each bucket of `width`, ascending, and its number of rows; no span is
+    shorter than `finest`.
     """
     begin, end, together = 0, 0, 0
     for start, count in counts:

@@ -8,9 +8,17 @@ not have been precise enough.
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
-from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Query,
+    RowsQuery,
+)
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, Column, Role, Table, Type
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, counted, fields
@@ -18,6 +26,7 @@ from simulator.modules.shared.partials import ROWS, Groups, Key, Partial
 
 LAST = "last"
 """The function of a rollup that is the value of the newest point."""
+COUNT_ROWS = (Aggregate(Function.COUNT),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,52 @@ def _rollups_of(query: AggregateQuery, aggregate: Aggregate, rows: Rollup) -> li
     return [rows if each in shared else Rollup(column.name, each, query.by) for each in functions]
 
 
+def by_hour(table: Table, by: tuple[str, ...] = ()) -> AggregateQuery:
+    """Return the query for the count of rows of each hour."""
+    return AggregateQuery(table, COUNT_ROWS, by=by, bucket=3600 * table.time_unit.per_second)
+
+
+def newest_rollups(query: NewestQuery) -> list[Rollup]:
+    """Return the rollups that are the newest rows, if a tag's rows are one series without NULLs."""
+    table = query.table
+    columns = [table.column(name) for name in query.columns]
+    one_series = [tag.name for tag in table.tags] == [query.tag] and table.parts == 1
+    if not one_series or any(c.nullable or c not in fields(table) for c in columns):
+        return []
+    return [Rollup(column.name, LAST, (query.tag,)) for column in columns]
+
+
+def is_key(query: DistinctQuery) -> bool:
+    """Return whether the columns identify a row: two rows with the same tags and time are one."""
+    identity = {c.name for c in query.table.columns if c.role in (Role.TAG, Role.TIME)}
+    return identity <= set(query.columns)
+
+
+def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Rollup]] | None:
+    """Return the rollups that a statement asks for, and the query they answer; None for all points.
+
+    Some queries need more: a session then reads the points of the hours that have rows. `unique`:
+    the database keeps one point for each series and instant.
+    """
+    match query:
+        case AggregateQuery():
+            asked = query
+        case NewestQuery(table=table):
+            if last := newest_rollups(query):
+                return AggregateQuery(table, (), by=(query.tag,)), last
+            asked = by_hour(table, (query.tag,))
+        case DistinctQuery(table=table):
+            if table.time.name not in query.columns:
+                raise Unsupported("only combinations with the time can be counted")
+            keys = unique and is_key(query)
+            asked = AggregateQuery(table, COUNT_ROWS) if keys else by_hour(table)
+        case RowsQuery():
+            return None
+        case _:
+            assert_never(query)
+    return asked, rollups(asked)
+
+
 def combined(query: AggregateQuery, found: RolledUp) -> Groups:
     """Return the query's groups, merged from rollups."""
     groups = Groups(query)
@@ -94,7 +149,7 @@ def combined(query: AggregateQuery, found: RolledUp) -> Groups:
 def _partial(table: Table, rollup: Rollup, value: Any) -> tuple[Partial, Any]:
     function, column = Function(rollup.function), table.column(rollup.column)
     if function is Function.COUNT:
-        return (Partial(function, column.name) if column.nullable else ROWS), int(value)
+        return (ROWS if column == counted(table) else Partial(function, column.name)), int(value)
     if function is Function.SUM and column.type not in FLOATS:
         value = int(value)
     return Partial(function, column.name), value
@@ -144,7 +199,7 @@ def merge_points(groups: Groups, column: Column, found: Iterable[Series]) -> Non
             bucket = () if not query.bucket else (instant // query.bucket * query.bucket,)
             values[*tags, *bucket].append(value)
     functions = [Function.SUM, Function.MIN, Function.MAX]
-    if column.nullable:  # else rows are counted, and not by this column alone
+    if column != counted(table):  # whose count is that of rows, and has not been dropped
         functions.append(Function.COUNT)
     for key, members in values.items():
         for function in functions:

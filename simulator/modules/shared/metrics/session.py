@@ -1,4 +1,4 @@
-"""One connection to a database of metrics: how queries over rows are answered by points."""
+"""A session with a database of metrics: queries over rows, answered from points."""
 
 from abc import abstractmethod
 from collections import defaultdict
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
 from simulator.data.query import (
-    Aggregate,
     AggregateQuery,
     DistinctQuery,
     Function,
@@ -16,39 +15,43 @@ from simulator.data.query import (
     Statement,
     outputs,
 )
-from simulator.data.schema import Column, Role, Table
-from simulator.modules.base import Session, Unsupported
+from simulator.data.schema import Column, Table
+from simulator.modules.shared.http import Http, HttpSession
 from simulator.modules.shared.metrics.points import Series, fields, rows_of, windows
 from simulator.modules.shared.metrics.rollups import (
-    LAST,
+    COUNT_ROWS,
     RolledUp,
     Rollup,
+    by_hour,
     combined,
     doubtful,
+    is_key,
     merge_points,
+    newest_rollups,
     rollups,
 )
 from simulator.modules.shared.partials import Distinct, Groups, Newest, Partial
 
-_COUNT = (Aggregate(Function.COUNT),)
 _PORTION_ROWS = 20_000
 
 
-class MetricSession(Session):
-    """Answers queries out of partial aggregates and of points.
+class MetricSession(HttpSession):
+    """Answers queries from rollups and from points.
 
-    What the database aggregates by itself comes as one number a series, or a group, and is only put
-    together here. Rows, and what is asked of single rows, are made of points, in spans of time with
-    so many rows that memory holds them; the database's own counts by the hour say how long those
-    may be.
+    The database aggregates the points of a field to one number for each series or group; these are
+    combined here. Rows, and aggregates of single rows, are computed here from points, read in spans
+    of time whose rows fit in memory; the database's counts by the hour give those spans.
     """
 
     finest: int
-    """How many instants of a second the database tells apart."""
+    """The number of instants in a second that the database distinguishes."""
     unique: bool = True
-    """Whether the database has one point a series and instant."""
-    render: Callable[[Query], Statement]
-    """The Database's."""
+    """Whether the database keeps one point for each series and instant."""
+
+    def __init__(self, http: Http, render: Callable[[Query], Statement]) -> None:
+        """Take the connection and the Database's `render`."""
+        super().__init__(http)
+        self.render = render
 
     @abstractmethod
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
@@ -62,7 +65,7 @@ class MetricSession(Session):
 
     @abstractmethod
     def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a text that is the user's own."""
+        """Run a text from config.yaml."""
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
@@ -95,13 +98,13 @@ class MetricSession(Session):
         return rows_of(table, self.points(table, fields(table), since, until))
 
     def _by_hour(self, table: Table, by: tuple[str, ...] = ()) -> Sequence[Sequence[Any]]:
-        """Return the hours with rows in them, and how many rows."""
+        """Return the hours that have rows, and the number of rows of each."""
         return self.run(self.render(by_hour(table, by)))
 
     def _spans(self, table: Table, rows: int) -> Iterator[tuple[int, int]]:
         second = table.time_unit.per_second
         counts = sorted((int(hour), int(count)) for hour, count in self._by_hour(table))
-        # Not as fine as can be: no database here takes a span of a single instant.
+        # Not a single instant: no database here accepts such a span.
         finest = 2 * max(second // self.finest, 1)
         return windows(counts, 3600 * second, rows, finest)
 
@@ -164,10 +167,10 @@ class MetricSession(Session):
         return newest.rows()
 
     def _distinct(self, text: str, query: DistinctQuery) -> Sequence[Sequence[Any]]:
-        """Return how many combinations there are."""
+        """Return the number of distinct combinations."""
         table = query.table
         if self.unique and is_key(query):
-            rows = AggregateQuery(table, _COUNT)
+            rows = AggregateQuery(table, COUNT_ROWS)
             return combined(rows, self.rolled_up(text, rows, rollups(rows))).rows()
         names = [column.name for column in table.columns]
         places = [names.index(name) for name in query.columns]
@@ -180,52 +183,6 @@ class MetricSession(Session):
         return distinct.rows()
 
 
-def by_hour(table: Table, by: tuple[str, ...] = ()) -> AggregateQuery:
-    """Return the query for the count of rows of each hour."""
-    return AggregateQuery(table, _COUNT, by=by, bucket=3600 * table.time_unit.per_second)
-
-
-def newest_rollups(query: NewestQuery) -> list[Rollup]:
-    """Return the rollups that are the newest rows, if a tag's rows are one series without NULLs."""
-    table = query.table
-    columns = [table.column(name) for name in query.columns]
-    one_series = [tag.name for tag in table.tags] == [query.tag] and table.parts == 1
-    if not one_series or any(c.nullable or c not in fields(table) for c in columns):
-        return []
-    return [Rollup(column.name, LAST, (query.tag,)) for column in columns]
-
-
-def is_key(query: DistinctQuery) -> bool:
-    """Whether no two rows can agree in these columns, as they are one point if they do."""
-    identity = {c.name for c in query.table.columns if c.role in (Role.TAG, Role.TIME)}
-    return identity <= set(query.columns)
-
-
-def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Rollup]] | None:
-    """Return the partial aggregates that a statement asks for, and what of; None for all points.
-
-    Some queries go on from there: `run` then asks for the points of the hours that were found.
-    `unique` says whether the database has one point a series and instant.
-    """
-    match query:
-        case AggregateQuery():
-            asked = query
-        case NewestQuery(table=table):
-            if last := newest_rollups(query):
-                return AggregateQuery(table, (), by=(query.tag,)), last
-            asked = by_hour(table, (query.tag,))
-        case DistinctQuery(table=table):
-            if table.time.name not in query.columns:
-                raise Unsupported("only instants, and what goes with them, can be told apart")
-            keys = unique and is_key(query)
-            asked = AggregateQuery(table, _COUNT) if keys else by_hour(table)
-        case RowsQuery():
-            return None
-        case _:
-            assert_never(query)
-    return asked, rollups(asked)
-
-
 def _any_field(table: Table) -> Column:
-    (rows,) = rollups(AggregateQuery(table, _COUNT))
+    (rows,) = rollups(AggregateQuery(table, COUNT_ROWS))
     return table.column(rows.column)

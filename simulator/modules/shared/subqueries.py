@@ -1,4 +1,4 @@
-"""A query as several subqueries of InfluxDB, and the rows that follow from their answers.
+"""A query as several subqueries of InfluxDB 1 or 2, and the rows that follow from their answers.
 
 Neither InfluxQL nor Flux can express every query in one statement: a text has no minimum, a time no
 sum, a boolean neither. A query is therefore rendered as subqueries, whose answers are combined
@@ -23,6 +23,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
+from simulator.errors import RunError
 from simulator.modules.shared.partials import Distinct, Groups, Key, Newest, Partial
 
 TIME = "time"
@@ -174,7 +175,7 @@ def _aggregates(query: AggregateQuery, answers: Answers) -> Rows:
     table = query.table
     for name in groups.exceeding(2**63):
         if table.column(name).role not in (Role.TAG, Role.TIME):  # those are added up here
-            raise OverflowError(f"integer overflow: the sum of {name} may exceed 64 bits")
+            raise RunError(f"integer overflow: the sum of {name} may exceed 64 bits")
     return groups.rows()
 
 

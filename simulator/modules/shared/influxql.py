@@ -1,7 +1,7 @@
 """Queries as InfluxQL, and the answers to it.
 
-https://docs.influxdata.com/influxdb/v1/query_language/: the language of InfluxDB 1, which 2 speaks
-too. A measurement is FROM "database".."measurement"; in 2 a bucket is a database.
+https://docs.influxdata.com/influxdb/v1/query_language/: the language of InfluxDB 1, also supported
+by InfluxDB 2, where a bucket is a database. A measurement is FROM "database".."measurement".
 """
 
 import json
@@ -20,7 +20,10 @@ from simulator.data.query import (
 from simulator.data.schema import FLOATS, Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
 from simulator.modules.base import Unsupported
-from simulator.modules.influxdb.answers import (
+from simulator.modules.shared.http import HttpError
+from simulator.modules.shared.partials import ROWS as COUNT_ROWS
+from simulator.modules.shared.partials import Partial
+from simulator.modules.shared.subqueries import (
     ROWS,
     Chunk,
     Language,
@@ -29,15 +32,13 @@ from simulator.modules.influxdb.answers import (
     label,
     unit_ns,
 )
-from simulator.modules.shared.partials import ROWS as COUNT_ROWS
-from simulator.modules.shared.partials import Partial
 
 CHUNK_ROWS = 10_000
 _INT64 = 2**63 - 2
 
 
-class ServerSaid(Exception):
-    """An error inside an answer whose status was success."""
+class QueryFailed(HttpError):
+    """An error inside an answer whose status is success."""
 
 
 def subqueries(query: Query, database: str) -> tuple[Subquery, ...]:
@@ -246,7 +247,7 @@ def _newest(query: NewestQuery, source: str) -> Subquery:
 
 
 def _distinct(query: DistinctQuery, source: str) -> Subquery:
-    """Return what counts different rows, which InfluxDB tells apart by tags and time."""
+    """Return the statements that count distinct rows; tags and time identify a row in InfluxDB."""
     table, columns = query.table, {*query.columns}
     by = [column.name for column in table.tags if column.name in columns]
     name = identifier(marker(table))
@@ -270,10 +271,10 @@ def chunks(lines: Iterable[str]) -> Iterator[tuple[int, Chunk]]:
             continue
         said = json.loads(line)
         if "error" in said:
-            raise ServerSaid(said["error"])
+            raise QueryFailed(said["error"])
         for result in said["results"]:
             if "error" in result:
-                raise ServerSaid(result["error"])
+                raise QueryFailed(result["error"])
             for series in result.get("series", ()):
                 yield result["statement_id"], _chunk(series)
 

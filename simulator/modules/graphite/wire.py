@@ -1,0 +1,152 @@
+"""Carbon's protocols: a connection, lines of text and pickles.
+
+https://graphite.readthedocs.io/en/stable/feeding-carbon.html
+"""
+
+import select
+import socket
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.block import Array, Block
+from simulator.data.schema import Column, Table, Type
+from simulator.encode.points import Piece, Point, Points, Written, as_text
+from simulator.encode.rows import Frame
+from simulator.modules.shared.metrics.points import fields
+from simulator.modules.shared.tls import CONNECT_S, socket_options
+
+MESSAGE_BYTES = 1 << 20
+"""The longest pickle that carbon accepts."""
+LENGTH = "length of the path"
+"""The name of the values that `pickles` takes besides the columns: see `path_lengths`."""
+_BUFFER_BYTES = 1 << 17
+_CHUNK = 1 << 16
+
+
+class CarbonError(Exception):
+    """A batch could not be sent."""
+
+
+class NotSent(CarbonError):
+    """There was no connection, so nothing was sent."""
+
+
+class Carbon:
+    """A connection to one of carbon's ports."""
+
+    def __init__(self, host: str, port: int, timeout_s: float) -> None:
+        self.where = f"{host}:{port}"
+        self.alive = True
+        try:
+            self._socket = socket.create_connection((host, port), CONNECT_S)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise NotSent(f"{self.where}: {reason}") from error
+        for level, name, value in socket_options():
+            self._socket.setsockopt(level, name, value)
+        # Bytes that wait here count as sent: keep them few.
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER_BYTES)
+        self._socket.settimeout(timeout_s)
+
+    def send(self, content: bytes) -> None:
+        """Return once the kernel has taken the bytes: carbon does not answer."""
+        if not self.alive or self._is_closed():
+            self.alive = False
+            raise NotSent(f"{self.where}: carbon has closed the connection")
+        try:
+            self._socket.sendall(content)
+        except OSError as error:
+            self.alive = False
+            raise CarbonError(f"{self.where}: the connection was lost: {error}") from error
+
+    def _is_closed(self) -> bool:
+        """Whether carbon has closed the connection: it never sends anything else."""
+        readable, _, _ = select.select([self._socket], [], [], 0)
+        return bool(readable)
+
+    def close(self) -> None:
+        """End the connection, and wait until carbon has read everything."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+            while self._socket.recv(_CHUNK):
+                pass
+        with suppress(OSError):
+            self._socket.close()
+
+
+def lines(table: Table, begin: str) -> Points:
+    """Return the encoder of `path value time` lines."""
+    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
+    time_piece = pieces[table.time.name]
+    points = [
+        Point(
+            field,
+            [
+                *_path(table, begin, field, pieces),
+                b" ",
+                pieces[field.name],
+                b" ",
+                time_piece,
+                b"\n",
+            ],
+        )
+        for field in fields(table)
+    ]
+    return Points(points, Frame(b"", b"", b""))
+
+
+def _path(
+    table: Table, begin: str, field: Column, pieces: Mapping[str, Piece]
+) -> Iterator[bytes | Piece]:
+    lead = begin.encode() + b"."
+    for tag in table.tags:
+        yield lead
+        yield pieces[tag.name]
+        lead = b"."
+    yield lead + field.name.encode()
+
+
+def pickles(table: Table, begin: str) -> Points:
+    """Return the encoder of lists of (path, (time, value)), in opcodes of pickle's protocol 2.
+
+    https://docs.python.org/3/library/pickletools.html: X is a text after its length, J an integer
+    of 4 bytes, G a double, and the byte 134 a tuple of two.
+    """
+    pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
+    when = Piece(table.time.name, _binary("<i4"))
+    doubles = {kind: _binary(">f8") for kind in Type}
+    points = []
+    for field in fields(table):
+        path = list(_path(table, begin, field, pieces))
+        known = sum(len(piece) for piece in path if isinstance(piece, bytes))
+        length = Piece(LENGTH, _binary("<u4", known))
+        value = Piece(field.name, doubles[field.type])
+        points.append(Point(field, [b"X", length, *path, b"J", when, b"G", value, b"\x86\x86"]))
+    return Points(points, Frame(b"\x80\x02](", b"", b"e."))
+
+
+def _binary(dtype: str, more: int = 0) -> Callable[[Array], Written]:
+    def write(values: Array) -> Written:
+        wide = values.astype(np.float64) if dtype == ">f8" else values + more
+        return wide.astype(dtype).view(f"V{np.dtype(dtype).itemsize}"), None
+
+    return write
+
+
+def path_lengths(block: Block) -> NDArray[np.int64]:
+    """Return the number of bytes that the tags of each row take in a path."""
+    total = np.zeros(len(block), np.int64)
+    for tag in block.table.tags:
+        values = block.data[tag.name].values()
+        texts = values if tag.type is Type.TEXT else values.astype(np.bytes_)
+        total += np.strings.str_len(texts)
+    return total
+
+
+def framed(messages: Sequence[bytes]) -> bytes:
+    """Return pickles as they are sent, each after its length."""
+    return b"".join(struct.pack("!L", len(message)) + message for message in messages)

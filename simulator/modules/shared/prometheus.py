@@ -1,0 +1,47 @@
+"""The metrics that a server reports about itself, in the text format of Prometheus.
+
+https://prometheus.io/docs/instrumenting/exposition_formats/
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+_LINE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+class Sample(NamedTuple):
+    """One value of a metric."""
+
+    labels: Mapping[str, str]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """All samples of a page, by the name of the metric."""
+
+    samples: Mapping[str, list[Sample]]
+
+    @classmethod
+    def parsed(cls, text: str) -> Self:
+        """Return the metrics of a page."""
+        samples: dict[str, list[Sample]] = {}
+        for name, labels, value in _LINE.findall(text):
+            sample = Sample(dict(_LABEL.findall(labels)), float(value))
+            samples.setdefault(name, []).append(sample)
+        return cls(samples)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.samples
+
+    def of(self, *names: str) -> Iterator[Sample]:
+        """Yield the samples of some metrics."""
+        for name in names:
+            yield from self.samples.get(name, ())
+
+    def total(self, *names: str) -> float:
+        """Return the sum of some metrics over all labels."""
+        return sum(sample.value for sample in self.of(*names))

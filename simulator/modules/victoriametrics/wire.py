@@ -1,0 +1,195 @@
+"""The formats in which rows are sent to VictoriaMetrics, and the limits of what it can store."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.schema import FLOATS, Table, Type
+from simulator.encode.levels import Rendered
+from simulator.encode.lineprotocol import LineProtocol
+from simulator.encode.series import SeriesLines
+from simulator.errors import UnstorableError
+from simulator.modules.shared.http import Body
+from simulator.modules.shared.metrics.limits import Checked, Limits
+from simulator.modules.shared.metrics.points import fields
+
+TABLE_LABEL = "benchmark_table"
+"""A label of every series, which distinguishes tables whose names start alike."""
+LAST_MS = 9_000_000_000_000
+"""2255-03-14: the end of every query without an end; the server's clock ends in 2262."""
+_LIMITS = Limits(
+    product="VictoriaMetrics",
+    letters=None,
+    large_integers=False,
+    more_in_tags="",
+    allowed="",
+    finer="the workload iot has whole milliseconds",
+    null_tags=True,
+    longest_tag=4096,
+)
+"""The length of tags is the default of -maxLabelValueLen."""
+_LONGEST_NAME = 256
+_PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.\0"
+"""Letters that need no escape anywhere; NUL pads texts in an array."""
+_FEW_ROWS = 4
+"""A payload with fewer rows of each series is sent as lines."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+# --- names and instants --------------------------------------------------------------------------
+
+
+def metric(prefix: str, table: str, field: str) -> str:
+    """Return the name of a field's metric."""
+    return f"{prefix}{table}_{field}"
+
+
+def ms(table: Table, instant: int) -> int:
+    """Return the first millisecond at or after an instant of the table."""
+    return -(-instant * 1000 // table.time_unit.per_second)
+
+
+def back(table: Table, instant_ms: int) -> int:
+    """Return a point's instant in the table's unit."""
+    return instant_ms * table.time_unit.per_second // 1000
+
+
+def iso(instant_ms: int) -> str:
+    """Return an instant as text: the server might read the number 1700 as a year."""
+    moment = (_EPOCH + timedelta(milliseconds=instant_ms)).replace(tzinfo=None)
+    return moment.isoformat(timespec="milliseconds") + "Z"
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def series_lines(prefix: str, table: Table, name: str) -> SeriesLines:
+    """Return the encoder of a physical table's rows."""
+    metrics = {c.name: metric(prefix, name, c.name) for c in fields(table)}
+    return SeriesLines(table, metrics, {TABLE_LABEL: prefix + name})
+
+
+class Bodies:
+    """Encodes the rows of a physical table as requests.
+
+    With many rows of each series in a payload, one line of JSON for each series is the shortest
+    format, and the server takes a third less time for it. With few, line protocol is: it names the
+    tags once for all fields of a row. It is used for plain names and tags, and for times after 0,
+    which it cannot distinguish from no time.
+    """
+
+    def __init__(self, prefix: str, table: Table, name: str) -> None:
+        self._table = table
+        self._series = series_lines(prefix, table, name)
+        self._lines = LineProtocol(table, prefix + name)
+        label = urlencode({"extra_label": f"{TABLE_LABEL}={prefix}{name}"})
+        self._write = f"/write?precision={table.time_unit}&{label}"
+        self._plain_names = all(map(_is_plain, (prefix + name, *(c.name for c in table.columns))))
+        self._plain_tags = Rendered(lambda levels: _is_plain(levels.tobytes().decode("latin1")))
+
+    def encode(
+        self, block: Block, batch_rows: int, times: NDArray[np.int64]
+    ) -> tuple[str, Sequence[Body]]:
+        """Return the path of the requests, and their bodies."""
+        if self._in_lines(block, batch_rows, times):
+            return self._write, self._lines.encode(block, batch_rows)
+        return "/api/v1/import", self._series.encode(block, batch_rows, times)
+
+    def _in_lines(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> bool:
+        if not len(times) or not self._plain_names or times.min() < 1:
+            return False
+        series = 1
+        for tag in self._table.tags:
+            data = block.data[tag.name]
+            if tag.type is Type.TEXT and not (
+                isinstance(data, Coded) and self._plain_tags(data.levels)
+            ):
+                return False
+            series *= len(data.levels if isinstance(data, Coded) else np.unique(data.array))
+        return batch_rows < _FEW_ROWS * min(series, batch_rows)
+
+
+def _is_plain(text: str) -> bool:
+    return not text.strip(_PLAIN)
+
+
+class Checks:
+    """Checks that a table's rows can be stored exactly; UnstorableError if they cannot."""
+
+    def __init__(self, table: Table, name: str, decimals: int, span_ms: tuple[int, int]) -> None:
+        """Check what does not depend on the rows; `span_ms` is the server's retention."""
+        self._table, self._span_ms = table, span_ms
+        self._rows = Checked(_LIMITS, table, name, 1000)
+        for tag in table.tags:
+            if tag.name in (TABLE_LABEL, "__name__"):
+                raise UnstorableError(f"column {tag.name}: the name is taken; use another")
+            if len(tag.name.encode()) > _LONGEST_NAME:
+                raise UnstorableError(
+                    f"column {tag.name}: VictoriaMetrics takes names of {_LONGEST_NAME} bytes"
+                )
+        self._floats = [
+            (column, Inexact(decimals)) for column in fields(table) if column.type in FLOATS
+        ]
+
+    def times(self, block: Block) -> NDArray[np.int64]:
+        """Return the rows' times in ms; UnstorableError if a row cannot be stored."""
+        times = self._rows.times(block)
+        for column, inexact in self._floats:
+            if problem := inexact.problem(block.data[column.name]):
+                raise UnstorableError(f"column {column.name}: {problem}")
+        if len(times):
+            self._check_span(int(times.min()), int(times.max()))
+        return times
+
+    def _check_span(self, least: int, most: int) -> None:
+        first, last = self._span_ms
+        for instant in (least, most):
+            if first <= instant <= last:
+                continue
+            shown = iso(instant) if 0 <= instant <= LAST_MS else f"{instant} ms"
+            flag = "-retentionPeriod" if instant < first else "-futureRetention"
+            raise UnstorableError(
+                f"column {self._table.time.name}: {shown} is outside this server's retention, "
+                f"{iso(first)} to {iso(min(last, LAST_MS))}, and it would "
+                f"drop the row silently; start it with a longer {flag} (such as 100y), or use "
+                "another --start-time"
+            )
+
+
+class Inexact:
+    """Finds floats that the server would return changed.
+
+    The server stores the numbers of a series as integers with one common power of ten. It finds the
+    power of a fraction by multiplying it by 100, up to 10**12. A number that is whole before that
+    limit is stored exactly, also beside others like it.
+    """
+
+    LIMIT = 9 * 10**11
+
+    def __init__(self, decimals: int) -> None:
+        self._decimals = decimals
+        self._of_levels = Rendered(self._of)
+
+    def problem(self, data: ColumnData) -> str:
+        """Return what is wrong, or an empty text."""
+        if isinstance(data, Coded):
+            return self._of_levels(data.levels)
+        return self._of(data.present())
+
+    def _of(self, values: Array) -> str:
+        power = 10.0**self._decimals
+        wide = values.astype(np.float64)
+        with np.errstate(over="ignore"):
+            scaled = np.rint(wide * power)
+        wrong = (np.abs(scaled) > self.LIMIT) | (scaled / power != wide)
+        if not wrong.any():
+            return ""
+        return (
+            f"{float(wide[wrong][0])!r} is larger than {self.LIMIT / power:g} or has more than "
+            f"{self._decimals} decimals, and VictoriaMetrics might round it; see "
+            "the option decimals"
+        )

@@ -1,0 +1,60 @@
+"""`--dry-run` prints the plan and does nothing."""
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
+
+
+def test_a_plan_lists_its_runs_in_order_and_nothing_is_started(cli: CommandLine) -> None:
+    done = cli.run(
+        "insert", *SQLITE, "--workers=2,1", "--runs=2", "--num-inserts=1k", "--batch=100",
+        "--prefill=10", "--tables=multiple", "--dry-run",
+    )  # fmt: skip
+
+    assert done.code == 0, done.err
+    rows = [line.split() for line in done.out.splitlines() if line.strip()[:1].isdigit()]
+    assert rows == [
+        ["1", "2", "1", "dropped,", "created", "0", "10", "2,000"],
+        ["2", "2", "2", "dropped,", "created", "0", "10", "2,000"],
+        ["3", "1", "1", "dropped,", "created", "0", "10", "1,000"],
+        ["4", "1", "2", "dropped,", "created", "0", "10", "1,000"],
+    ]
+    assert "plan of insert on target sqlite" in done.out
+    assert "tables: events, in 4 parts" in done.out
+    assert "batch: 100 rows; rate: no limit; primary key: db" in done.out
+    assert "duration: not known" in done.out
+    assert not cli.output.exists()
+    assert not (cli.folder / "bench.db").exists()
+    assert cli.leftovers() == []
+
+
+def test_a_plan_is_estimated_from_the_last_insert(cli: CommandLine) -> None:
+    inserted = cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=100", "-q")
+    assert inserted.code == 0, inserted.err
+    done = cli.run("insert", *SQLITE, "--workers=1", "--steps=3", "--num-inserts=100", "--dry-run")
+
+    assert "duration: about 0:00:0" in done.out
+    steps = [line.split()[3:] for line in done.out.splitlines() if line.strip()[:1].isdigit()]
+    assert steps == [
+        ["dropped,", "created", "0", "0", "100"],
+        ["kept", "100", "0", "100"],
+        ["kept", "200", "0", "100"],
+    ]
+    assert len(cli.results()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "words"), [("query", "queries: count-events,"), ("verify", "verification: full")]
+)
+def test_queries_and_verifications_have_a_plan_too(
+    cli: CommandLine, command: str, words: str
+) -> None:
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=100", "--quiet")
+    done = cli.run(command, *SQLITE, "--dry-run")
+
+    assert done.code == 0, done.err
+    assert words in done.out
+    assert "rows expected in the tables: 100" in done.out
+    assert len(cli.results()) == 1

@@ -1,0 +1,46 @@
+"""Plans: how long their runs take at an earlier speed."""
+
+import pytest
+
+from cli.plan import PlannedRun
+from cli.report.plans import estimated_s
+from simulator.data.dataset import lane_range
+from simulator.protocol.messages import Outcome, WorkerReport
+from simulator.protocol.spec import WorkerPlan
+from tests.unit.specs import run_spec
+from tests.unit.test_results import METRICS, result
+from tests.unit.test_results import run as record
+
+
+def planned(workers, rows, prefill=0):
+    lanes = [
+        WorkerPlan(timed=(lane_range(i, prefill, rows),), prefill=(lane_range(i, 0, prefill),))
+        for i in range(workers)
+    ]
+    return PlannedRun(run_spec(workers=tuple(lanes)), 1, 0)
+
+
+def done(workers, rows, seconds, prefilled=0):
+    reports = (WorkerReport(index=0, rows=rows, prefill_rows=prefilled),)
+    outcome = Outcome(status="done", workers=reports, phases_s={"init": 1.0, "insert": seconds - 1})
+    metrics = METRICS.model_copy(update={"rows": rows})
+    return record().model_copy(update={"workers": workers, "outcome": outcome, "metrics": metrics})
+
+
+def test_a_run_takes_as_long_as_the_rows_of_the_nearest_worker_count():
+    last = result(runs=[done(1, 100, 10.0), done(4, 400, 8.0)])
+
+    assert estimated_s([planned(1, 50)], last) == pytest.approx(5.0)
+    assert estimated_s([planned(5, 80)], last) == pytest.approx(8.0)
+    assert estimated_s([planned(1, 50), planned(5, 80)], last) == pytest.approx(13.0)
+
+
+def test_prefilled_rows_take_their_time_too():
+    last = result(runs=[done(1, 100, 10.0, prefilled=100)])
+
+    assert estimated_s([planned(1, 50, prefill=50)], last) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("last", [None, result(runs=[]), result(runs=[record()])])
+def test_without_an_earlier_run_nothing_is_estimated(last):
+    assert estimated_s([planned(1, 50)], last) is None
