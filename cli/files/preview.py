@@ -28,7 +28,7 @@ def show(params: FileParams, file_types: Sequence[str], first: Sequence[Sequence
         console.print("time: the file names no zone, so it is taken as UTC", soft_wrap=True)
     console.print(_text(_key_of(params)), soft_wrap=True)
     for bad in params.bad_cells:
-        console.print(_text(f"warning: {bad.describe()}"), soft_wrap=True)
+        console.print(_text(f"warning: --data: {bad.describe()}"), soft_wrap=True)
 
 
 def _fitting(
