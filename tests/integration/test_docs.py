@@ -110,7 +110,9 @@ def run(checkout: Path, script: str, **environment: str) -> str:
         timeout=_WITHIN_S,
         check=False,
     )
-    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+    shown = f"{script}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == 0, shown
+    assert not re.search("command not found|Traceback", done.stderr), shown
     return done.stdout
 
 

@@ -39,17 +39,11 @@ RETIRED = {
 
 PENDING: tuple[str, ...] = (
     "cli/",
-    "docs/databases.md",
-    "simulator/encode/",
-    "simulator/modules/",
-    "simulator/protocol/",
     "tests/chart/",
     "tests/contract/test_",
     "tests/e2e/",
     "tests/integration/",
-    "tests/perf/",
     "tests/servers/",
-    "tests/standins/",
     "tests/unit/cluster/",
     "tests/unit/commands/",
     "tests/unit/control/",

@@ -46,8 +46,8 @@ class SplunkOptions(HttpOptions):
     )
     acknowledge: bool = Field(
         default=False,
-        description="true: acknowledge a batch once its rows are indexed; the token needs indexer "
-        "acknowledgement enabled",
+        description="true: acknowledge a batch once its rows are indexed; the token must have "
+        "indexer acknowledgement enabled",
     )
     quiet_s: float = Field(
         5, gt=0, description="rows have settled once their count is stable for so long"
