@@ -8,7 +8,7 @@ from simulator.protocol.messages import Outcome, WorkerReport
 
 
 class Latency(BaseModel):
-    """Percentiles of the time from a send's due time to its acknowledgement, in milliseconds."""
+    """Percentiles of the time from the due time of a batch to its acknowledgement, in ms."""
 
     model_config = ConfigDict(frozen=True)
 

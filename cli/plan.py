@@ -1,4 +1,4 @@
-"""Plans: from the command's options to the runs of a sweep. Pure; every problem told at once."""
+"""Plans: from a command's options to the runs of a sweep. Pure; reports all problems at once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

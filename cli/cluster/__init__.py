@@ -1,1 +1,1 @@
-"""Talking to a Kubernetes cluster: its API, helm, and what they say when something is wrong."""
+"""Access to a Kubernetes cluster: its API, helm, and the diagnosis of failures."""

@@ -1,7 +1,7 @@
-"""The Kubernetes API, as far as the benchmark needs it: plain JSON in, plain JSON out.
+"""The part of the Kubernetes API that the benchmark needs, in plain JSON.
 
-The client library finds the cluster and proves who we are; objects stay what they are on the wire,
-since hundreds of pods are watched and only a few of their fields are read.
+The client library finds the cluster and authenticates. Objects stay plain JSON, because hundreds of
+pods are watched and only a few of their fields are read.
 """
 
 import base64
@@ -18,7 +18,7 @@ from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 
 from cli.cluster.options import ClusterOptions
-from cli.cluster.rights import RIGHTS
+from cli.cluster.permissions import PERMISSIONS
 from cli.host.program import program
 from simulator.errors import BenchError, ConfigError, SetupError
 
@@ -34,19 +34,19 @@ _LEASE_S = 14.0
 
 
 class NotFound(BenchError):
-    """There is no such object (any more)."""
+    """The object does not exist."""
 
 
 class Exists(BenchError):
-    """There already is an object of that name."""
+    """An object of that name exists."""
 
 
 class NotYet(BenchError):
-    """The object is there, and cannot do that yet."""
+    """The object exists, but is not ready for the request."""
 
 
 class Expired(BenchError):
-    """A watch cannot go on from where it was; it has to begin again."""
+    """The watch expired and must start again."""
 
 
 class Unreachable(SetupError):
@@ -57,10 +57,10 @@ class Cluster:
     """One namespace of one cluster."""
 
     def __init__(self, options: ClusterOptions, namespace: str) -> None:
-        """Find the cluster as kubectl does; SetupError if there is none."""
+        """Find the cluster in the same way as kubectl; SetupError if there is none."""
         self.namespace = namespace
         self.flags = _kubectl_flags(options)
-        """The options that lead kubectl and helm to the same cluster."""
+        """The options with which kubectl and helm use the same cluster."""
         self._client = _connected(options)
 
     @property
@@ -75,12 +75,12 @@ class Cluster:
         return str(self._json("GET", "/version", having="gitVersion")["gitVersion"])
 
     def objects(self, resource: str, selector: str) -> tuple[list[Object], str]:
-        """Return the objects that carry labels, and the version to watch them from."""
+        """Return the objects with these labels, and the version from which to watch them."""
         found = self._json("GET", self._path(resource), query={"labelSelector": selector})
         return found["items"], found["metadata"]["resourceVersion"]
 
     def watch(self, resource: str, selector: str, version: str) -> Iterator[tuple[str, Object]]:
-        """Yield changes as (ADDED | MODIFIED | DELETED, object) for a while; then ask again."""
+        """Yield changes as (ADDED | MODIFIED | DELETED, object) for a while; then call it again."""
         query = {
             "watch": "true",
             "resourceVersion": version,
@@ -96,12 +96,12 @@ class Cluster:
             yield event["type"], event["object"]
 
     def present(self, resource: str) -> str:
-        """Return the version of a resource's list now, to watch it from here on."""
+        """Return the current version of a resource's list, from which to watch it."""
         found = self._json("GET", self._path(resource), query={"limit": "1"})
         return str(found["metadata"]["resourceVersion"])
 
     def log(self, pod: str, since_s: int | None = None) -> Iterator[str]:
-        """Follow a pod's log line by line, until it ends; NotYet while it has none."""
+        """Yield the lines of a pod's log until it ends; NotYet while there is no log."""
         query = {"follow": "true"}
         if since_s is not None:
             query["sinceSeconds"] = str(since_s)
@@ -118,14 +118,14 @@ class Cluster:
         return str(found.read().decode(errors="replace")).strip()
 
     def create_secret(self, name: str, labels: Mapping[str, str], data: Mapping[str, str]) -> None:
-        """Create a Secret; its values go in the request's body and nowhere else."""
+        """Create a Secret; its values are only in the body of the request."""
         encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
         self._create("secrets", "Secret", name, labels, encoded)
 
     def create_config_map(
         self, name: str, labels: Mapping[str, str], data: Mapping[str, str]
     ) -> None:
-        """Create a ConfigMap; Exists if there is one of that name."""
+        """Create a ConfigMap; Exists if one of that name exists."""
         self._create("configmaps", "ConfigMap", name, labels, data)
 
     def _create(
@@ -150,7 +150,7 @@ class Cluster:
         return found
 
     def delete(self, resource: str, name: str, grace_s: int | None = None) -> None:
-        """Delete an object, if it is still there."""
+        """Delete an object if it exists."""
         body: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
         if grace_s is not None:
             body["gracePeriodSeconds"] = grace_s
@@ -159,7 +159,7 @@ class Cluster:
             self._json("DELETE", self._path(f"{resource}/{name}"), body=body)
 
     def node_trouble(self, name: str) -> str:
-        """Return what is wrong with a node; nothing if it is well, or if we may not look."""
+        """Return what is wrong with a node; nothing if it is ready or cannot be read."""
         try:
             node = self._json("GET", f"/api/v1/nodes/{name}")
         except NotFound:
@@ -169,32 +169,32 @@ class Cluster:
         for condition in node["status"].get("conditions", ()):
             if condition["type"] == "Ready" and condition["status"] != "True":
                 return f"is not ready ({condition.get('message', condition['status'])})"
-        # The node's kubelet renews its lease every ten seconds; until the control plane says
-        # NotReady it takes it most of a minute.
+        # The kubelet renews its lease every ten seconds; the control plane sets NotReady only
+        # after most of a minute.
         try:
             lease = self._json("GET", f"{_LEASES}/{name}")
         except BenchError:
-            return ""  # not every kubelet has one, nor every user the right to see it
+            return ""  # not every kubelet has a lease, and not every user may read it
         renewed = datetime.fromisoformat(lease["spec"]["renewTime"])
         silent_s = (datetime.now(UTC) - renewed).total_seconds()
-        return f"has not been heard of for {silent_s:.0f} s" if silent_s > _LEASE_S else ""
+        return f"has been silent for {silent_s:.0f} s" if silent_s > _LEASE_S else ""
 
     def nodes(self, selector: str) -> list[str] | None:
-        """Return the names of the nodes that carry a label; None if we may not look."""
+        """Return the names of the nodes with a label; None if they cannot be read."""
         try:
             found = self._json("GET", "/api/v1/nodes", query={"labelSelector": selector})
         except BenchError:
             return None
         return [node["metadata"]["name"] for node in found["items"]]
 
-    def missing_rights(self) -> list[str]:
+    def missing_permissions(self) -> list[str]:
         """Return the verbs and resources that this user may not use in the namespace."""
         missing = []
-        for right in RIGHTS:
-            resource, _, sub = right.resource.partition("/")
+        for permission in PERMISSIONS:
+            resource, _, sub = permission.resource.partition("/")
             refused = []
-            for verb in right.verbs:
-                asked = {"namespace": self.namespace, "verb": verb, "group": right.group,
+            for verb in permission.verbs:
+                asked = {"namespace": self.namespace, "verb": verb, "group": permission.group,
                          "resource": resource, "subresource": sub}  # fmt: skip
                 body = {
                     "apiVersion": "authorization.k8s.io/v1",
@@ -205,7 +205,7 @@ class Cluster:
                 if not self._json("POST", path, body=body)["status"].get("allowed"):
                     refused.append(verb)
             if refused:
-                missing.append(f"{', '.join(refused)} {right.shown} ({right.why})")
+                missing.append(f"{', '.join(refused)} {permission.shown} ({permission.why})")
         return missing
 
     # --- the wire ------------------------------------------------------------------------------
@@ -223,8 +223,8 @@ class Cluster:
         body: Any = None,
         having: str = "",
     ) -> Any:
-        """Return the object that answers a request; `having` is a field that it must have."""
-        with _told(self.server):
+        """Return the object of an answer; `having` is a field that it must have."""
+        with _named_errors(self.server):
             content = self._call(method, path, query=query, body=body).read()
         try:
             found = json.loads(content)
@@ -233,7 +233,7 @@ class Cluster:
         if not isinstance(found, dict) or (having and having not in found):
             shown = " ".join(content[:200].decode(errors="replace").split())
             raise SetupError(
-                f"what answers at {self.server} is no Kubernetes API: GET {path} gave {shown!r};"
+                f"the server at {self.server} is not a Kubernetes API: GET {path} gave {shown!r};"
                 " --kubeconfig and --context choose another cluster"
             )
         return found
@@ -244,7 +244,7 @@ class Cluster:
         response = self._call("GET", path, query=query, read_s=read_s)
         rest = b""
         try:
-            with _told(self.server):
+            with _named_errors(self.server):
                 for portion in response.response.stream(65536, decode_content=True):
                     *lines, rest = (rest + portion).split(b"\n")
                     yield from (line.decode(errors="replace") for line in lines)
@@ -268,7 +268,7 @@ class Cluster:
             body=body,
             auth_settings=["BearerToken"],
         )
-        with _told(self.server):
+        with _named_errors(self.server):
             response = self._client.call_api(*request, _request_timeout=(_CONNECT_S, read_s))
             if response.status >= 400:
                 raise _refusal(method, path, response.status, response.read())
@@ -298,7 +298,7 @@ def _connected(options: ClusterOptions) -> Any:
 
 
 def _kubeconfig_files(options: ClusterOptions) -> list[Path]:
-    """Return the files that kubectl would read; none in a pod that was given none."""
+    """Return the kubeconfig files that kubectl would read."""
     if options.kubeconfig:
         return [options.kubeconfig]
     named = [Path(name) for name in os.environ.get("KUBECONFIG", "").split(os.pathsep) if name]
@@ -306,12 +306,12 @@ def _kubeconfig_files(options: ClusterOptions) -> list[Path]:
 
 
 def _current_context(files: Sequence[Path]) -> str | None:
-    """Return the current context: of several files the first that has one says it."""
+    """Return the current context: that of the first file that has one."""
     for path in files:
         if path.exists():
             content = yaml.safe_load(path.read_text())
             if content is not None and not isinstance(content, dict):
-                raise ValueError(f"{path} is no kubeconfig file")
+                raise ValueError(f"{path} is not a kubeconfig file")
             if content and content.get("current-context"):
                 return str(content["current-context"])
     return None
@@ -327,8 +327,8 @@ def _kubectl_flags(options: ClusterOptions) -> Sequence[str]:
 
 
 @contextmanager
-def _told(server: str) -> Iterator[None]:
-    """Tell of a broken connection in words."""
+def _named_errors(server: str) -> Iterator[None]:
+    """Return the text for a broken connection."""
     try:
         yield
     except (HTTPError, OSError, client.ApiException) as error:
@@ -340,12 +340,12 @@ def _told(server: str) -> Iterator[None]:
 
 
 def _refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
-    """Return the API server's refusal, in its own words."""
+    """Return the error for a refusal of the API server."""
     words = body.decode(errors="replace").strip()
     with suppress(ValueError):
-        told = json.loads(body)
-        if isinstance(told, dict):
-            words = str(told.get("message", ""))
+        content = json.loads(body)
+        if isinstance(content, dict):
+            words = str(content.get("message", ""))
     if status == 404:
         return NotFound(words)
     if status == 400 and "/log" in path:
@@ -361,7 +361,7 @@ def _refusal(method: str, path: str, status: int, body: bytes) -> BenchError:
         )
     if status == 403:
         return SetupError(
-            f"the cluster refuses it: {words}; deployment/rbac.yaml holds the rights that a run"
+            f"permission denied: {words}; deployment/rbac.yaml has the permissions that a run"
             f" needs, and `{program()} check` lists those that are missing"
         )
     return SetupError(f"{method} {path}: {status}: {words}")

@@ -1,6 +1,6 @@
-"""What pods wait for and why they fail, in the cluster's own words and with a remedy.
+"""What pods wait for and why they fail, with the cluster's message and a remedy.
 
-Pure: from the pods and events of a run, as the API gives them, to sentences.
+Pure functions from pods and events, as the API returns them, to sentences.
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/
 """
 
@@ -17,19 +17,19 @@ _INDEX = "batch.kubernetes.io/job-completion-index"
 
 _SHORT_S = 3.0
 _PATIENCE_S = 10.0
-"""For what may right itself: a node that is being added, a quota that is being freed."""
+"""For conditions that may pass: a node is being added, a quota is being freed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """Something that ends the run if it is still there after a while."""
+    """A condition that ends the run if it persists."""
 
     key: str
-    """Tells it from others; the words of the cause may change."""
+    """Identifies the condition; the text of the cause may change."""
     cause: str
     patience_s: float = 0.0
     pod: str = ""
-    """Whose log may tell more."""
+    """The pod whose log may contain the reason."""
 
 
 _IMAGE_WAITS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
@@ -44,31 +44,31 @@ _SCHEDULING_REMEDIES = {
     r"Insufficient (cpu|memory)": "ask for less with --set {part}.resources.requests.cpu=... or"
     " .memory=..., take fewer workers, or add nodes",
     r"node affinity|node selector": "the database's nodes (database.nodeLabels, by default"
-    " workload=db) are left to the database: add a node without that label, or change"
+    " workload=db) are reserved for the database: add a node without that label, or change"
     " --set {part}.nodeSelector...",
     r"anti-affinity": "no pod runs beside the database (database.podLabels): add a node",
     r"taint": "tolerate the taint with --set {part}.tolerations[0]...",
     r"Too many pods": "take fewer workers, or add nodes",
 }
 _PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
-"""What was in the way of a pod, or of a Job's pods, before these events is over."""
+"""Earlier problems of a pod, or of the pods of a Job, are over after these events."""
 _HICCUP = r"failed to sync \w+ cache: timed out"
-"""What a busy kubelet says before it tries again, with success."""
+"""Message of a busy kubelet, which then retries with success."""
 _EVENT_REMEDIES = {
     r"exceeded quota": "take fewer workers, ask for less (--set worker.resources...), or have the"
     " quota raised",
-    r"failed quota": "the namespace's quota wants resources to be named: --set"
+    r"failed quota": "the quota of the namespace requires resource limits: --set"
     " worker.resources.limits...",
-    r"violates PodSecurity": "what was added with --set or --values breaks the namespace's policy",
-    r"denied the request|admission": "the namespace's admission policy says why",
-    r"(secret|configmap) \"?[\w.-]+\"? not found": "make it in the run's namespace, or correct"
+    r"violates PodSecurity": "a value of --set or --values violates the policy of the namespace",
+    r"denied the request|admission": "see the admission policy of the namespace",
+    r"(secret|configmap) \"?[\w.-]+\"? not found": "create it in the run's namespace, or correct"
     " `..._from` in config.yaml",
     r"non-existent secret key": "correct `key` of `..._from` in config.yaml",
 }
 
 
 def name_of(pod: Object) -> str:
-    """Return what a pod is in the run: the collector, or a worker with its index."""
+    """Return the role of a pod: the collector, or a worker with its index."""
     labels = pod["metadata"].get("labels", {})
     if labels.get(_COMPONENT) == COLLECTOR:
         return COLLECTOR
@@ -76,7 +76,7 @@ def name_of(pod: Object) -> str:
 
 
 def is_collector(pod: Object) -> bool:
-    """Whether a pod is the collector's."""
+    """Whether a pod is the collector."""
     return name_of(pod) == COLLECTOR
 
 
@@ -86,12 +86,12 @@ def phase_of(pod: Object) -> str:
 
 
 def has_run(pod: Object) -> bool:
-    """Whether a pod's container has started, so that there is a log."""
+    """Whether the container of a pod has started, so that it has a log."""
     return any("waiting" not in c.get("state", {}) for c in _containers(pod))
 
 
 def waiting_for(pods: Sequence[Object], workers: int) -> str:
-    """Return in a line what is still waited for; nothing if every pod runs or has run."""
+    """Return what pods wait for, in one line; nothing if every pod runs or has run."""
     parts = []
     collectors = [pod for pod in pods if is_collector(pod)]
     wait = _wait_of(collectors[0]) if collectors else "its pod is being created"
@@ -108,7 +108,7 @@ def waiting_for(pods: Sequence[Object], workers: int) -> str:
 def symptoms(
     pods: Iterable[Object], events: Iterable[Object], *, workers_are_due: bool
 ) -> Iterator[Symptom]:
-    """Yield what is wrong, the gravest first; `workers_are_due` while none may be done yet."""
+    """Yield conditions, the gravest first; `workers_are_due` while no worker may have ended."""
     pods, events = list(pods), list(events)
     found = [symptom for pod in pods for symptom in _of_pod(pod, workers_are_due)]
     found += _of_waiting_for_nodes(pods, events)
@@ -154,7 +154,7 @@ def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: F
         return
     words = ": ".join(filter(None, (status.get("reason"), status.get("message"))))
     if phase_of(pod) == "Failed" and (words or not ended):
-        yield Symptom(key, f"{name} ({full}) failed: {words or 'the cluster does not say why'}")
+        yield Symptom(key, f"{name} ({full}) failed: {words or 'the cluster gives no reason'}")
         return
     for state in ended:
         if state.get("reason") == "OOMKilled":
@@ -168,7 +168,7 @@ def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: F
         elif state["exitCode"] != 0:
             yield Symptom(key, f"{name} ended with {_exit(state)}", _SHORT_S, full)
         elif not is_collector(pod) and workers_are_due:
-            yield Symptom(key, f"{name} ended before it took part in the run", _SHORT_S, full)
+            yield Symptom(key, f"{name} ended before it joined the run", _SHORT_S, full)
     yield from _of_waits(pod, key)
 
 
@@ -182,22 +182,22 @@ def _terminated(container: Object) -> Object:
 
 def _exit(state: Object) -> str:
     code = state["exitCode"]
-    told = f"exit code {code}"
+    text = f"exit code {code}"
     if code > 128:
-        told += f" (killed by signal {code - 128})"
+        text += f" (killed by signal {code - 128})"
     words = " ".join(str(state.get("message", "")).split())
-    return f"{told}: {words}" if words else told
+    return f"{text}: {words}" if words else text
 
 
 def _of_waiting_for_nodes(pods: Sequence[Object], events: Sequence[Object]) -> Iterator[Symptom]:
     grows = {e["involvedObject"]["name"] for e in events if e.get("reason") == "TriggeredScaleUp"}
     for pod in pods:
-        full, told = pod["metadata"]["name"], _unscheduled(pod)
-        if told is None or full in grows:  # the cluster adds a node for it
+        full, text = pod["metadata"]["name"], _unscheduled(pod)
+        if text is None or full in grows:  # the cluster is adding a node
             continue
         part = "collector" if is_collector(pod) else "worker"
-        remedy = _remedy(_SCHEDULING_REMEDIES, told).format(part=part)
-        cause = f"no node can take {name_of(pod)}: {told.strip().rstrip('.')}{remedy}"
+        remedy = _remedy(_SCHEDULING_REMEDIES, text).format(part=part)
+        cause = f"no node can take {name_of(pod)}: {text.strip().rstrip('.')}{remedy}"
         yield Symptom(f"pod {full} unscheduled", cause, _PATIENCE_S)
 
 
@@ -208,10 +208,10 @@ def _of_waits(pod: Object, key: str) -> Iterator[Symptom]:
         reason, message = waiting.get("reason", ""), waiting.get("message", "")
         words = f"{reason}: {message}".strip(": ")
         if reason in _IMAGE_WAITS:
-            # A first ErrImagePull may be a moment's trouble; the back-off after it says that
-            # it was tried again.
+            # A first ErrImagePull may be transient; the back-off after it means that a retry
+            # failed as well.
             patience_s = _PATIENCE_S if reason == "ErrImagePull" else 0.0
-            cause = f"the image {container['image']} cannot be had for {name}: {words}"
+            cause = f"cannot pull image {container['image']} for {name}: {words}"
             yield Symptom(f"{key} image", f"{cause}; {_IMAGE_REMEDY}", patience_s)
         elif reason in _START_WAITS:
             full = pod["metadata"]["name"]
@@ -222,7 +222,7 @@ def _of_waits(pod: Object, key: str) -> Iterator[Symptom]:
 
 
 def _of_events(events: Sequence[Object], pods: Mapping[str, Object]) -> Iterator[Symptom]:
-    """Yield what only events tell: pods that are not even created, volumes that do not mount."""
+    """Yield conditions that only events show: pods that are not created, volumes not mounted."""
     went_on: set[str] = set()
     for event in reversed(events):
         name, reason = event["involvedObject"]["name"], event.get("reason", "")
@@ -230,7 +230,7 @@ def _of_events(events: Sequence[Object], pods: Mapping[str, Object]) -> Iterator
             went_on.add(name)
         elif reason == "FailedCreate" and name not in went_on:
             made = sum(pod.startswith(name) for pod in pods)
-            key = f"event {name} {made}"  # anew with every pod that could be made
+            key = f"event {name} {made}"  # again with every pod that could be created
             cause = f"a {name.rpartition('-')[2]}'s pod cannot be created: {_words(event)}"
             yield Symptom(key, cause, _PATIENCE_S)
         elif reason in ("FailedMount", "FailedCreatePodSandBox") and name not in went_on:
@@ -241,7 +241,7 @@ def _of_events(events: Sequence[Object], pods: Mapping[str, Object]) -> Iterator
 
 
 def _is_being_created(pod: Object) -> bool:
-    """Whether a pod has a node, and its containers are not even waiting for their image."""
+    """Whether a pod has a node, and its containers do not wait for an image yet."""
     waits = [c.get("state", {}).get("waiting", {}).get("reason") for c in _containers(pod)]
     return phase_of(pod) == "Pending" and set(waits) <= {"ContainerCreating"}
 

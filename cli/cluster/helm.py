@@ -44,27 +44,27 @@ class Helm:
         return version
 
     def apply(self, release: str, labels: Mapping[str, str], values: Mapping[str, Any]) -> None:
-        """Install a release, or turn the one that is there into what the values say."""
+        """Install a release, or upgrade the existing one."""
         command = ["upgrade", "--install", release, str(CHART), "--history-max=1"]
         command.append("--labels=" + ",".join(f"{k}={v}" for k, v in labels.items()))
         self._with_values(command, values)
 
     def template(self, release: str, values: Mapping[str, Any]) -> str:
         """Return the manifests that would be applied; ConfigError if values are wrong."""
-        # Without a cluster helm guesses one, older than the chart takes.
+        # Without a cluster helm assumes an older version than the chart accepts.
         command = ["template", release, str(CHART), f"--kube-version={_OLDEST_KUBERNETES}"]
         try:
             return self._with_values(command, values)
-        except SetupError as error:  # no cluster was asked: it can only be the values
+        except SetupError as error:  # no cluster is involved: the values are wrong
             raise ConfigError(f"--values, --set: {error}") from error
 
     def uninstall(self, release: str) -> None:
-        """Remove a release and everything of it, if it is there."""
+        """Remove a release with all its objects, if it exists."""
         command = ["uninstall", release, "--ignore-not-found", "--no-hooks"]
         self._run([*command, f"--timeout={_TIMEOUT_S}s"])
 
     def _with_values(self, command: list[str], values: Mapping[str, Any]) -> str:
-        """Run a command with the user's values and ours; ours have the last word."""
+        """Run a command with the user's values and ours; ours take precedence."""
         own = {**values, **self._options.image_values()}
         with scratch_folder("values") as folder:
             file = folder / "values.json"
@@ -82,14 +82,14 @@ class Helm:
                 text=True,
                 check=False,
                 timeout=_TIMEOUT_S + 10,
-                start_new_session=True,  # Ctrl-C is the command line's to handle
+                start_new_session=True,  # the command line handles Ctrl-C
             )
         except subprocess.TimeoutExpired as error:
             raise SetupError(f"helm {command[0]} did not end within {error.timeout:.0f} s") from (
                 error
             )
         except OSError as error:
-            raise SetupError(f"helm cannot be run: {error.strerror or error}") from error
+            raise SetupError(f"cannot run helm: {error.strerror or error}") from error
         if done.returncode:
             words = done.stderr.strip().removeprefix("Error: ")
             raise SetupError(f"helm {command[0]}: {words}")

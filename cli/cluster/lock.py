@@ -1,6 +1,6 @@
 """One run at a time on one database: a ConfigMap in the namespace that names its holder.
 
-It carries the sweep's label, so that whatever removes the sweep removes the lock as well.
+It has the label of the sweep, so that removing the sweep removes the lock.
 """
 
 from types import TracebackType

@@ -1,4 +1,4 @@
-"""What the user says about the cluster and the chart."""
+"""The user's options for the cluster and the chart."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _RESERVED = ("run", "workers")
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """Where the pods go, and how the chart is changed; all of them are optional."""
+    """The cluster, the namespace, and changes of the chart; all are optional."""
 
     namespace: str | None = None
     kubeconfig: Path | None = None
@@ -26,7 +26,7 @@ class ClusterOptions:
     keep: bool = False
 
     def given(self) -> list[str]:
-        """Return the names of the options that were given, as they are written."""
+        """Return the names of the options that were given."""
         flags = {
             "--namespace": self.namespace,
             "--kubeconfig": self.kubeconfig,
@@ -39,17 +39,17 @@ class ClusterOptions:
         return [flag for flag, value in flags.items() if value]
 
     def problems(self) -> list[str]:
-        """Return what is wrong with them, a sentence each."""
-        found = [f"--values: {path}: there is no such file" for path in self.values
+        """Return what is wrong with the options, one sentence each."""
+        found = [f"--values: {path}: the file does not exist" for path in self.values
                  if not path.is_file()]  # fmt: skip
         if self.kubeconfig and not self.kubeconfig.is_file():
-            found.append(f"--kubeconfig: {self.kubeconfig}: there is no such file")
+            found.append(f"--kubeconfig: {self.kubeconfig}: the file does not exist")
         for word in self.sets:
             if not word.partition("=")[0] or "=" not in word:
                 found.append(f"--set: expected KEY=VALUE, got {word!r}")
             keys = [pair.partition("=")[0] for pair in re.split(r"(?<!\\),", word) if "=" in pair]
             found += [
-                f"--set: {key} is set by the command line itself, for every run"
+                f"--set: {key} is set by the command line for every run"
                 for key in keys
                 if re.split(r"[.\[]", key)[0] in _RESERVED
             ]
@@ -64,5 +64,5 @@ class ClusterOptions:
             return {}
         words = match.groupdict(default="")
         if words["digest"]:
-            words["tag"] = ""  # the digest says it all, and the chart takes one of them
+            words["tag"] = ""  # the digest is sufficient, and the chart accepts only one
         return {"image": words}

@@ -1,4 +1,4 @@
-"""Names, labels and values of a sweep's release: what the command line and the chart agree on."""
+"""Names, labels and values of the release of a sweep, shared with the chart."""
 
 import hashlib
 import platform
@@ -41,7 +41,7 @@ class Release:
         return f"{SWEEP}={self.sweep}"
 
     def labels(self, run_id: str) -> dict[str, str]:
-        """Return the labels of what the command line itself makes."""
+        """Return the labels of objects that the command line creates."""
         return {NAME: PROGRAM, SWEEP: self.sweep, RUN: run_id, OWNER: this_owner()}
 
     def credentials_name(self, run_id: str) -> str:
@@ -77,12 +77,12 @@ class Release:
 
 
 def this_owner() -> str:
-    """Return a label that names this process: its user and machine, and which process it is."""
+    """Return a label that identifies this process: user, machine, process."""
     return f"{_machine()}.{Owner.this()}"
 
 
 def is_abandoned(owner: str) -> bool:
-    """Whether a label names a process of this user and machine that is not alive any more."""
+    """Whether a label identifies a process of this user and machine that has ended."""
     machine, _, process = owner.partition(".")
     if machine != _machine():
         return False

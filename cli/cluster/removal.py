@@ -1,4 +1,4 @@
-"""Removing a sweep from the cluster, so that nothing of it is left."""
+"""Removes a sweep from the cluster completely."""
 
 import time
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from simulator.errors import SetupError
 
 _KINDS = ("jobs", "pods", "services", "configmaps", "secrets")
 _GRACE_S = 12.0
-"""A pod's own grace, and a moment."""
+"""The grace period of a pod, and a margin."""
 _FORCED_S = 10.0
 _POLL_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is there of one sweep."""
+    """The objects of one sweep."""
 
     sweep: str
     owner: str
@@ -27,7 +27,7 @@ class Found:
 
 
 def found_sweeps(cluster: Cluster) -> list[Found]:
-    """Return the sweeps of which there is anything in the namespace, oldest first."""
+    """Return the sweeps with objects in the namespace, oldest first."""
     by_sweep: dict[str, list[tuple[str, Object]]] = {}
     for kind in _KINDS:
         for item in cluster.objects(kind, EVERYTHING)[0]:
@@ -45,9 +45,9 @@ def found_sweeps(cluster: Cluster) -> list[Found]:
 
 
 def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
-    """Remove the release and everything else that carries the sweep's label; wait until it is gone.
+    """Remove the release and all objects with the sweep's label; wait until they are gone.
 
-    SetupError, with what is left, if something cannot be removed.
+    SetupError that lists what is left if something cannot be removed.
     """
     selector = f"{SWEEP}={sweep}"
     helm.uninstall(f"bench-{sweep}")
@@ -67,10 +67,10 @@ def remove(cluster: Cluster, helm: Helm, sweep: str) -> None:
             if forced:
                 names = ", ".join(f"{kind}/{item['metadata']['name']}" for kind, item in left)
                 raise SetupError(
-                    f"in namespace {cluster.namespace} this is still there: {names}; remove it"
-                    f" later with `{program()} cleanup --run {sweep}`"
+                    f"in namespace {cluster.namespace} these objects still exist: {names};"
+                    f" remove them later with `{program()} cleanup --run {sweep}`"
                 )
-            # A node that is gone never says that its pods have ended.
+            # A lost node never reports that its pods have ended.
             for kind, item in left:
                 if kind == "pods":
                     cluster.delete(kind, item["metadata"]["name"], grace_s=0)

@@ -1,4 +1,4 @@
-"""Threads that listen to the cluster and put what they hear into one queue."""
+"""Threads that watch the cluster and pass changes to one queue."""
 
 import queue
 import threading
@@ -14,21 +14,21 @@ _OVERLAP_S = 10
 
 @dataclass(frozen=True, slots=True)
 class PodChanged:
-    """A pod is there, or has changed."""
+    """A pod was added or has changed."""
 
     pod: Object
 
 
 @dataclass(frozen=True, slots=True)
 class PodGone:
-    """A pod is not there any more."""
+    """A pod is gone."""
 
     pod: Object
 
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """The cluster tells of something."""
+    """An event of the cluster."""
 
     event: Object
 
@@ -43,14 +43,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class LogEnded:
-    """The collector's log has ended: its container has, or its pod is gone."""
+    """The collector's log has ended, with its container or pod."""
 
     pod: str
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The cluster cannot be listened to."""
+    """The cluster cannot be watched."""
 
     cause: str
 
@@ -59,7 +59,7 @@ Heard = PodChanged | PodGone | Happened | Line | LogEnded | Trouble
 
 
 class Watcher:
-    """Listens to the pods of one sweep, to the events of its objects, and to collectors' logs.
+    """Watches the pods of one sweep, the events of its objects, and collectors' logs.
 
     The threads are daemons: they end with the process, or soon after `close`.
     """
@@ -73,30 +73,30 @@ class Watcher:
         self._followed: set[str] = set()
 
     def start(self) -> None:
-        """Begin to listen; what happens from now on is heard."""
+        """Start to watch, from now on."""
         version = self._cluster.present("events")
         for work in (self._watch_pods, lambda: self._watch_events(version)):
             threading.Thread(target=work, daemon=True).start()
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop watching."""
         self._closed.set()
 
     def next(self, limit_s: float) -> Heard | None:
-        """Return what was heard next, or None if there is nothing for a moment."""
+        """Return the next change, or None after a moment."""
         try:
             return self._heard.get(timeout=limit_s)
         except queue.Empty:
             return None
 
     def follow_log(self, pod: str) -> None:
-        """Begin to listen to a pod's log, once."""
+        """Follow a pod's log, once."""
         if pod not in self._followed:
             self._followed.add(pod)
             threading.Thread(target=self._read_log, args=(pod,), daemon=True).start()
 
     def forget_logs(self) -> None:
-        """Stop listening to logs."""
+        """Stop following logs."""
         self._followed.clear()
 
     def _watch_pods(self) -> None:
@@ -151,7 +151,7 @@ class Watcher:
                 for text in self._cluster.log(pod, since_s):
                     heard_at = time.monotonic()
                     self._heard.put(Line(pod, text))
-                # Its end is the container's end, or that of a connection: the pods tell which.
+                # The container or the connection has ended: the pods show which.
                 self._heard.put(LogEnded(pod))
             except NotFound:
                 self._heard.put(LogEnded(pod))

@@ -51,7 +51,7 @@ def _check_cluster(target: Target, options: ClusterOptions) -> None:
     version = cluster.version()
     _line("cluster", f"Kubernetes {version} at {cluster.server}, namespace {namespace}")
     _line("helm", Helm(options, namespace).version())
-    missing = cluster.missing_rights()
+    missing = cluster.missing_permissions()
     if missing:
         raise SetupError(
             f"permissions are missing in namespace {namespace}:\n  "

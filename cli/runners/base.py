@@ -1,4 +1,4 @@
-"""What every runner does: starts a collector and workers, yields the events, leaves nothing."""
+"""The contract of a runner: starts collector and workers, yields events, cleans up."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -14,11 +14,11 @@ class Runner(AbstractContextManager["Runner"], Protocol):
     def run(self, spec: RunSpec) -> Iterator[Event]:
         """Start the run and yield its events; the last is always an Outcome.
 
-        However it ends, and also when the iterator is closed early, nothing of it goes on.
+        However it ends, even if the iterator is closed early, no process or pod keeps running.
         """
 
     def facts(self) -> dict[str, str]:
-        """Return what the last run ran on, besides this machine, by name."""
+        """Return where the last run ran, apart from this machine, by name."""
 
     def logs(self) -> dict[str, str]:
-        """Return the last lines that the processes of the last run wrote, by process."""
+        """Return the last log lines of the last run, by process."""

@@ -32,17 +32,17 @@ from simulator.protocol.spec import RunSpec
 
 _POLL_S = 0.1
 _ITS_OWN_WORDS_S = 3.0
-"""How long the collector may take to tell itself what the cluster has told already."""
+"""Grace period for the collector to report a failure that the cluster already shows."""
 _TIDY_S = 12.0
 _UNREACHABLE_S = 60.0
 _LOGS = 4
-"""Of so many failed pods the last lines are kept."""
+"""Number of failed pods whose last log lines are kept."""
 APPEAR_S = 900.0
-"""Collector and workers may start on nodes that still have to pull the image."""
+"""Nodes may have to pull the image first."""
 
 
 class KubernetesRunner:
-    """A context: the release is there from the first run to the end of the sweep."""
+    """A context; the release exists from the first run to the end of the sweep."""
 
     def __init__(
         self,
@@ -77,19 +77,21 @@ class KubernetesRunner:
         self._watcher.close()
         if self._keep:
             self._lock.__exit__(None, None, None)
-            self._tell_how_to_look()
+            self._print_kept()
             return
         try:
             remove(self._cluster, self._helm, self._release.sweep)  # and the lock
         except Interrupted:
-            click.echo(f"not everything was removed; do it by: {self._cleanup()}", err=True)
+            click.echo(
+                f"not everything was removed; remove the rest with: {self._cleanup()}", err=True
+            )
             raise
 
     def _cleanup(self) -> str:
         namespace, sweep = self._cluster.namespace, self._release.sweep
         return f"{program()} cleanup -n {namespace} --run {sweep}"
 
-    def _tell_how_to_look(self) -> None:
+    def _print_kept(self) -> None:
         kubectl = " ".join(["kubectl", *self._cluster.flags, "-n", self._cluster.namespace])
         selector = self._release.selector
         click.echo(
@@ -128,7 +130,7 @@ class KubernetesRunner:
 
 
 class _Run:
-    """One run as the cluster shows it: its pods, the collector's events, and what is wrong."""
+    """One run: its pods, the collector's events, and failures that the cluster shows."""
 
     def __init__(self, spec: RunSpec, cluster: Cluster, watcher: Watcher) -> None:
         self._spec = spec
@@ -139,15 +141,15 @@ class _Run:
         self._happened: list[Object] = []
         self._first_seen: dict[str, float] = {}
         self._phase = "start"
-        self._told = ""
+        self._reported = ""
         self._heard_at = time.monotonic()
         self._reached_at = time.monotonic()
         self._trouble = ""
         self._cause = ""
         self._seemed_silent = False
-        """The cause is that nothing is heard of the collector: its own words refute it."""
+        """The cause is silence of the collector; an outcome that it still writes refutes it."""
         self._deadline: float | None = None
-        """When the run has to be over, because of a failure or an interruption."""
+        """When the run must be over, after a failure or an interruption."""
         self._asked_to_stop = False
         self._log_ended = False
         self._kept_logs: dict[str, str] = {}
@@ -155,7 +157,7 @@ class _Run:
     # --- the run -------------------------------------------------------------------------------
 
     def events(self, interrupts: Interrupts) -> Iterator[Event]:
-        """Yield the collector's events, and what pods wait for, to the outcome."""
+        """Yield the collector's events, and what pods wait for, up to the outcome."""
         while True:
             event = self._next() or self._wait()
             if isinstance(event, Outcome):
@@ -179,22 +181,22 @@ class _Run:
 
     def _wait(self) -> PhaseEvent | None:
         """Return what pods wait for, if that has changed."""
-        told = self._waiting()
-        if not told or told == self._told:
+        waits = self._waiting()
+        if not waits or waits == self._reported:
             return None
-        self._told = told
+        self._reported = waits
         return PhaseEvent(phase=self._phase)
 
     def _waiting(self) -> str:
         return waiting_for(list(self._pods.values()), len(self._spec.workers))
 
     def _with_waits(self, event: PhaseEvent) -> PhaseEvent:
-        """Return the event of a phase with what pods wait for meanwhile."""
+        """Return the phase event with what pods wait for."""
         words = filter(None, (event.detail, self._waiting()))
         return event.model_copy(update={"detail": "; ".join(words)})
 
     def _fail_of(self, cause: str) -> None:
-        """Give the collector a moment to tell it in its own words, and with what was done."""
+        """Give the collector a moment to report the failure and the progress itself."""
         if cause:
             self._cause = cause
             self._deadline = time.monotonic() + _ITS_OWN_WORDS_S
@@ -237,10 +239,10 @@ class _Run:
         for symptom in found:
             since = self._first_seen.setdefault(symptom.key, now)
             if now - since >= symptom.patience_s:
-                return self._told_with_log(symptom)
+                return self._with_log(symptom)
         return self._silence(now)
 
-    def _told_with_log(self, symptom: Symptom) -> str:
+    def _with_log(self, symptom: Symptom) -> str:
         if not symptom.pod:
             return symptom.cause
         tail = self._cluster.log_tail(symptom.pod, TAIL_LINES)
@@ -248,9 +250,9 @@ class _Run:
         return f"{symptom.cause}: {last[0]}" if last else symptom.cause
 
     def _silence(self, now: float) -> str:
-        """Return what a collector that says nothing, or a cluster that does not, comes to."""
+        """Return the failure of a silent collector or cluster, if there is one."""
         if self._trouble and now - self._reached_at > _UNREACHABLE_S:
-            return f"nothing was heard of the cluster for {_UNREACHABLE_S:.0f} s: {self._trouble}"
+            return f"no answer from the cluster for {_UNREACHABLE_S:.0f} s: {self._trouble}"
         collector = self._collector()
         if collector is None or phase_of(collector) == "Pending":
             self._heard_at = now
@@ -260,15 +262,15 @@ class _Run:
             lost = self._lost_node(collector)
             if lost or silent_s > _UNREACHABLE_S:
                 self._seemed_silent = True
-                return f"nothing was heard of the collector for {silent_s:.0f} s{lost}"
+                return f"no sign of life from the collector for {silent_s:.0f} s{lost}"
         if self._log_ended and phase_of(collector) in ("Succeeded", "Failed") and silent_s > 2:
             return "the collector ended before the run was over"
         return ""
 
     def _lost_node(self, pod: Object) -> str:
         node = pod["spec"].get("nodeName", "")
-        told = self._cluster.node_trouble(node) if node else ""
-        return f": its node {node} {told}" if told else ""
+        trouble = self._cluster.node_trouble(node) if node else ""
+        return f": its node {node} {trouble}" if trouble else ""
 
     # --- the end -------------------------------------------------------------------------------
 
@@ -276,7 +278,7 @@ class _Run:
         return next((pod for pod in self._pods.values() if is_collector(pod)), None)
 
     def image(self) -> str:
-        """Return the image that the collector runs: as it was asked for, and what the node took."""
+        """Return the collector's image: the requested name, and what the node runs."""
         pod = self._collector()
         if pod is None:
             return ""
@@ -290,7 +292,7 @@ class _Run:
         return pod is not None and phase_of(pod) == "Running" and not self._log_ended
 
     def _stop_collector(self) -> None:
-        """Have the collector's pod terminated: it then tells what was done, and ends."""
+        """Delete the collector's pod; it then reports the progress and ends."""
         if self._asked_to_stop:
             return
         self._asked_to_stop = True
@@ -302,7 +304,7 @@ class _Run:
             self._deadline = time.monotonic()
 
     def _judged(self, outcome: Outcome, interrupts: Interrupts) -> Outcome:
-        """Put in what only the cluster knows: why the collector was stopped, where a worker was."""
+        """Add what only the cluster knows: why the collector was stopped, a worker's node."""
         if outcome.status == "interrupted" and not interrupts.requested:
             cause = self._cause or (
                 "the collector was stopped from outside: its pod was deleted or evicted"
@@ -317,11 +319,11 @@ class _Run:
         return outcome
 
     def _explained(self, cause: str) -> str:
-        """Return a collector's cause with what the cluster knows of the worker it names."""
+        """Return the collector's cause with what the cluster shows about the worker."""
         if self._cause and self._cause not in cause and not self._seemed_silent:
             return f"{self._cause} (the collector: {cause})"
         for pod in self._pods.values():
-            if not is_collector(pod) and cause.startswith(f"{name_of(pod)} has not been heard"):
+            if not is_collector(pod) and cause.startswith(f"{name_of(pod)} has been silent"):
                 return cause + (self._lost_node(pod) or self._where(pod))
         return cause
 
@@ -337,7 +339,7 @@ class _Run:
         return Outcome(status="failed", cause=self._cause, exit_code=1, touched=touched)
 
     def _keep_logs(self) -> None:
-        """Read the logs now: a little later the pods are gone."""
+        """Read the logs now, before the pods are gone."""
         failed = [pod for pod in self._pods.values() if phase_of(pod) == "Failed"]
         for pod in failed[:_LOGS]:
             tail = self._cluster.log_tail(pod["metadata"]["name"], TAIL_LINES)

@@ -21,7 +21,7 @@ _END_S = 3.0
 
 
 class LocalRunner:
-    """Each run is a collector and its workers, ended with the run and with this process."""
+    """Each run is a collector and workers, which end with the run or with this process."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class LocalRunner:
         self._lock.__exit__(kind, error, traceback)
 
     def facts(self) -> dict[str, str]:
-        """Return nothing: all of it ran on this machine."""
+        """Return nothing: everything ran on this machine."""
         return {}
 
     def logs(self) -> dict[str, str]:
-        """Return the last lines that the processes of the last run wrote."""
+        """Return the last log lines of the last run."""
         return self._logs
 
     def run(self, spec: RunSpec) -> Iterator[Event]:
@@ -63,7 +63,7 @@ class LocalRunner:
             write_private(folder / "spec.json", spec.model_dump_json())
             write_secrets(folder / "secrets", token_urlsafe(32), self._secrets)
             with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
-                # The socket listens before the collector runs, so that all start side by side.
+                # The socket listens before the collector runs, so that all start in parallel.
                 port = listener.getsockname()[1]
                 fd = listener.fileno()
                 processes.start("collector", ["collector", f"--fd={fd}"], keep_fd=fd)
@@ -78,7 +78,7 @@ class LocalRunner:
         while True:
             event = processes.next_event()
             if isinstance(event, PhaseEvent) and event.phase in ("insert", "query"):
-                # Everybody has read them; a killed command line cannot leave them behind.
+                # All processes have read the secrets; a killed command line leaves none behind.
                 shutil.rmtree(folder / "secrets", ignore_errors=True)
             if isinstance(event, Outcome):
                 processes.wait(_END_S)
@@ -92,7 +92,7 @@ class LocalRunner:
                 processes.ask_to_stop()
             lost = processes.lost_collector()
             if deadline and (lost or time.monotonic() > deadline):
-                # It had not begun to listen to signals, or does not get round to it.
+                # It does not handle signals yet, or is stuck.
                 self._logs = processes.logs()
                 yield Outcome(
                     status="interrupted", cause="stopped by the user", exit_code=130, touched=True
@@ -102,4 +102,4 @@ class LocalRunner:
                 self._logs = processes.logs()
                 yield Outcome(status="failed", cause=lost, exit_code=1, touched=True)
                 return
-            processes.tell_of_lost_workers()
+            processes.report_lost_workers()

@@ -1,4 +1,4 @@
-"""The processes of one local run: started, listened to, and ended, whatever happens."""
+"""The processes of one local run: start, events, and the end in every case."""
 
 import os
 import queue
@@ -15,21 +15,21 @@ from cli.runners.stream import TAIL_LINES, EventStream
 from simulator.protocol.messages import Event
 
 _POLL_S = 0.05
-# A worker frees and takes the same few MB for every block. By default glibc gives such memory back
-# to the system each time, and the page faults make encoding up to four times slower.
+# A worker allocates the same few MB for every block. By default glibc returns them to the system
+# each time, and the page faults make encoding up to four times slower.
 _MEMORY_SETTINGS = {"MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_MMAP_THRESHOLD_": "67108864"}
 _ROOT = Path(__file__).resolve().parents[2]
 
 
 class Processes:
-    """The processes of one run. Leaving the context ends whatever still runs."""
+    """The processes of one run. Leaving the context ends them all."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._stream = EventStream()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._reader: threading.Thread | None = None
 
     def __enter__(self) -> Self:
@@ -47,7 +47,7 @@ class Processes:
                         pipe.close()
 
     def start(self, name: str, role: list[str], keep_fd: int | None = None) -> None:
-        """Start a process whose standard input is a pipe from here: it ends when that closes."""
+        """Start a process that ends when its standard input, a pipe from here, closes."""
         files = [f"--spec={self._folder / 'spec.json'}", f"--secrets={self._folder / 'secrets'}"]
         command = [sys.executable, "-P", "-m", "simulator", *role, *files, "--parent-pipe"]
         is_collector = name == "collector"
@@ -59,7 +59,7 @@ class Processes:
                 stderr=log,
                 env={**os.environ, **_MEMORY_SETTINGS, "PYTHONPATH": _python_path()},
                 pass_fds=() if keep_fd is None else (keep_fd,),
-                start_new_session=True,  # Ctrl-C is the command line's to handle
+                start_new_session=True,  # the command line handles Ctrl-C
             )
         self._running[name] = process
         if is_collector:
@@ -72,7 +72,7 @@ class Processes:
             self._lines.put(line)
 
     def next_event(self) -> Event | None:
-        """Return the collector's next event, or None if there is none for a moment."""
+        """Return the next event of the collector, or None after a moment."""
         try:
             line = self._lines.get(timeout=_POLL_S).decode(errors="replace")
         except queue.Empty:
@@ -80,27 +80,27 @@ class Processes:
         return self._stream.take(line)
 
     def ask_to_stop(self) -> None:
-        """Ask the collector to end the run and say what was done."""
+        """Ask the collector to end the run and to report the progress."""
         collector = self._running["collector"]
         if collector.poll() is None:
             collector.send_signal(signal.SIGTERM)
 
     def lost_collector(self) -> str:
-        """Return why there is no collector any more, or nothing while there is."""
+        """Return why the collector has ended, or nothing while it runs."""
         code = self._running["collector"].poll()
         if code is None:
             return ""
         if (self._reader and self._reader.is_alive()) or not self._lines.empty():
-            return ""  # it wrote events before its end
-        return f"the collector {_ended(code)} before the run was over{self._said('collector')}"
+            return ""  # read the events that it wrote before it ended
+        return f"the collector {_ended(code)} before the run was over{self._last_line('collector')}"
 
-    def tell_of_lost_workers(self) -> None:
-        """Tell the collector of workers that ended by themselves; it would notice much later."""
+    def report_lost_workers(self) -> None:
+        """Report workers that have ended to the collector, which would notice much later."""
         for name, process in self._running.items():
             code = process.poll()
-            if name != "collector" and code and name not in self._told:
-                self._told.add(name)
-                cause = f"{name.replace('-', ' ')} {_ended(code)}{self._said(name)}"
+            if name != "collector" and code and name not in self._reported:
+                self._reported.add(name)
+                cause = f"{name.replace('-', ' ')} {_ended(code)}{self._last_line(name)}"
                 self._write_to_collector(cause)
 
     def _write_to_collector(self, cause: str) -> None:
@@ -110,10 +110,10 @@ class Processes:
             pipe.write(" ".join(cause.split()).encode() + b"\n")
             pipe.flush()
         except BrokenPipeError:
-            pass  # the collector is gone as well, which the next look at it tells
+            pass  # the collector is gone as well; the next poll finds that
 
     def wait(self, limit_s: float) -> None:
-        """Wait a moment for the processes to end by themselves."""
+        """Wait a moment for the processes to end."""
         deadline = time.monotonic() + limit_s
         for process in self._running.values():
             try:
@@ -132,7 +132,7 @@ class Processes:
             lines += self._stream.log
         return "\n".join(lines[-TAIL_LINES:])
 
-    def _said(self, name: str) -> str:
+    def _last_line(self, name: str) -> str:
         last = self._tail(name).splitlines()[-1:]
         return f": {last[0]}" if last else ""
 

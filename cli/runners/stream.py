@@ -1,26 +1,27 @@
-"""From the collector's lines to events: each once, and the workers' reports put into the outcome.
+"""Parses the collector's lines: each event once, the workers' reports within the outcome.
 
-A runner may read a line twice, since a broken stream is read again from an earlier place.
+A runner may read a line twice, because a broken stream is read again from an earlier line.
 """
 
 from collections import deque
 
+from simulator.errors import counted
 from simulator.protocol.messages import Event, Outcome, ReportEvent, WorkerReport, parse_event
 
 TAIL_LINES = 20
 
 
 class EventStream:
-    """The events of one run, as they come line by line."""
+    """The event stream of one run."""
 
     def __init__(self) -> None:
         self._last = 0
         self._reports: list[WorkerReport] = []
         self.log: deque[str] = deque(maxlen=TAIL_LINES)
-        """The last lines that were no events."""
+        """The last lines that are not events."""
 
     def take(self, line: str) -> Event | None:
-        """Return the event of a line, if it is a new one for the command line to see."""
+        """Return the event of a line, if it is new."""
         try:
             number, event = parse_event(line)
         except ValueError:
@@ -43,5 +44,5 @@ class EventStream:
         lost = outcome.reports - len(self._reports)
         if not lost or outcome.status != "done":
             return complete
-        cause = f"the reports of {lost} workers were lost on the way from the collector's log"
+        cause = f"the collector's log lacks the reports of {counted(lost, 'worker')}"
         return complete.model_copy(update={"status": "failed", "cause": cause, "exit_code": 1})

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from cli.cluster.rights import RIGHTS
+from cli.cluster.permissions import PERMISSIONS
 from tests.chart.harness import CHART
 
 FILES = ("rbac.yaml", "rbac-nodes.yaml")
@@ -25,7 +25,9 @@ def granted(role):
 def test_the_role_grants_what_check_asks_for_and_the_network_policy():
     role, _ = documents("rbac.yaml")
 
-    needed = {(right.group, right.resource): set(right.verbs) for right in RIGHTS}
+    needed = {
+        (permission.group, permission.resource): set(permission.verbs) for permission in PERMISSIONS
+    }
     policies = ("networking.k8s.io", "networkpolicies")
     assert granted(role) == {**needed, policies: needed["batch", "jobs"]}
 

@@ -124,21 +124,21 @@ def test_pickles_and_lines_say_the_same(graphite, open_graphite):
 
 @SERVER
 @pytest.mark.parametrize(
-    ("odd", "told"),
+    ("odd", "reported"),
     [
         ({"odd_ms": 1}, "is not a whole second, .*--tick-ms 1000 and a --start-time"),
         ({"ago_s": -60}, r"is in the future, .*use a --start-time"),
         ({"ago_s": 7 * HOUR_S}, r"is longer ago than retention_s=21600"),
     ],
 )
-def test_times_that_it_cannot_hold_or_tell_are_refused(graphite, odd, told):
+def test_times_that_it_cannot_hold_or_show_are_refused(graphite, odd, reported):
     graphite.create([TABLE], 10)
-    with graphite.connect() as session, pytest.raises(UnstorableError, match=told):
+    with graphite.connect() as session, pytest.raises(UnstorableError, match=reported):
         encoded(session, readings(**odd))
 
 
 @SERVER
-def test_a_table_made_anew_has_none_of_the_old_rows(graphite):
+def test_a_table_made_again_has_none_of_the_old_rows(graphite):
     for rows in (50, 30):
         graphite.drop([TABLE])
         graphite.create([TABLE], 10)

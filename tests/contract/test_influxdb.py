@@ -62,7 +62,7 @@ def stored(database):
 def test_the_published_queries_read_as_published():
     database = Influxdb(InfluxOptions(url="http://h"))
     queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
-    told = {name: database.render(query).text for name, query in queries.items()}
+    reported = {name: database.render(query).text for name, query in queries.items()}
     read = (
         'from(bucket: "benchmark_events") |> range(start: 1677-09-21T00:12:43.145224194Z, '
         "stop: 2262-04-11T23:47:16.854775807Z) |> filter(fn: (r) => "
@@ -70,7 +70,7 @@ def test_the_published_queries_read_as_published():
     )
     temperature = f'{read}"temperature")'
     by_device = f'{temperature} |> group(columns: ["device_id"])'
-    assert told == {
+    assert reported == {
         "count-events": f'{read}"sequence_number") |> group() |> count() |> yield(name: "count")',
         "temperature-min-max": f"{temperature} |> group() |> max() "
         '|> yield(name: "max_temperature")\n'
@@ -90,13 +90,13 @@ def test_the_published_queries_read_as_published():
 def test_the_published_queries_in_influxql():
     database = Influxdb1(Influx1Options(url="http://h", prefix="b_"))
     queries = Iot(Iot.params_model(), 1, 0).queries([EVENTS])
-    told = {name: database.render(query).text for name, query in queries.items()}
+    reported = {name: database.render(query).text for name, query in queries.items()}
     source = 'FROM "b_events".."events"'
     highest, mean, lowest = (
         f'{called}("temperature") AS "{label}_temperature"'
         for called, label in (("max", "max"), ("mean", "avg"), ("min", "min"))
     )
-    assert told == {
+    assert reported == {
         "count-events": f'SELECT count("sequence_number") AS "count" {source}',
         "temperature-min-max": f"SELECT {highest}, {lowest} {source}",
         "temperature-stats": f"SELECT {highest}, {mean}, {lowest} {source}",
@@ -144,7 +144,7 @@ def test_flux_too_may_be_a_targets_own(open_influxdb):
 
 
 @BOTH
-def test_a_query_that_the_server_refuses_is_told_in_its_words(open_influxdb):
+def test_a_query_that_the_server_refuses_is_reported_in_its_words(open_influxdb):
     with (
         in_influxql(open_influxdb).connect() as session,
         pytest.raises(Refused, match=r"400: .*found nonsense, expected SELECT"),
@@ -153,7 +153,7 @@ def test_a_query_that_the_server_refuses_is_told_in_its_words(open_influxdb):
 
 
 @ONLY_2
-def test_flux_that_the_server_refuses_is_told_in_its_words(open_influxdb):
+def test_flux_that_the_server_refuses_is_reported_in_its_words(open_influxdb):
     with (
         open_influxdb().connect() as session,
         pytest.raises(Refused, match=r"400: .*undefined identifier nonsense"),
@@ -222,9 +222,9 @@ def test_a_batch_of_which_rows_are_refused_is_no_success(open_influxdb, conflict
             session.send(encoded(session, conflicting(conflicts)))
         assert session.classify(caught.value) is meaning
         assert session.alive
-    told = database.explain(caught.value)
-    assert "field type conflict" in told
-    assert "run with --clean" in told
+    reported = database.explain(caught.value)
+    assert "field type conflict" in reported
+    assert "run with --clean" in reported
     assert stored(database) == 10 - conflicts
 
 
@@ -294,9 +294,9 @@ def test_a_session_writes_while_another_asks(open_influxdb):
 
 @ONLY_2
 def test_a_wrong_token(open_influxdb):
-    for told in refusal(open_influxdb(token="swordfish")):
-        assert "401: unauthorized access; check the credentials" in told
-        assert "swordfish" not in told
+    for reported in refusal(open_influxdb(token="swordfish")):
+        assert "401: unauthorized access; check the credentials" in reported
+        assert "swordfish" not in reported
 
 
 @ONLY_2
@@ -307,22 +307,22 @@ def test_a_token_that_is_missing_is_named_before_anything_starts(open_influxdb):
 
 @ONLY_2
 def test_an_unknown_organization(open_influxdb):
-    for told in refusal(open_influxdb(org="nowhere")):
-        assert 'organization name "nowhere" not found; name another in org' in told
+    for reported in refusal(open_influxdb(org="nowhere")):
+        assert 'organization name "nowhere" not found; name another in org' in reported
 
 
 @ONLY_1
 def test_a_wrong_password(open_influxdb):
-    for told in refusal(open_influxdb(password="swordfish")):
-        assert "401: authorization failed; check the credentials" in told
-        assert "swordfish" not in told
+    for reported in refusal(open_influxdb(password="swordfish")):
+        assert "401: authorization failed; check the credentials" in reported
+        assert "swordfish" not in reported
 
 
 @BOTH
 def test_a_server_that_is_not_there(open_influxdb):
     port = free_port()
-    for told in refusal(open_influxdb(url=f"http://127.0.0.1:{port}")):
-        assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in told
+    for reported in refusal(open_influxdb(url=f"http://127.0.0.1:{port}")):
+        assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in reported
 
 
 @BOTH

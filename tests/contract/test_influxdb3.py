@@ -1,4 +1,4 @@
-"""InfluxDB 3 by the vendor's documentation: no real server could be had for these tests.
+"""InfluxDB 3 by the vendor's documentation: no real server could be found for these tests.
 
 A web server answers as https://docs.influxdata.com/influxdb3/core/api/ describes it, and what the
 module asks is compared with what is documented.
@@ -153,7 +153,7 @@ COUNT = (Aggregate(Function.COUNT),)
 
 
 @pytest.mark.parametrize(
-    ("query", "sql", "told"),
+    ("query", "sql", "reported"),
     [
         (
             AggregateQuery(TABLE, COUNT),
@@ -205,9 +205,11 @@ COUNT = (Aggregate(Function.COUNT),)
         ),
     ],
 )
-def test_queries_are_sql_about_the_table_as_it_is_stored(server, open_influxdb3, query, sql, told):
+def test_queries_are_sql_about_the_table_as_it_is_stored(
+    server, open_influxdb3, query, sql, reported
+):
     database = open_influxdb3()
-    server.rows, found = told
+    server.rows, found = reported
     statement = database.render(query)
     with database.connect() as session:
         assert answer(statement.outputs, session.run(statement)).rows == found
@@ -231,7 +233,7 @@ def test_it_says_what_it_does_not_know(open_influxdb3):
     assert open_influxdb3().size_bytes([TABLE]) is None
 
 
-def test_a_wrong_token_is_told_and_not_shown(open_influxdb3):
+def test_a_wrong_token_is_reported_and_not_shown(open_influxdb3):
     with pytest.raises(SetupError, match=r"401: .*; check the credentials") as caught:
         open_influxdb3(token="swordfish").connect()
     assert "swordfish" not in str(caught.value)

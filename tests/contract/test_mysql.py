@@ -328,7 +328,7 @@ def wait_until(condition):
     deadline = time.monotonic() + 20
     while not condition():
         assert time.monotonic() < deadline, "it did not become true"
-        time.sleep(0.2)  # innodb_trx is made anew only for those who ask this seldom
+        time.sleep(0.2)  # innodb_trx is made again only for those who ask this seldom
 
 
 def state_of(database, number):

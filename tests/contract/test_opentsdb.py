@@ -186,7 +186,7 @@ def test_an_answer_that_counts_fewer_points_than_were_sent_is_no_success():
     ],
 )
 def test_what_the_servers_words_about_a_point_mean(words, meaning):
-    """Recorded by the vendor's documentation: these cannot be had from a server that works."""
+    """Recorded by the vendor's documentation: these cannot be found from a server that works."""
     reply = f'{{"success": 0, "failed": 1, "errors": [{{"error": "{words}"}}]}}'.encode()
 
     def answer(request):

@@ -111,15 +111,15 @@ def test_parts_are_added_up_by_the_server():
 
 
 @pytest.mark.parametrize(
-    ("edges", "told"),
+    ("edges", "reported"),
     [
         ({"bucket": 60_000, "since": 1}, "must begin and end with a bucket"),
         ({"bucket": 60_000, "until": 60_001}, "must begin and end with a bucket"),
     ],
 )
-def test_what_no_window_is_is_not_asked(edges, told):
+def test_what_no_window_is_is_not_asked(edges, reported):
     database = VictoriaMetrics(VictoriaMetricsOptions(url="http://h"))
-    with pytest.raises(Unsupported, match=told):
+    with pytest.raises(Unsupported, match=reported):
         database.render(AggregateQuery(TABLE, (Aggregate(Function.COUNT),), **edges))
 
 
@@ -257,19 +257,19 @@ def test_a_float_that_might_be_rounded_is_refused(decimals, value):
 
 
 @pytest.mark.parametrize(
-    ("instant", "told"),
+    ("instant", "reported"),
     [
         (START_MS - 80 * 365 * 86_400_000, "-retentionPeriod"),
         (-1, "-retentionPeriod"),
         (2**53, "-futureRetention"),
     ],
 )
-def test_a_row_that_the_server_would_drop_without_a_word_is_refused(instant, told):
+def test_a_row_that_the_server_would_drop_without_a_word_is_refused(instant, reported):
     with Web(lambda _: Response(200, PAGE % b"1M")) as web:
         database = VictoriaMetrics(VictoriaMetricsOptions(url=web.url))
         batch = readings(1)
         batch.data["timestamp"].array[:] = instant
-        with database.connect() as session, pytest.raises(UnstorableError, match=told):
+        with database.connect() as session, pytest.raises(UnstorableError, match=reported):
             encoded(session, batch)
 
 
@@ -353,10 +353,10 @@ def test_an_acknowledged_row_can_be_found_once_settled(victoria):
         session.send(encoded(session, readings(1000)))
     victoria.settle([TABLE])
     assert stored(victoria) == 1000
-    told = victoria.describe()
-    assert told.durable is False
-    assert "within 5s (-inmemoryDataFlushInterval)" in told.durability
-    assert told.settings["retentionPeriod"] == "100y"
+    reported = victoria.describe()
+    assert reported.durable is False
+    assert "within 5s (-inmemoryDataFlushInterval)" in reported.durability
+    assert reported.settings["retentionPeriod"] == "100y"
 
 
 @SERVER
@@ -447,7 +447,7 @@ def test_the_dummy_that_answers_influxql_is_never_asked(victoria):
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "reported"),
     [
         ({"precisionBits": "20"}, "-precisionBits=20"),
         ({"dedup__minScrapeInterval": "1ms"}, "-dedup.minScrapeInterval=1ms"),
@@ -455,10 +455,10 @@ def test_the_dummy_that_answers_influxql_is_never_asked(victoria):
 )
 @SERVER
 @pytest.mark.usefixtures("server")
-def test_a_server_that_changes_rows_is_refused(settings, told):
+def test_a_server_that_changes_rows_is_refused(settings, reported):
     with Server(**settings) as other:
         database = VictoriaMetrics(VictoriaMetricsOptions(**other.options("t")))
-        with pytest.raises(SetupError, match=told):
+        with pytest.raises(SetupError, match=reported):
             database.create([TABLE], 10)
 
 

@@ -69,7 +69,12 @@ class Cause:
 CAUSES = {
     "an image that is nowhere": Cause(
         ("--image=127.0.0.1:1/nosuch/image:1",),
-        ("127.0.0.1:1/nosuch/image:1 cannot be had", "connection refused", "make image", "--image"),
+        (
+            "cannot pull image 127.0.0.1:1/nosuch/image:1",
+            "connection refused",
+            "make image",
+            "--image",
+        ),
     ),
     "a worker larger than any node": Cause(
         ("--set=worker.resources.requests.cpu=100", "--set=worker.resources.limits.cpu=100"),

@@ -123,7 +123,7 @@ def test_workers_that_end_early_are_named(crowd: ClusterLine) -> None:
     began = time.monotonic()
     watched = started(crowd)
     assert watched.ended(within_s=120) == 1
-    assert "ended before it took part in the run" in crowd.result()["cause"]
+    assert "ended before it joined the run" in crowd.result()["cause"]
     assert time.monotonic() - began < 90
     assert watched.silence_s < 45  # 9 s on an idle machine
     assert watched.peak_bytes < MOST_MEMORY_BYTES

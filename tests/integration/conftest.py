@@ -19,7 +19,7 @@ from tests import ROOT
 
 @dataclass
 class Finished:
-    """What came of a command."""
+    """The outcome of a command."""
 
     code: int
     out: str

@@ -158,21 +158,21 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_told_before_anything_starts(
+def test_bad_input_is_reported_before_anything_starts(
     cli: CommandLine, sensors: Path, case: str
 ) -> None:
-    arguments, told = BAD[case]
+    arguments, reported = BAD[case]
     done = cli.run("insert", *SQLITE, f"--data={sensors}", *arguments)
 
     assert done.code == 2
     assert done.out == ""
-    assert [word for word in told if word not in done.err] == []
+    assert [word for word in reported if word not in done.err] == []
     assert cli.results() == []
     assert cli.leftovers() == []
     assert not (cli.folder / "bench.db").exists()
 
 
-def test_a_mistake_in_the_middle_is_told_with_its_row(cli: CommandLine) -> None:
+def test_a_mistake_in_the_middle_is_reported_with_its_row(cli: CommandLine) -> None:
     path = cli.folder / "long.csv"
     bar = "2024-01-02 09:30:00,1.25\n"
     path.write_text("at,price\n" + 300_000 * bar + "2024-01-02 09:31:00,cheap\n" + 9 * bar)

@@ -15,7 +15,7 @@ PAIRS = [(server, target) for server, cls in SERVERS.items() for target in cls.t
 
 
 def arguments(target: str) -> list[str]:
-    """What insert has to be told because of the database."""
+    """What insert has to be reported because of the database."""
     if target == "graphite":  # whole seconds of the past; the tests' server keeps those of 6 hours
         start = datetime.now(UTC) - timedelta(hours=2)
         return ["--tick-ms=1000", f"--start-time={start:%Y-%m-%dT%H:%M:%S}", "--num-inserts=500"]

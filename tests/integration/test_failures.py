@@ -133,7 +133,7 @@ def test_a_terminated_command_line_tidies_up(cli: CommandLine, eventually: Wait)
     assert cli.leftovers() == []
 
 
-def test_a_table_in_the_way_is_told_in_the_databases_words(cli: CommandLine) -> None:
+def test_a_table_in_the_way_is_reported_in_the_databases_words(cli: CommandLine) -> None:
     cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
     for file in cli.output.glob("*.json"):
         file.unlink()
@@ -227,18 +227,18 @@ BAD_INPUT = {
 
 
 @pytest.mark.parametrize("case", BAD_INPUT)
-def test_bad_input_is_told_before_anything_starts(cli: CommandLine, case: str) -> None:
-    arguments, told = BAD_INPUT[case]
+def test_bad_input_is_reported_before_anything_starts(cli: CommandLine, case: str) -> None:
+    arguments, reported = BAD_INPUT[case]
     done = cli.run("insert", *arguments)
 
     assert done.code == 2
     assert done.out == ""
-    assert [words for words in told if words not in done.err] == []
+    assert [words for words in reported if words not in done.err] == []
     assert not cli.output.exists()
     assert cli.leftovers() == []
 
 
-def test_options_that_query_does_not_take_are_told(cli: CommandLine) -> None:
+def test_options_that_query_does_not_take_are_reported(cli: CommandLine) -> None:
     cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
     several = cli.run("query", *SQLITE, "--workers=1,2")
     none = cli.run("query", *SQLITE, "--queries=")
@@ -267,15 +267,15 @@ BAD_CONFIG = {
 
 
 @pytest.mark.parametrize("case", BAD_CONFIG)
-def test_a_bad_configuration_is_told_with_its_file(cli: CommandLine, case: str) -> None:
-    content, told = BAD_CONFIG[case]
+def test_a_bad_configuration_is_reported_with_its_file(cli: CommandLine, case: str) -> None:
+    content, reported = BAD_CONFIG[case]
     cli.config = cli.folder / "own.yaml"
     if content is not None:
         cli.config.write_text(content)
     done = cli.run("insert", "--target=a")
 
     assert done.code == 2
-    assert told in done.err
+    assert reported in done.err
     assert "own.yaml" in done.err
 
 
@@ -346,7 +346,7 @@ def test_a_second_run_on_the_same_file_is_refused_and_named(
     assert cli.leftovers() == []
 
 
-def test_a_missing_driver_is_told_before_anything_starts(cli: CommandLine) -> None:
+def test_a_missing_driver_is_reported_before_anything_starts(cli: CommandLine) -> None:
     (cli.folder / "mine.py").write_text(
         "from simulator.modules.null import Null\n\n\nclass Mine(Null):\n    name = 'mine'\n\n"
         "    def connect(self):\n        import no_such_driver\n"
@@ -363,7 +363,7 @@ def test_a_missing_driver_is_told_before_anything_starts(cli: CommandLine) -> No
     assert not cli.output.exists()
 
 
-def test_a_missing_helm_is_told_before_anything_starts(cli: CommandLine) -> None:
+def test_a_missing_helm_is_reported_before_anything_starts(cli: CommandLine) -> None:
     cli.environment["PATH"] = "/nowhere"
     done = cli.run("insert", "--target=postgresql")
 
@@ -372,7 +372,7 @@ def test_a_missing_helm_is_told_before_anything_starts(cli: CommandLine) -> None
     assert not cli.output.exists()
 
 
-def test_a_server_that_is_not_reached_is_told_as_such(cli: CommandLine) -> None:
+def test_a_server_that_is_not_reached_is_reported_as_such(cli: CommandLine) -> None:
     cli.config = cli.folder / "config.yaml"
     cli.config.write_text(
         "targets:\n  pg:\n    module: postgres\n    runner: local\n"

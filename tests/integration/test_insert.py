@@ -245,7 +245,7 @@ def test_null_is_not_verified_and_says_so(cli: CommandLine) -> None:
     assert asked.code == 4
 
 
-def test_targets_and_check_tell_what_there_is(cli: CommandLine) -> None:
+def test_targets_and_check_show_what_there_is(cli: CommandLine) -> None:
     listed = cli.run("targets", "--format=json")
     checked = cli.run("check", "--target=sqlite", "--extra-option=path=bench.db")
 

@@ -101,7 +101,7 @@ def test_the_password_is_nowhere(pg: CommandLine, server: Postgres) -> None:
     assert "password=***" in written
 
 
-def test_no_server_a_wrong_password_and_missing_rights_are_named_in_seconds(
+def test_no_server_a_wrong_password_and_missing_permissions_are_named_in_seconds(
     pg: CommandLine, server: Postgres, server_database: str
 ) -> None:
     def refused(reach: str) -> str:
@@ -193,7 +193,7 @@ def test_a_killed_worker_leaves_no_connection_behind(
     assert pg.leftovers() == []
 
 
-def test_a_table_in_the_way_is_told_in_the_servers_words(
+def test_a_table_in_the_way_is_reported_in_the_servers_words(
     pg: CommandLine, server: Postgres, server_database: str
 ) -> None:
     server.execute("CREATE TABLE events (x int)", database=server_database)

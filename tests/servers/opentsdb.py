@@ -48,7 +48,7 @@ class OpenTsdb(Server):
         """Take settings of the TSD, as in `tsd_storage_fix_duplicates="false"`."""
         super().__init__()
         self._settings = {name.replace("_", ".", 2): value for name, value in settings.items()}
-        self._told = 0
+        self._reported = 0
 
     @classmethod
     def build(cls, folder: Path) -> None:
@@ -126,7 +126,7 @@ class OpenTsdb(Server):
 
     def programs(self) -> Iterator[list[Program]]:
         log = self.log("hbase")
-        self._told = log.stat().st_size if log.exists() else 0
+        self._reported = log.stat().st_size if log.exists() else 0
         command = [*self._java("512m", "hbase"), "org.apache.hadoop.hbase.master.HMaster", "start"]
         yield [Program("hbase", command, self._hbase_is_ready)]
         made = self.folder / "tables-made"
@@ -149,7 +149,7 @@ class OpenTsdb(Server):
     def _hbase_is_ready(self) -> None:
         """Raise unless the log contains the line after the last start."""
         with self.log("hbase").open("rb") as log:
-            log.seek(self._told)
+            log.seek(self._reported)
             if _READY not in log.read():
                 raise RuntimeError("the master is not ready")
 

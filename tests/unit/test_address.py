@@ -1,4 +1,4 @@
-"""Addresses: the same for targets that write to the same tables, whoever connects."""
+"""Addresses: the same for targets that write to the same tables, anyone who connects."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""config.yaml: everything that is wrong is told at once, with what was probably meant."""
+"""config.yaml: everything that is wrong is reported at once, with what was probably meant."""
 
 import textwrap
 from pathlib import Path
@@ -64,11 +64,11 @@ def test_a_missing_file_is_named():
 
 
 @pytest.mark.parametrize("text", ["", "# nothing but a comment\n"])
-def test_an_empty_file_is_told(write, text):
+def test_an_empty_file_is_reported(write, text):
     assert problems_of(write, text) == ["c.yaml: is empty; it must have `targets:`"]
 
 
-def test_what_is_not_yaml_is_told_with_the_place(write):
+def test_what_is_not_yaml_is_reported_with_the_place(write):
     (problem,) = problems_of(write, "targets: [\n")
 
     assert problem.startswith("c.yaml: is not YAML: ")
@@ -76,7 +76,7 @@ def test_what_is_not_yaml_is_told_with_the_place(write):
 
 
 @pytest.mark.usefixtures("write")
-def test_what_is_not_text_is_told(tmp_path):
+def test_what_is_not_text_is_reported(tmp_path):
     (tmp_path / "c.yaml").write_bytes(b"\xff\xfe\x00targets")
     (problem,) = problems_of(read)
 
@@ -112,11 +112,11 @@ def test_what_is_not_text_is_told(tmp_path):
         ),
     ],
 )
-def test_a_wrong_type_is_told_with_what_was_expected(write, text, problem):
+def test_a_wrong_type_is_reported_with_what_was_expected(write, text, problem):
     assert problems_of(write, text) == [problem]
 
 
-def test_all_problems_of_a_file_are_told_together(write):
+def test_all_problems_of_a_file_are_reported_together(write):
     text = """
         namespaces: x
         namespace: 3
@@ -147,16 +147,16 @@ def test_a_target_without_a_near_one_names_all(write):
     ]
 
 
-def test_all_problems_of_a_target_are_told_together(write, monkeypatch):
+def test_all_problems_of_a_target_are_reported_together(write, monkeypatch):
     monkeypatch.delenv("NOT_SET", raising=False)
     config = write("""
         targets:
           lite: {module: sqlite, pth: "${NOT_SET}", busy_timeout_s: soon, on: 1}
     """)
-    told = problems_of(config.resolve, "lite", {"synchronos": "off"})
+    reported = problems_of(config.resolve, "lite", {"synchronos": "off"})
 
-    assert told[0] == ("c.yaml: targets.lite.pth: the environment variable NOT_SET is not set")
-    assert sorted(told[1:-1]) == [
+    assert reported[0] == ("c.yaml: targets.lite.pth: the environment variable NOT_SET is not set")
+    assert sorted(reported[1:-1]) == [
         "--extra-option synchronos: module sqlite has no such option (did you mean 'synchronous'?)",
         (
             "c.yaml: targets.lite.True: module sqlite has no such option"
@@ -165,7 +165,7 @@ def test_all_problems_of_a_target_are_told_together(write, monkeypatch):
         "c.yaml: targets.lite.busy_timeout_s: expected a number, got 'soon'",
         "c.yaml: targets.lite.pth: module sqlite has no such option (did you mean 'path'?)",
     ]
-    assert told[-1].startswith("c.yaml: targets.lite: module sqlite stores its data in a file")
+    assert reported[-1].startswith("c.yaml: targets.lite: module sqlite stores its data in a file")
 
 
 def test_environment_variables_are_put_in(write, monkeypatch):
@@ -208,7 +208,7 @@ def test_extra_options_override_the_files(write):
     assert options == SqliteOptions(path="y.db", busy_timeout_s=1.5)
 
 
-def test_a_wrong_extra_option_is_told_as_such(write):
+def test_a_wrong_extra_option_is_reported_as_such(write):
     (problem,) = problems_of(write(SOUND).resolve, "lite", {"synchronous": "maybe"})
 
     assert problem == (
@@ -272,18 +272,20 @@ def test_a_secret_is_left_out_where_there_are_no_pods_or_the_option_is_given(wri
 
 
 @pytest.mark.parametrize("given", ["x", "{secret: app}", "{secret: app, key: 3}"])
-def test_a_wrong_reference_to_a_secret_is_told(write, given):
+def test_a_wrong_reference_to_a_secret_is_reported(write, given):
     config = write(f"targets: {{pg: {{module: postgres, password_from: {given}}}}}")
-    told = problems_of(config.resolve, "pg", {})
+    reported = problems_of(config.resolve, "pg", {})
 
-    assert told[0].startswith("c.yaml: targets.pg.password_from: expected {secret: NAME, key: KEY}")
+    assert reported[0].startswith(
+        "c.yaml: targets.pg.password_from: expected {secret: NAME, key: KEY}"
+    )
 
 
 def test_only_a_credential_comes_from_a_secret(write):
     config = write("targets: {pg: {module: postgres, transaction_from: {secret: a, key: b}}}")
-    told = problems_of(config.resolve, "pg", {})
+    reported = problems_of(config.resolve, "pg", {})
 
-    assert "targets.pg.transaction_from: module postgres has no such option" in " ".join(told)
+    assert "targets.pg.transaction_from: module postgres has no such option" in " ".join(reported)
 
 
 def test_a_module_of_ones_own_is_a_dotted_path(write):
@@ -297,21 +299,21 @@ def test_a_module_of_ones_own_is_a_dotted_path(write):
 
 
 @pytest.mark.parametrize(
-    ("module", "told"),
+    ("module", "reported"),
     [
         ("no.such:Thing", "cannot be imported: No module named 'no'"),
         ("simulator.modules.null:Nil", "cannot be imported: .*has no attribute 'Nil'"),
         ("simulator.modules.null:Encoding", "Encoding is not a simulator.modules.base.Database"),
     ],
 )
-def test_a_module_that_cannot_be_had_is_told(write, module, told):
+def test_a_module_that_cannot_be_found_is_reported(write, module, reported):
     config = write(f"targets: {{mine: {{module: '{module}', runner: local}}}}")
 
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=reported):
         config.resolve("mine", {})
 
 
-def test_a_key_that_is_set_twice_is_told_with_both_lines(write):
+def test_a_key_that_is_set_twice_is_reported_with_both_lines(write):
     text = """\
         targets:
           lite: {module: sqlite, runner: local}
@@ -340,7 +342,7 @@ def test_a_key_may_override_what_it_merges(write):
 
 
 @pytest.mark.parametrize(("name", "word"), [("null", "none"), ("~", "none"), ("on", "true")])
-def test_a_name_that_yaml_does_not_read_as_text_is_told_with_the_remedy(write, name, word):
+def test_a_name_that_yaml_does_not_read_as_text_is_reported_with_the_remedy(write, name, word):
     (problem,) = problems_of(write, f"targets: {{{name}: {{module: sqlite}}}}")
 
     assert f"reads the name of one target as {word}" in problem
@@ -348,7 +350,7 @@ def test_a_name_that_yaml_does_not_read_as_text_is_told_with_the_remedy(write, n
 
 
 @pytest.mark.parametrize("value", ["2020-13-45", "!!int x", "[" * 3000 + "]" * 3000])
-def test_a_value_that_yaml_cannot_hold_is_told(write, value):
+def test_a_value_that_yaml_cannot_hold_is_reported(write, value):
     (problem,) = problems_of(write, f"targets: {value}")
 
     assert problem.startswith(("c.yaml: is not YAML: ", "c.yaml: is nested too deeply"))

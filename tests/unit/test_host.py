@@ -1,4 +1,4 @@
-"""What a process learns of its machine, in the forms in which kernels tell it."""
+"""What a process learns of its machine, in the forms in which kernels show it."""
 
 import subprocess
 import sys
@@ -34,13 +34,13 @@ def cgroup(tmp_path, monkeypatch):
     return paths
 
 
-def test_throttling_is_read_as_cgroup_v2_tells_it(cgroup):
+def test_throttling_is_read_as_cgroup_v2_shows_it(cgroup):
     cgroup[0].write_text(V2)
 
     assert host.throttled_s() == pytest.approx(2.5)
 
 
-def test_throttling_is_read_as_cgroup_v1_tells_it(cgroup):
+def test_throttling_is_read_as_cgroup_v1_shows_it(cgroup):
     cgroup[1].write_text(V1)
 
     assert host.throttled_s() == pytest.approx(1.25)
@@ -51,13 +51,13 @@ def test_without_a_limit_nothing_is_throttled():
     assert host.throttled_s() == 0.0
 
 
-def test_a_group_without_a_limit_does_not_tell_of_throttling(cgroup):
+def test_a_group_without_a_limit_does_not_show_of_throttling(cgroup):
     cgroup[0].write_text("usage_usec 8712431\nuser_usec 6210003\nsystem_usec 2502428\n")
 
     assert host.throttled_s() == 0.0
 
 
-def test_a_file_that_may_not_be_read_tells_nothing(cgroup):
+def test_a_file_that_may_not_be_read_shows_nothing(cgroup):
     cgroup[0].mkdir()
 
     assert host.throttled_s() == 0.0
@@ -83,7 +83,7 @@ def test_the_processes_of_a_machine_read_the_same_boot():
     assert len(host.boot_id()) > 8
 
 
-def test_without_the_kernels_word_a_machine_is_told_by_its_network_card(monkeypatch):
+def test_without_the_kernels_word_a_machine_is_reported_by_its_network_card(monkeypatch):
     monkeypatch.setattr(Path, "exists", lambda _: False)
 
     assert host.boot_id() == host.boot_id() == str(int(host.boot_id()))

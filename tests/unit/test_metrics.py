@@ -56,7 +56,7 @@ def test_times_come_in_the_databases_unit():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reported"),
     [
         ({"time": Values(np.array([1000, 2001]))}, "column time: 2001 us is not a whole milli"),
         ({"site": Coded(np.zeros(2, int), np.array([b"a b"]))}, "column site: 'a b' cannot be"),
@@ -71,8 +71,8 @@ def test_times_come_in_the_databases_unit():
         ({"starts": Values(np.array([0, -(2**63)]))}, f"column starts: -{2**63} is beyond"),
     ],
 )
-def test_a_value_that_cannot_be_held_is_named(change, told):
-    with pytest.raises(UnstorableError, match=told):
+def test_a_value_that_cannot_be_held_is_named(change, reported):
+    with pytest.raises(UnstorableError, match=reported):
         Checked(LIMITS, TABLE, "t", 1000).times(batch(**change))
 
 
@@ -80,7 +80,7 @@ NOTE = Column("note", Type.TEXT, Role.FIELD)
 
 
 @pytest.mark.parametrize(
-    ("name", "columns", "told"),
+    ("name", "columns", "reported"),
     [
         ("a table", TABLE.columns, "table 'a table': names in Metrics are made of small letters"),
         ("t", (*TABLE.columns, Column("Odd", Type.INT16, Role.FIELD)), "column 'Odd': names"),
@@ -89,8 +89,8 @@ NOTE = Column("note", Type.TEXT, Role.FIELD)
         ("t", (TIME, SITE, LEVEL), "t: Metrics needs a field that is never NULL"),
     ],
 )
-def test_a_table_that_cannot_be_held_is_refused_as_such(name, columns, told):
-    with pytest.raises(UnstorableError, match=told):
+def test_a_table_that_cannot_be_held_is_refused_as_such(name, columns, reported):
+    with pytest.raises(UnstorableError, match=reported):
         Checked(LIMITS, Table(name, columns, ()), name, 1000)
 
 

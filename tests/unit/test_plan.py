@@ -72,7 +72,7 @@ def test_good_options_have_no_problems():
     assert plan.target_problems(DEFAULTS, SQLITE, force=False) == []
 
 
-def test_every_problem_is_told_at_once():
+def test_every_problem_is_reported_at_once():
     options = replace(
         DEFAULTS,
         workers=(0, -1),
@@ -84,8 +84,8 @@ def test_every_problem_is_told_at_once():
         timeout_s=-1.0,
         rate=float("nan"),
     )
-    told = plan.option_problems(options)
-    named = [problem.partition(":")[0] for problem in told]
+    reported = plan.option_problems(options)
+    named = [problem.partition(":")[0] for problem in reported]
 
     assert sorted(set(named)) == sorted(
         [
@@ -99,7 +99,7 @@ def test_every_problem_is_told_at_once():
             "--runs",
         ]
     )
-    assert "--num-inserts: must be at least 1, got 0" in told
+    assert "--num-inserts: must be at least 1, got 0" in reported
 
 
 def test_no_workers_are_a_problem():
@@ -126,9 +126,9 @@ def test_steps_take_one_run(runs):
 def test_more_workers_than_can_open_it_are_named():
     embedded = Target("duck", "duckdb", "local", DuckDbOptions(path="x.db"), {})
     options = replace(DEFAULTS, workers=(1, 4))
-    told = "--workers: duckdb takes at most 1, got 4; use --workers 1"
+    reported = "--workers: duckdb takes at most 1, got 4; use --workers 1"
 
-    assert plan.target_problems(options, embedded, force=True) == [told]
+    assert plan.target_problems(options, embedded, force=True) == [reported]
     assert plan.target_problems(DEFAULTS, embedded, force=False) == []
     with pytest.raises(ConfigError, match="takes at most 1"):
         query_run(
@@ -251,9 +251,9 @@ def test_the_dataset_says_what_was_asked_for():
     ("option", "wrong"),
     [("devices", 0), ("devices", -1), ("devices", 62**4 + 1), ("tick_ms", 0)],
 )
-def test_a_parameter_that_cannot_be_is_told_as_the_option(option, wrong):
-    told = f"--{option.replace('_', '-')}: must be at"
-    with pytest.raises(ConfigError, match=told):
+def test_a_parameter_that_cannot_be_is_reported_as_the_option(option, wrong):
+    reported = f"--{option.replace('_', '-')}: must be at"
+    with pytest.raises(ConfigError, match=reported):
         dataset_of(replace(DEFAULTS, **{option: wrong}))
 
 
@@ -377,7 +377,7 @@ def test_a_query_run_asks_only_the_named_queries_with_the_targets_own_text():
     assert run.spec.queries == {"temperature-stats": "", "count-events": "SELECT 50"}
 
 
-def test_every_problem_of_a_query_run_is_told_at_once():
+def test_every_problem_of_a_query_run_is_reported_at_once():
     target = replace(NULL, tuned={"newest": "SELECT 1"})
     with pytest.raises(ConfigError) as error:
         asked(target, workers=0, runs=-1, timeout_s=float("nan"), names=["count-event"])

@@ -158,7 +158,7 @@ def test_a_write_that_fails_leaves_the_old_file_whole(tmp_path, monkeypatch, err
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "reported"),
     [
         (b"", "is not a result file of format 1"),
         (b"not JSON", "is not a result file of format 1"),
@@ -167,11 +167,11 @@ def test_a_write_that_fails_leaves_the_old_file_whole(tmp_path, monkeypatch, err
         (b"[]", "is not a result file of format 1"),
     ],
 )
-def test_a_file_that_is_no_result_is_refused(tmp_path, content, told):
+def test_a_file_that_is_no_result_is_refused(tmp_path, content, reported):
     path = tmp_path / "r.json"
     path.write_bytes(content)
 
-    with pytest.raises(ConfigError, match=rf"r\.json: .*{told}"):
+    with pytest.raises(ConfigError, match=rf"r\.json: .*{reported}"):
         results.read(path)
 
 
@@ -226,7 +226,7 @@ def test_an_insert_that_failed_half_way_is_the_last_one(tmp_path):
     assert results.last_insert(tmp_path, "lite") == (path, half)
 
 
-def test_inserts_of_the_same_second_are_told_apart(tmp_path):
+def test_inserts_of_the_same_second_are_reported_apart(tmp_path):
     newest = MANIFEST.model_copy(update={"rows": 10})
     written(tmp_path, 0, sweep_id="20261121-034500-ffff")
     later = CREATED + timedelta(milliseconds=1)

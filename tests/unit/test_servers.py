@@ -155,14 +155,14 @@ def test_a_server_does_not_run_as_root_and_knows_nothing_of_the_tests(web):
     assert set(first.environ()) - of_the_shell <= given
 
 
-def test_a_server_that_ends_at_once_is_told_with_its_words(monkeypatch):
+def test_a_server_that_ends_at_once_is_reported_with_its_words(monkeypatch):
     Web.install()
     monkeypatch.setattr(Web, "broken", True)
     with pytest.raises(RuntimeError, match=r"(?s)first did not start.*ended: 7.*no such luck"):
         Web().__enter__()
 
 
-def test_a_server_that_does_not_get_ready_is_told(monkeypatch):
+def test_a_server_that_does_not_get_ready_is_reported(monkeypatch):
     Web.install()
     monkeypatch.setattr(Web, "ready_s", 0.2)
     monkeypatch.setattr(Web, "_url", lambda *_: f"http://127.0.0.1:{free_port()}/")
@@ -194,7 +194,7 @@ def test_a_server_does_not_outlive_the_tests():
     assert not any(map(alive, pids))
 
 
-def test_a_program_that_fails_is_told_with_its_words(web):
+def test_a_program_that_fails_is_reported_with_its_words(web):
     assert web.call(["cat"], stdin="hello") == "hello"
     with pytest.raises(RuntimeError, match=r"(?s)sh failed \(3\).*no luck"):
         web.call(["sh", "-c", "echo no luck >&2; exit 3"])
@@ -253,7 +253,7 @@ def test_two_that_install_at_once_build_once():
     assert len(built) == 1
 
 
-def test_a_step_that_fails_is_told_and_logged(tmp_path):
+def test_a_step_that_fails_is_reported_and_logged(tmp_path):
     packages.run(["echo", "hello"], tmp_path)
     with pytest.raises(BuildFailed, match=r"(?s)sh.*failed \(4\).*no luck"):
         packages.run(["sh", "-c", "echo no luck; exit 4"], tmp_path)
@@ -289,7 +289,7 @@ def test_the_mirror_is_the_machines_own(tmp_path, monkeypatch, lines, mirror):
     assert packages._mirror() == mirror
 
 
-def test_a_machine_that_is_no_debian_is_told(tmp_path, monkeypatch):
+def test_a_machine_that_is_no_debian_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(packages, "_SOURCES", tmp_path)
     with pytest.raises(NotInstalled, match="names no mirror"):
         packages._mirror()

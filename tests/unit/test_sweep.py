@@ -29,9 +29,11 @@ class Runner:
     """A runner whose run fails with a message that repeats the password."""
 
     def run(self, spec):
-        told = f"no entry for {SECRETS['password']}"
-        worker = WorkerReport(index=0, error=told, uncertain_cause=told)
-        yield Outcome(status="failed", cause=f"worker 0: {told}", exit_code=1, workers=(worker,))
+        reported = f"no entry for {SECRETS['password']}"
+        worker = WorkerReport(index=0, error=reported, uncertain_cause=reported)
+        yield Outcome(
+            status="failed", cause=f"worker 0: {reported}", exit_code=1, workers=(worker,)
+        )
 
     def facts(self):
         return {}

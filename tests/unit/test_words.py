@@ -1,6 +1,6 @@
 """Retired words stay out of code, documentation, messages, chart and install guides.
 
-`python -m tests.unit.test_words [FOLDER...]` lists every use, also in folders that are PENDING.
+`python -m tests.unit.test_words [FOLDER...]` lists every use.
 """
 
 import re
@@ -36,22 +36,6 @@ RETIRED = {
     r"(lest|thereof|therein|whence|hitherto)": "plain words",
 }
 """Pattern -> what to write instead. Case does not matter; `_` separates words."""
-
-PENDING: tuple[str, ...] = (
-    "cli/",
-    "tests/chart/",
-    "tests/contract/test_",
-    "tests/e2e/",
-    "tests/integration/",
-    "tests/servers/",
-    "tests/unit/cluster/",
-    "tests/unit/commands/",
-    "tests/unit/control/",
-    "tests/unit/modules/",
-    "tests/unit/report/",
-    "tests/unit/test_",
-)
-"""Folders and files that are not converted yet."""
 
 EXCEPTIONS = {
     "LICENSE": "",
@@ -100,7 +84,7 @@ def uses() -> Iterator[Use]:
 
 
 def test_no_retired_word_is_used():
-    found = [use for use in uses() if not use.path.startswith(PENDING)]
+    found = list(uses())
 
     assert not found, "\n" + "\n".join(map(str, found))
 

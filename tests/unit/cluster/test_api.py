@@ -19,7 +19,7 @@ import yaml
 from cli.cluster import api
 from cli.cluster.api import Cluster, Expired, NotFound, NotYet, Unreachable
 from cli.cluster.options import ClusterOptions
-from cli.cluster.rights import RIGHTS
+from cli.cluster.permissions import PERMISSIONS
 from simulator.errors import BenchError, ConfigError, SetupError
 from tests import ROOT
 
@@ -201,7 +201,7 @@ def test_an_object_that_is_gone_already_is_deleted(cluster):
     cluster.delete("pods", "p")
 
 
-def test_missing_rights_are_told_with_what_they_are_for(cluster, server):
+def test_missing_permissions_are_reported_with_what_they_are_for(cluster, server):
     def review(asked):
         wanted = asked["body"]["spec"]["resourceAttributes"]
         refused = wanted["resource"] == "events" or wanted["verb"] == "patch"
@@ -209,9 +209,9 @@ def test_missing_rights_are_told_with_what_they_are_for(cluster, server):
 
     server.answers[REVIEWS] = 201, review
 
-    missing = cluster.missing_rights()
+    missing = cluster.missing_permissions()
 
-    patched = [right for right in RIGHTS if "patch" in right.verbs]
+    patched = [permission for permission in PERMISSIONS if "patch" in permission.verbs]
     assert missing[0] == f"patch {patched[0].shown} ({patched[0].why})"
     assert missing[-1].startswith("list, watch events (")
     assert len(missing) == len(patched) + 1
@@ -228,7 +228,7 @@ def test_missing_rights_are_told_with_what_they_are_for(cluster, server):
     ("status", "kind", "words"),
     [
         (401, SetupError, r"does not accept these credentials \(401\); log in again"),
-        (403, SetupError, r"refuses it: WORDS; deployment/rbac.yaml holds the rights"),
+        (403, SetupError, r"permission denied: WORDS; deployment/rbac.yaml has the permissions"),
         (404, NotFound, "WORDS"),
         (410, Expired, "WORDS"),
         (422, SetupError, "GET /version: 422: WORDS"),
@@ -236,7 +236,7 @@ def test_missing_rights_are_told_with_what_they_are_for(cluster, server):
         (503, SetupError, "GET /version: 503: WORDS"),
     ],
 )
-def test_a_refusal_is_told_in_the_servers_words(cluster, server, status, kind, words):
+def test_a_refusal_is_reported_in_the_servers_words(cluster, server, status, kind, words):
     server.answers["/version"] = status, said("WORDS")
 
     with pytest.raises(BenchError, match=words) as error:
@@ -246,7 +246,7 @@ def test_a_refusal_is_told_in_the_servers_words(cluster, server, status, kind, w
 
 
 @pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>\n", b"", b"\xff"])
-def test_a_refusal_of_something_before_the_server_is_told_as_it_is(cluster, server, body):
+def test_a_refusal_of_something_before_the_server_is_reported_as_it_is(cluster, server, body):
     server.answers["/version"] = 502, body
 
     with pytest.raises(SetupError, match="GET /version: 502: ") as error:
@@ -256,7 +256,7 @@ def test_a_refusal_of_something_before_the_server_is_told_as_it_is(cluster, serv
 
 
 @pytest.mark.parametrize("body", [b"[]", b"null", b'"no"'])
-def test_a_refusal_that_is_json_of_something_else_is_told_too(cluster, server, body):
+def test_a_refusal_that_is_json_of_something_else_is_reported_too(cluster, server, body):
     server.answers["/version"] = 502, body
 
     with pytest.raises(SetupError, match="502"):
@@ -264,7 +264,7 @@ def test_a_refusal_that_is_json_of_something_else_is_told_too(cluster, server, b
 
 
 @pytest.mark.parametrize("body", [b"<html>log in</html>", b"{}"])
-def test_what_answers_and_is_no_kubernetes_is_told(cluster, server, body):
+def test_what_answers_and_is_no_kubernetes_is_reported(cluster, server, body):
     server.answers["/version"] = 200, body
 
     with pytest.raises(SetupError):
@@ -319,7 +319,7 @@ def test_a_log_can_be_followed_from_a_little_earlier(cluster, server):
     assert server.asked[0]["query"] == {"follow": "true", "sinceSeconds": "12"}
 
 
-def test_a_log_that_breaks_gives_its_lines_and_tells(cluster, server):
+def test_a_log_that_breaks_gives_its_lines_and_shows(cluster, server):
     server.answers[LOG] = 200, Stream(b"one\ntwo\nthr", broken=True)
     lines = []
 
@@ -397,7 +397,7 @@ def test_a_watch_from_too_long_ago_has_to_begin_again(cluster, server, answer):
         list(cluster.watch("pods", "", "7"))
 
 
-def test_a_watch_that_breaks_tells(cluster, server):
+def test_a_watch_that_breaks_shows(cluster, server):
     server.answers[PODS] = 200, Stream(change("ADDED", a=1), broken=True)
 
     with pytest.raises(Unreachable):
@@ -425,27 +425,27 @@ def lease(age_s):
 
 
 @pytest.mark.parametrize(
-    ("ready", "age_s", "told"),
+    ("ready", "age_s", "reported"),
     [
         (node(), 3, ""),
-        (node(), 40, "has not been heard of for 40 s"),
+        (node(), 40, "has been silent for 40 s"),
         (node("False", message="container runtime is down"), 3, "is not ready (container runtime"),
         (node("Unknown"), 60, "is not ready (Unknown)"),
     ],
 )
-def test_it_is_told_what_is_wrong_with_a_node(cluster, server, ready, age_s, told):
+def test_it_is_reported_what_is_wrong_with_a_node(cluster, server, ready, age_s, reported):
     server.answers |= {NODE: (200, ready), LEASE: (200, lease(age_s))}
 
     found = cluster.node_trouble("n")
-    assert found.startswith(told)
-    assert bool(found) == bool(told)
+    assert found.startswith(reported)
+    assert bool(found) == bool(reported)
 
 
-def test_a_node_that_is_gone_is_told(cluster):
+def test_a_node_that_is_gone_is_reported(cluster):
     assert cluster.node_trouble("n") == "is gone"
 
 
-def test_nothing_is_told_of_nodes_by_a_cluster_that_does_not_let_us_look(cluster, server):
+def test_nothing_is_reported_of_nodes_by_a_cluster_that_does_not_let_us_look(cluster, server):
     server.answers |= {NODE: (403, said("no")), "/api/v1/nodes": (403, said("no"))}
 
     assert cluster.node_trouble("n") == ""
@@ -590,15 +590,15 @@ def test_in_a_pod_the_users_own_kubeconfig_comes_first_as_for_kubectl(homes):
 
 
 @pytest.mark.parametrize("variables", [{}, {"KUBECONFIG": "/nowhere"}])
-def test_without_any_kubeconfig_it_is_told_how_to_name_one(tmp_path, variables):
-    (told,) = found_by_a_process(tmp_path, **variables)
+def test_without_any_kubeconfig_it_is_reported_how_to_name_one(tmp_path, variables):
+    (reported,) = found_by_a_process(tmp_path, **variables)
 
-    assert told.startswith("ConfigError: no Kubernetes cluster is configured: ")
-    assert "set KUBECONFIG or --kubeconfig" in told
-    assert "--runner local" in told
+    assert reported.startswith("ConfigError: no Kubernetes cluster is configured: ")
+    assert "set KUBECONFIG or --kubeconfig" in reported
+    assert "--runner local" in reported
 
 
-def test_a_context_that_is_not_there_is_told(server, tmp_path):
+def test_a_context_that_is_not_there_is_reported(server, tmp_path):
     path = kubeconfig(tmp_path / "config", server.url)
 
     with pytest.raises(ConfigError, match=r"no Kubernetes cluster is configured: .*nosuch"):
@@ -616,7 +616,7 @@ def test_a_context_that_is_not_there_is_told(server, tmp_path):
         "clusters: []\ncontexts: []\nusers: []\n",
     ],
 )
-def test_a_file_that_is_no_kubeconfig_is_told(tmp_path, content):
+def test_a_file_that_is_no_kubeconfig_is_reported(tmp_path, content):
     path = tmp_path / "config"
     path.write_text(content)
 

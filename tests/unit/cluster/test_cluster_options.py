@@ -43,7 +43,7 @@ def test_an_image_is_split_into_what_the_chart_takes(text, name, tag, digest):
 @pytest.mark.parametrize(
     "text", ["", "@", "a b", "bench:a b", "bench@sha256:123", f"bench@{DIGEST}0", "bench@md5:00"]
 )
-def test_what_is_no_image_is_told_with_the_form_it_must_have(text):
+def test_what_is_no_image_is_reported_with_the_form_it_must_have(text):
     (problem,) = ClusterOptions(image=text).problems()
 
     assert problem == f"--image: expected NAME[:TAG][@sha256:DIGEST], got {text!r}"
@@ -68,9 +68,7 @@ def test_without_an_image_the_charts_own_is_taken():
 def test_what_every_run_sets_itself_cannot_be_set(word):
     (problem,) = ClusterOptions(sets=(word,)).problems()
 
-    assert (
-        problem == f"--set: {word.split('=')[0]} is set by the command line itself, for every run"
-    )
+    assert problem == f"--set: {word.split('=')[0]} is set by the command line for every run"
 
 
 @pytest.mark.parametrize(
@@ -97,14 +95,14 @@ def test_other_values_can_be_set(word):
 
 
 @pytest.mark.parametrize("word", ["", "a", "=b", "="])
-def test_what_is_no_pair_is_told(word):
+def test_what_is_no_pair_is_reported(word):
     assert ClusterOptions(sets=(word,)).problems() == [f"--set: expected KEY=VALUE, got {word!r}"]
 
 
 # --- files --------------------------------------------------------------------------------------
 
 
-def test_missing_files_are_all_told_at_once(tmp_path):
+def test_missing_files_are_all_reported_at_once(tmp_path):
     there, missing = tmp_path / "there.yaml", tmp_path / "missing.yaml"
     there.touch()
     options = ClusterOptions(
@@ -112,9 +110,9 @@ def test_missing_files_are_all_told_at_once(tmp_path):
     )
 
     assert options.problems() == [
-        f"--values: {missing}: there is no such file",
-        f"--values: {tmp_path}: there is no such file",
-        f"--kubeconfig: {tmp_path / 'config'}: there is no such file",
+        f"--values: {missing}: the file does not exist",
+        f"--values: {tmp_path}: the file does not exist",
+        f"--kubeconfig: {tmp_path / 'config'}: the file does not exist",
         "--set: expected KEY=VALUE, got 'a'",
         "--image: expected NAME[:TAG][@sha256:DIGEST], got '@'",
     ]

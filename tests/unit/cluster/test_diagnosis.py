@@ -1,4 +1,4 @@
-"""What is wrong with a run's pods, told from what a real API server said of such pods.
+"""What is wrong with a run's pods, reported from what a real API server said of such pods.
 
 The recordings are of Kubernetes 1.33: pods and events as they were, without what nobody reads.
 """
@@ -42,21 +42,21 @@ def event(reason, kind, name, message=""):
         pytest.param(
             "image-first",
             LONG,
-            "the image nosuch/image:1 cannot be had for worker 0: ErrImagePull: failed to pull",
+            "cannot pull image nosuch/image:1 for worker 0: ErrImagePull: failed to pull",
             "with --image; a private registry needs --set image.pullSecrets[0]=...",
             id="an image is not there at the first try",
         ),
         pytest.param(
             "image-again",
             AT_ONCE,
-            "the image nosuch/image:1 cannot be had for worker 0: ImagePullBackOff: Back-off",
+            "cannot pull image nosuch/image:1 for worker 0: ImagePullBackOff: Back-off",
             "build the image with `make image` and load or push it",
             id="an image is not there at the second try",
         ),
         pytest.param(
             "image-name",
             AT_ONCE,
-            "the image No:Such:Image cannot be had for worker 0: InvalidImageName: Failed to apply",
+            "cannot pull image No:Such:Image for worker 0: InvalidImageName: Failed to apply",
             "then name it with --image",
             id="an image's name is none",
         ),
@@ -128,7 +128,7 @@ def event(reason, kind, name, message=""):
             "secret-volume",
             LONG,
             'worker 0 cannot start: MountVolume.SetUp failed for volume "v" : secret "nosuch" not',
-            "make it in the run's namespace, or correct `..._from` in config.yaml",
+            "create it in the run's namespace, or correct `..._from` in config.yaml",
             id="a secret is missing",
         ),
         pytest.param(
@@ -164,7 +164,7 @@ def event(reason, kind, name, message=""):
             "policy",
             LONG,
             'violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false',
-            "what was added with --set or --values breaks the namespace's policy",
+            "a value of --set or --values violates the policy of the namespace",
             id="the namespace's policy forbids it",
         ),
         pytest.param(
@@ -176,7 +176,7 @@ def event(reason, kind, name, message=""):
         ),
     ],
 )
-def test_it_is_told_what_is_wrong_and_what_to_do(name, patience_s, cause, remedy):
+def test_it_is_reported_what_is_wrong_and_what_to_do(name, patience_s, cause, remedy):
     causes = found(name)
 
     assert {symptom.key for symptom in causes} == {causes[0].key}
@@ -187,7 +187,7 @@ def test_it_is_told_what_is_wrong_and_what_to_do(name, patience_s, cause, remedy
 
 
 @pytest.mark.parametrize("name", ["exit", "signal", "secret-env"])
-def test_the_log_of_a_pod_that_ended_may_tell_more(name):
+def test_the_log_of_a_pod_that_ended_may_show_more(name):
     pods, _ = recorded(name)
 
     assert [symptom.pod for symptom in found(name)] == [pods[0]["metadata"]["name"]]
@@ -201,19 +201,19 @@ def test_no_log_is_read_of_a_pod_that_never_ran(name):
 def test_what_right_now_is_certain_comes_before_what_may_right_itself():
     pods = [*recorded("cpu")[0], *recorded("exit")[0], *recorded("out-of-memory")[0]]
 
-    told = list(symptoms(pods, recorded("quota")[1], workers_are_due=True))
+    reported = list(symptoms(pods, recorded("quota")[1], workers_are_due=True))
 
-    assert [symptom.patience_s for symptom in told] == [AT_ONCE, SHORT, *[LONG] * 4]
+    assert [symptom.patience_s for symptom in reported] == [AT_ONCE, SHORT, *[LONG] * 4]
 
 
-def test_two_pods_with_the_same_trouble_are_told_apart():
+def test_two_pods_with_the_same_trouble_are_reported_apart():
     pods, events = recorded("cpu")
     other = copy.deepcopy(pods[0])
     other["metadata"]["name"] += "-2"
 
-    told = symptoms([*pods, other], events, workers_are_due=True)
+    reported = symptoms([*pods, other], events, workers_are_due=True)
 
-    assert len({symptom.key for symptom in told}) == 2
+    assert len({symptom.key for symptom in reported}) == 2
 
 
 def test_it_stays_the_same_symptom_while_its_words_change():
@@ -254,7 +254,7 @@ def test_a_worker_that_has_succeeded_is_a_symptom_only_while_none_may_be_done():
 
     (early,) = symptoms([pod], [], workers_are_due=True)
 
-    assert early.cause == "worker 0 ended before it took part in the run"
+    assert early.cause == "worker 0 ended before it joined the run"
     assert early.patience_s == SHORT
     assert list(symptoms([pod], [], workers_are_due=False)) == []
 
@@ -316,11 +316,11 @@ def test_a_command_that_is_not_in_the_image_is_named():
         ("evicted", 'Evicted: Usage of EmptyDir volume "s" exceeds the limit "1Mi"'),
     ],
 )
-def test_a_pod_that_the_node_ended_is_told_in_the_nodes_words(name, cause):
+def test_a_pod_that_the_node_ended_is_reported_in_the_nodes_words(name, cause):
     assert cause in found(name)[0].cause
 
 
-def test_a_deleted_pod_that_has_ended_is_still_told_as_deleted():
+def test_a_deleted_pod_that_has_ended_is_still_reported_as_deleted():
     (symptom,) = found("deleted-ended")
 
     assert "deleted" in symptom.cause
@@ -337,7 +337,7 @@ def test_where_the_rest_of_the_nodes_is_tainted_the_taint_has_its_remedy_too():
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         ("cpu", "1 of 1 workers: waiting for a node"),
         ("image-again", "1 of 1 workers: waiting for the image"),
@@ -346,20 +346,20 @@ def test_where_the_rest_of_the_nodes_is_tainted_the_taint_has_its_remedy_too():
         ("quota", "1 of 1 workers: pod is being created"),
     ],
 )
-def test_it_is_told_what_a_worker_waits_for(name, told):
-    assert waiting_for(recorded(name)[0], 1) == f"collector: its pod is being created; {told}"
+def test_it_is_reported_what_a_worker_waits_for(name, reported):
+    assert waiting_for(recorded(name)[0], 1) == f"collector: its pod is being created; {reported}"
 
 
-def test_it_is_told_what_the_collector_waits_for():
+def test_it_is_reported_what_the_collector_waits_for():
     assert waiting_for(recorded("memory")[0], 0) == "collector: waiting for a node"
 
 
 def test_workers_that_wait_for_the_same_are_counted():
     pods = [*recorded("cpu")[0], *recorded("taint")[0], *recorded("image-again")[0]]
 
-    told = waiting_for([succeeded("collector"), *pods], 8)
+    reported = waiting_for([succeeded("collector"), *pods], 8)
 
-    assert told.split("; ") == [
+    assert reported.split("; ") == [
         "2 of 8 workers: waiting for a node",
         "1 of 8 workers: waiting for the image",
         "5 of 8 workers: pod is being created",
@@ -372,9 +372,9 @@ def test_nothing_is_waited_for_when_all_run():
 
 def test_a_healthy_worker_is_seen_to_wait_for_a_node_and_then_to_start():
     workers = [pod for pod in recorded("healthy")[0] if not is_collector(pod)]
-    told = [waiting_for([succeeded("collector"), pod], 1) for pod in workers]
+    reported = [waiting_for([succeeded("collector"), pod], 1) for pod in workers]
 
-    waits = list(dict.fromkeys(told))
+    waits = list(dict.fromkeys(reported))
     assert waits == [
         "1 of 1 workers: waiting for a node",
         "1 of 1 workers: starting (image, volumes)",

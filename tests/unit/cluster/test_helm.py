@@ -1,4 +1,4 @@
-"""helm: how it is called, what it is given, and what is told of it when it fails."""
+"""helm: how it is called, what it is given, and what is reported of it when it fails."""
 
 import json
 import os
@@ -35,7 +35,7 @@ sys.exit(int(code))
 
 
 class Program:
-    """A helm that notes how it is called, and answers as it is told to."""
+    """A helm that notes how it is called, and answers as it is reported to."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -72,7 +72,7 @@ def helm(**options):
 # --- the program --------------------------------------------------------------------------------
 
 
-def test_a_missing_helm_is_told_with_what_to_install(tmp_path, monkeypatch):
+def test_a_missing_helm_is_reported_with_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(ConfigError, match=r"helm is not on the PATH: install helm 3\.13 or newer"):
@@ -80,7 +80,7 @@ def test_a_missing_helm_is_told_with_what_to_install(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("version", ["v3.12.3+g3a31588", "v2.17.0", "v3.2.0", "3.9", "garbage", ""])
-def test_an_old_helm_is_told_with_what_is_needed(program, version):
+def test_an_old_helm_is_reported_with_what_is_needed(program, version):
     program.is_version(version)
 
     with pytest.raises(ConfigError, match=r"is too old: 3\.13 or newer is needed"):
@@ -94,7 +94,7 @@ def test_a_newer_helm_is_taken(program, version):
     assert helm().version() == version
 
 
-def test_a_helm_that_fails_is_told_in_its_own_words(program):
+def test_a_helm_that_fails_is_reported_in_its_own_words(program):
     program.answers(1, 'Error: UPGRADE FAILED: namespaces "ns" not found')
 
     with pytest.raises(SetupError) as error:
@@ -103,7 +103,7 @@ def test_a_helm_that_fails_is_told_in_its_own_words(program):
     assert str(error.value) == 'helm upgrade: UPGRADE FAILED: namespaces "ns" not found'
 
 
-def test_wrong_values_are_told_as_the_users_input(program):
+def test_wrong_values_are_reported_as_the_users_input(program):
     program.answers(1, "Error: values don't meet the specifications of the schema(s)")
 
     with pytest.raises(ConfigError, match=r"^--values, --set: helm template: values don't meet"):
@@ -120,7 +120,7 @@ def test_a_helm_that_hangs_is_ended(program, monkeypatch):
         helm().uninstall("bench-s")
 
 
-def test_a_helm_that_cannot_be_executed_is_told(program):
+def test_a_helm_that_cannot_be_executed_is_reported(program):
     (program.folder / "helm").write_text("#!/nowhere/sh\n")
 
     with pytest.raises(SetupError):
@@ -159,9 +159,9 @@ def test_the_file_is_gone_after_a_failure_too(program):
 def test_no_value_of_a_run_is_on_the_command_line(program):
     helm().apply("bench-s", {}, {"run": {"spec": "hidden"}, "workers": 123456})
 
-    told = " ".join(program.call["argv"])
-    assert "hidden" not in told
-    assert "123456" not in told
+    reported = " ".join(program.call["argv"])
+    assert "hidden" not in reported
+    assert "123456" not in reported
 
 
 def test_the_users_values_come_before_ours_which_have_the_last_word(program, tmp_path):

@@ -10,7 +10,7 @@ from cli.runners.kubernetes import KubernetesRunner
 from simulator.errors import Interrupted
 
 
-def test_who_stops_the_removal_is_told_how_to_remove_the_rest(monkeypatch, capsys):
+def test_who_stops_the_removal_is_reported_how_to_remove_the_rest(monkeypatch, capsys):
     def stopped(*_):
         raise Interrupted("stopped at once by SIGINT")
 

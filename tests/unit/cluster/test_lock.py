@@ -67,10 +67,10 @@ def test_a_second_sweep_on_the_database_is_refused_with_the_first_and_the_remedy
         with pytest.raises(ConfigError) as refused, lock(cluster, sweep="s2"):
             pass
         assert len(cluster.kept) == 1
-    told = str(refused.value)
+    reported = str(refused.value)
 
-    assert "`insert --target pg`" in told
-    assert "cleanup -n bench --run s1" in told
+    assert "`insert --target pg`" in reported
+    assert "cleanup -n bench --run s1" in reported
 
 
 def test_another_database_is_free(cluster):

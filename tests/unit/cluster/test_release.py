@@ -91,7 +91,7 @@ def test_the_selector_finds_what_the_labels_mark():
     assert RELEASE.labels("r")[key] == value == SWEEP_ID
 
 
-def test_runs_of_one_sweep_are_told_apart_by_their_label():
+def test_runs_of_one_sweep_are_reported_apart_by_their_label():
     labels = RELEASE.labels(f"{SWEEP_ID}-1-1")
 
     assert is_run_of(labels, f"{SWEEP_ID}-1-1")

@@ -1,4 +1,4 @@
-"""A collector that seemed silent, and then tells what it knows."""
+"""A collector that seemed silent, and then shows what it knows."""
 
 from types import SimpleNamespace
 
@@ -27,7 +27,7 @@ COLLECTOR = pod("c", "node2", **{diagnosis._COMPONENT: diagnosis.COLLECTOR})
 WORKER = pod("w", "node1", **{diagnosis._COMPONENT: "worker", diagnosis._INDEX: "0"})
 
 
-def told(monkeypatch, *heard):
+def reported(monkeypatch, *heard):
     monkeypatch.setattr(kubernetes, "SILENCE_S", -1.0)
     cluster = SimpleNamespace(
         node_trouble=lambda _: "is not heard of", log_tail=lambda *_: "", delete=lambda *_: None
@@ -40,14 +40,16 @@ def told(monkeypatch, *heard):
 
 def test_a_collector_that_speaks_after_all_is_believed(monkeypatch):
     """It was the worker's node; the collector's line came late."""
-    cause = "worker 0 has not been heard of for 15 s"
+    cause = "worker 0 has been silent for 15 s"
     line = event_line(1, Outcome(status="failed", cause=cause, exit_code=1, touched=True))
 
-    assert told(monkeypatch, None, Line("c", line)) == f"{cause}: its node node1 is not heard of"
+    assert (
+        reported(monkeypatch, None, Line("c", line)) == f"{cause}: its node node1 is not heard of"
+    )
 
 
 def test_a_collector_that_says_no_more_is_lost(monkeypatch):
     monkeypatch.setattr(kubernetes, "_ITS_OWN_WORDS_S", 0.05)
     monkeypatch.setattr(kubernetes, "_TIDY_S", 0.05)
 
-    assert "nothing was heard of the collector" in told(monkeypatch)
+    assert "no sign of life from the collector" in reported(monkeypatch)

@@ -148,7 +148,7 @@ def test_events_are_heard_again_after_they_expired():
     assert ("events", "", "8") in cluster.asked
 
 
-def test_a_connection_that_breaks_is_told_and_the_events_go_on_where_they_were():
+def test_a_connection_that_breaks_is_reported_and_the_events_go_on_where_they_were():
     first, second = event("bench-s", "2"), event("bench-s", "3")
     cluster = Cluster(events=[[first, Unreachable("gone")], [second]])
 

@@ -25,8 +25,8 @@ def collector():
 
 
 @pytest.fixture
-def told(collector, monkeypatch):
-    """What the collector tells: the thread, and the phase."""
+def reported(collector, monkeypatch):
+    """What the collector shows: the thread, and the phase."""
     events = []
 
     def emit(event):
@@ -47,21 +47,21 @@ def finish(collector):
     asyncio.run(scenario())
 
 
-def test_only_one_thread_writes_events(collector, told):
+def test_only_one_thread_writes_events(collector, reported):
     finish(collector)
 
-    assert told == [(threading.current_thread(), "settle")]
+    assert reported == [(threading.current_thread(), "settle")]
 
 
-def test_a_thread_that_goes_on_after_the_end_tells_nothing(collector, told):
+def test_a_thread_that_goes_on_after_the_end_shows_nothing(collector, reported):
     collector._enter("insert")
     collector._run.stop("enough")
     collector._enter("settle")
 
-    assert [phase for _, phase in told] == ["insert"]
+    assert [phase for _, phase in reported] == ["insert"]
 
 
-def test_phases_noticed_late_are_as_long_as_they_were(collector, told):
+def test_phases_noticed_late_are_as_long_as_they_were(collector, reported):
     collector._enter("prefill", at_s=100.0)
     collector._run._arrived["insert"] = {0}
     collector._run.first_arrival_s["insert"] = 103.0
@@ -69,5 +69,5 @@ def test_phases_noticed_late_are_as_long_as_they_were(collector, told):
     collector._follow_workers()
     collector._leave(110.0)
 
-    assert [phase for _, phase in told] == ["prefill", "barrier", "insert"]
+    assert [phase for _, phase in reported] == ["prefill", "barrier", "insert"]
     assert collector._phases_s == {"prefill": 3.0, "barrier": 1.0, "insert": 6.0}

@@ -123,12 +123,12 @@ def test_the_command_line_puts_them_together_again(lines_of):
     _, lines = lines_of(with_reports(collector_of(Kind.INSERT, MANY)))
     stream = EventStream()
 
-    told = [stream.take(line) for line in lines]
+    reported = [stream.take(line) for line in lines]
 
-    assert told[-1].workers == tuple(full_report(index) for index in range(MANY))
+    assert reported[-1].workers == tuple(full_report(index) for index in range(MANY))
 
 
-def test_the_reports_of_a_failed_run_are_told_too(events_of):
+def test_the_reports_of_a_failed_run_are_reported_too(events_of):
     _, events, _ = events_of(with_reports(collector_of(Kind.INSERT, 3), 2, fails="disk is full"))
 
     assert [event.report.index for event in events if isinstance(event, ReportEvent)] == [0, 1]
@@ -161,7 +161,7 @@ def test_a_worker_that_is_lost_is_reported_by_its_last_words(events_of):
 # --- a check ------------------------------------------------------------------------------------
 
 
-def test_a_check_tells_each_thing_that_it_tried(events_of):
+def test_a_check_shows_each_thing_that_it_tried(events_of):
     _, events, _ = events_of(collector_of(Kind.CHECK))
 
     assert events[0] == PhaseEvent(phase="check")

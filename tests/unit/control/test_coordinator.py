@@ -17,7 +17,7 @@ def _no_ticks(monkeypatch):
 
 
 class Clock:
-    """A clock that is told the time; with `step`, it goes on at every look."""
+    """A clock that is reported the time; with `step`, it goes on at every look."""
 
     def __init__(self, now=1000.0, step=0.0):
         self.now = now
@@ -239,7 +239,7 @@ def test_a_reported_error_ends_the_run():
     assert run.cause == "worker 1: disk is full"
 
 
-def test_a_lost_worker_is_told_of_by_its_last_words():
+def test_a_lost_worker_is_reported_of_by_its_last_words():
     run = registered(4, Clock())
     run.beat(Heartbeat(index=2, phase="insert", rows=70, prefill_rows=9, retried=1))
     run.beat(Heartbeat(index=1, phase="prefill", prefill_rows=30))

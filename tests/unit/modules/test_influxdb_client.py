@@ -94,9 +94,11 @@ def test_a_refusal_has_the_servers_words_and_no_token():
         with pytest.raises(Refused) as caught:
             client(web.url).check_access()
         assert (caught.value.status, caught.value.words) == (401, "unauthorized access")
-        with pytest.raises(SetupError, match=r"401: unauthorized access; .*token must be") as told:
+        with pytest.raises(
+            SetupError, match=r"401: unauthorized access; .*token must be"
+        ) as reported:
             Influxdb(InfluxOptions(url=web.url, token="t0k3n")).connect()
-    assert "t0k3n" not in str(told.value)
+    assert "t0k3n" not in str(reported.value)
 
 
 def test_importing_the_module_does_not_import_the_client():

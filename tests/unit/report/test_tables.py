@@ -318,7 +318,7 @@ def test_a_failure_is_shown_with_what_was_done_before():
     ]
 
 
-def test_what_is_wrong_or_unknown_is_told_run_by_run():
+def test_what_is_wrong_or_unknown_is_reported_run_by_run():
     wrong = Verdict(status=Status.MISMATCH, reason="t: count: expected 2, found 1")
     unknown = Verdict(status=Status.UNKNOWN, reason="no answer")
     runs = [run(), run(outcome(verdict=wrong), number=2), run(outcome(verdict=unknown), number=3)]

@@ -19,9 +19,9 @@ def busy(client_s):
 
 @pytest.mark.parametrize(("client_s", "warned"), [(1.0, False), (1.02, True)])
 def test_a_client_that_took_more_than_half_of_the_time_is_warned_of(client_s, warned):
-    told = warnings_of(result([busy(0.1), busy(client_s)]))
+    reported = warnings_of(result([busy(0.1), busy(client_s)]))
 
-    assert [text.partition(" of the time")[0] for text in told] == [
+    assert [text.partition(" of the time")[0] for text in reported] == [
         "1 worker: the client itself took 51%"
     ] * warned
 
@@ -35,16 +35,18 @@ def test_a_client_that_is_all_there_is_needs_no_warning():
 
 @pytest.mark.parametrize(("cores", "warned"), [(2, False), (1, True)])
 def test_more_workers_than_cores_are_warned_of(cores, warned):
-    told = warnings_of(result([run(outcome(worker(0), worker(1)))], cores=cores))
+    reported = warnings_of(result([run(outcome(worker(0), worker(1)))], cores=cores))
 
-    assert [text.partition(" of this")[0] for text in told] == ["2 workers share 1 core"] * warned
+    assert [text.partition(" of this")[0] for text in reported] == [
+        "2 workers share 1 core"
+    ] * warned
 
 
 @pytest.mark.parametrize(("seconds", "warned"), [(1.1, False), (1.12, True)])
 def test_runs_that_differ_by_more_than_a_tenth_are_warned_of(seconds, warned):
-    told = warnings_of(result([timed(1.0), timed(seconds)]))
+    reported = warnings_of(result([timed(1.0), timed(seconds)]))
 
-    assert ["the runs differ by 11% of their mean" in text for text in told] == [True] * warned
+    assert ["the runs differ by 11% of their mean" in text for text in reported] == [True] * warned
 
 
 def test_steps_may_differ():
@@ -55,9 +57,11 @@ def test_steps_may_differ():
 
 @pytest.mark.parametrize(("rate", "warned"), [(0, False), (1050, False), (1060, True)])
 def test_a_rate_that_was_not_reached_is_warned_of(rate, warned):
-    told = warnings_of(result([timed(1.0)], configuration={"rate": rate}))
+    reported = warnings_of(result([timed(1.0)], configuration={"rate": rate}))
 
-    assert ["only 1,000 of the requested 1,060 rows/s" in text for text in told] == [True] * warned
+    assert ["only 1,000 of the requested 1,060 rows/s" in text for text in reported] == [
+        True
+    ] * warned
 
 
 def test_repeated_sends_are_warned_of():
@@ -111,9 +115,9 @@ def test_bad_cells_of_a_file_are_warned_of_for_insert_and_query():
 @pytest.mark.parametrize(("durable", "warned"), [(True, False), (None, False), (False, True)])
 def test_an_acknowledgement_that_is_not_durable_is_warned_of(durable, warned):
     server = SERVER.model_copy(update={"durable": durable})
-    told = warnings_of(result([run(outcome(server=server))]))
+    reported = warnings_of(result([run(outcome(server=server))]))
 
-    assert [text.partition(" (")[0] for text in told] == [
+    assert [text.partition(" (")[0] for text in reported] == [
         "an acknowledged row is not durable"
     ] * warned
 
@@ -122,9 +126,9 @@ def test_what_was_not_compared_is_warned_of_once():
     left = Verdict(
         status=Status.VERIFIED, not_compared=("events: max_a: why", "events: max_b: why")
     )
-    (told,) = warnings_of(result([run(outcome(verdict=left)), run(outcome(verdict=left))]))
+    (reported,) = warnings_of(result([run(outcome(verdict=left)), run(outcome(verdict=left))]))
 
-    assert "verification compares: events: max_a: why; and 1 more, in the result file" in told
+    assert "verification compares: events: max_a: why; and 1 more, in the result file" in reported
 
 
 def test_failed_runs_and_queries_are_not_warned_of():

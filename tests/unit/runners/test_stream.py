@@ -70,7 +70,7 @@ def test_a_done_run_whose_reports_were_lost_has_failed():
     _, (whole,) = taken(event_line(1, report(0)), event_line(3, outcome(2)))
 
     assert (whole.status, whole.exit_code) == ("failed", 1)
-    assert whole.cause == ("the reports of 1 workers were lost on the way from the collector's log")
+    assert whole.cause == ("the collector's log lacks the reports of 1 worker")
     assert len(whole.workers) == 1
 
 
