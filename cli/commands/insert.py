@@ -219,16 +219,15 @@ def insert(  # noqa: PLR0913
     rate: float,
     verify: str | None,
 ) -> None:
-    r"""Insert rows and measure how fast they are acknowledged.
+    """Insert rows and measure how fast they are acknowledged.
 
     Each worker count runs --runs times, each time on empty tables. After every run the stored rows
     are compared with the rows that were sent. The same --seed and --start-time give the same rows
     on every target. With --data the rows come from a file: each is inserted once, and the workers
     share them.
 
-    \b
-    Numbers may be written 1000, 1_000, 1e3, 10k or 2.5M; durations 30s, 5m or
-    1h30m; worker counts 1,4,8 or 1-4.
+    Numbers may be written 1000, 1_000, 1e3, 10k or 2.5M; durations 30s, 5m or 1h30m; worker counts
+    1,4,8 or 1-4.
     """
     problems: list[str] = conflicts(given_options())
     found = choice.resolve(choice.extra_options(problems), problems)

@@ -65,8 +65,12 @@ def _overview(rows: list[dict[str, Any]], console: Console) -> Table:
             modes, keys = ", ".join(row["insert_modes"]), ", ".join(row["primary_keys"])
             cells = (row["target"], row["module"], row["runner"], modes, keys, row["verified_on"])
             table.add_row(*cells[: len(titles)])
+        for column in table.columns:
+            words = (word for cell in column.cells for word in str(cell).split())
+            column.min_width = max(map(len, words), default=0)
         needed = Measurement.get(console, console.options.update(width=_UNBOUNDED), table).minimum
-        if needed <= console.width or len(titles) == 1:
+        separators = len(titles) + 1  # the measurement leaves them out
+        if needed + separators <= console.width or len(titles) == 1:
             return table
         titles.pop()
 
