@@ -1,0 +1,50 @@
+"""The layout of the modules, which CONTRIBUTING describes."""
+
+import pytest
+
+from simulator.modules import MODULES
+from tests import ROOT
+
+FOLDER = ROOT / "simulator/modules"
+FILES = {"__init__.py", "database.py", "session.py", "query.py", "wire.py"}
+LONGEST_LINES = 460
+"""About as much as one reads in one go."""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_is_a_file_or_a_folder_of_its_own_name(module):
+    package, _ = MODULES[module].split(":")
+
+    assert package in (f"simulator.modules.{module}", f"simulator.modules.{module}.database")
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [path for path in sorted(FOLDER.iterdir()) if path.is_dir() and path.name in MODULES],
+    ids=lambda folder: folder.name,
+)
+def test_the_folder_of_a_database_has_foreseeable_files(folder):
+    files = {path.name for path in folder.iterdir() if path.suffix}
+
+    assert {"__init__.py", "database.py", "session.py"} <= files <= FILES
+
+
+@pytest.mark.parametrize("room", ["cli", "simulator"])
+def test_every_file_can_be_read_in_one_go(room):
+    lines = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in (ROOT / room).rglob("*.py")
+    }
+
+    assert {name: count for name, count in lines.items() if count > LONGEST_LINES} == {}
+
+
+def test_every_room_says_what_it_is():
+    silent = [
+        str(path.relative_to(ROOT))
+        for room in ("cli", "simulator")
+        for path in (ROOT / room).rglob("__init__.py")
+        if not path.read_text(encoding="utf-8").startswith('"""')
+    ]
+
+    assert silent == []
