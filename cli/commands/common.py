@@ -281,7 +281,9 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
     if target.runner == "kubernetes":
         return manifests(target, sweep.result.sweep_id, choice.cluster, planned[0].spec)
     folder = file.path.parent if file.path else Path()
-    last = next((result for _, result in results.inserts(folder, target.name)), None)
+    batch_rows = planned[0].spec.batch_rows
+    earlier = (result for _, result in results.inserts(folder, target.name))
+    last = next((r for r in earlier if r.configuration.get("batch") == batch_rows), None)
     return plan_text(planned, target.runner, last, width_of(sys.stdout))
 
 

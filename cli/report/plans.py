@@ -63,7 +63,9 @@ def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -
         lines.append(f"verification after each run: {first.verify}")
         seconds = estimated_s(planned, last)
         if last is None or seconds is None:
-            lines.append("duration: not known, since no earlier insert of this target was found")
+            lines.append(
+                "duration: unknown, because there is no earlier insert with this batch size"
+            )
         else:
             lines.append(
                 f"duration: about {shown_time(seconds)}, at the speed of {last.created:%F}"
