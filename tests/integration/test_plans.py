@@ -24,7 +24,7 @@ def test_a_plan_lists_its_runs_in_order_and_nothing_is_started(cli: CommandLine)
     assert "plan of insert on target sqlite" in done.out
     assert "tables: events, in 4 parts" in done.out
     assert "batch: 100 rows; rate: no limit; primary key: db" in done.out
-    assert "duration: not known" in done.out
+    assert "duration: unknown" in done.out
     assert not cli.output.exists()
     assert not (cli.folder / "bench.db").exists()
     assert cli.leftovers() == []
