@@ -183,7 +183,7 @@ up() { # [N]
   fi
   [ ! -e "$VOLUMES" ] || die "$VOLUMES exists: remove it unless another cluster uses it"
   mkdir --mode=700 "$STATE" || die "another 'up' is running"
-  trap 'echo "cluster.sh: up failed; clean up with 'cluster.sh down'" >&2' EXIT
+  trap 'echo "cluster.sh: up failed; clean up with: cluster.sh down" >&2' EXIT
   mkdir "$STATE"/{pids,log,pki,etcd,volumes}
   for setting in "${SYSCTLS[@]}"; do
     echo "$setting=$(sysctl -n "$setting")"
