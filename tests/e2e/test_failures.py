@@ -126,7 +126,9 @@ def not_started(
             }
             line.write_config({"postgresql": target})
         began = time.monotonic()
-        done = line.insert(POSTGRES, *QUICK, *cause.arguments)
+        own = f"{_DSN} application_name={folder.name}"  # one run at a time can use an address
+        address = f"--extra-option=connection_string={own}"
+        done = line.insert(POSTGRES, *QUICK, *cause.arguments, address)
         return line, done, time.monotonic() - began
 
     folders = [tmp_path_factory.mktemp("line") for _ in CAUSES]  # the factory is not thread-safe
