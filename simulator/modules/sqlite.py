@@ -5,6 +5,7 @@ other. The driver is part of Python.
 """
 
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, ClassVar, Literal
@@ -28,6 +29,7 @@ from simulator.modules.base import (
 )
 from simulator.modules.shared import sql
 
+_POLL_S = 0.05
 _SYNCHRONOUS = ("off", "normal", "full", "extra")
 
 _DURABILITY = {
@@ -143,14 +145,25 @@ class Sqlite(sql.SqlFile["SqliteSession"]):
         with self.administration() as session:
             for name in names_of(tables):
                 session.connection.execute(f"ANALYZE {_DIALECT.name(name)}")
-            checkpoint = session.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            ((busy, _, _),) = checkpoint.fetchall()
-        if busy:
+            emptied = self._emptied(session.connection)
+        if not emptied:
             raise SetupError(
                 f"sqlite: {self.options.path}: the log was not emptied within "
                 f"{self.options.busy_timeout_s:g} s, because another process reads or writes the "
                 "file; stop it, or raise busy_timeout_s"
             )
+
+    def _emptied(self, connection: sqlite3.Connection) -> bool:
+        """Copy the log into the file and empty it; False if that fails until the timeout.
+
+        SQLite waits for writers, but not for another process that does the same: so it is repeated.
+        """
+        deadline = time.monotonic() + self.options.busy_timeout_s
+        while True:
+            ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            if not busy or time.monotonic() > deadline:
+                return not busy
+            time.sleep(_POLL_S)
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the pages of the tables and their indices, or of the whole file.
