@@ -16,7 +16,6 @@ from simulator.protocol.verdict import RowSlice
 
 MAX_ATTEMPTS = 6
 MAX_UNCERTAIN_SENDS = 100
-RECONNECT_S = 30.0
 _BACKOFF_S = 0.05
 _TIMER_SLACK_NS = 200_000
 _LONG_SEND_ROWS = 500
@@ -240,9 +239,10 @@ class Sender:
             )
 
     def _reconnect(self, cause: str) -> None:
-        """Open a new session; RunError if that takes longer than RECONNECT_S."""
+        """Open a new session; RunError if that takes longer than its `reconnect_s`."""
         self._session.close()
-        deadline = time.monotonic() + RECONNECT_S
+        limit_s = self._database.reconnect_s
+        deadline = time.monotonic() + limit_s
         pause_s = _BACKOFF_S
         while True:
             try:
@@ -251,7 +251,7 @@ class Sender:
                 if time.monotonic() > deadline:
                     raise RunError(
                         f"the connection was lost ({cause}) and not restored within"
-                        f" {RECONNECT_S:.0f} s: {error}"
+                        f" {limit_s:.0f} s: {error}"
                     ) from error
             else:
                 return

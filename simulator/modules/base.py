@@ -255,6 +255,8 @@ class Database(ABC, Generic[Session_co]):
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities]
     options_model: ClassVar[type[Options]]
+    reconnect_s: ClassVar[float] = 5.0
+    """For how long a worker tries to replace a lost connection: longer than a restart takes."""
     remedies: ClassVar[Mapping[str, str]] = {}
     """Pattern in the text of an error -> remedy; the first match counts."""
 

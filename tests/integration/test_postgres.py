@@ -140,12 +140,14 @@ def test_a_lost_connection_is_survived_and_counted(
     eventually(lambda: rows(server, server_database, writing))
     done = pg.finish(running, 120)
 
-    assert done.code == 0, done.out + done.err
+    assert done.code == 1, done.out + done.err
     (result,) = pg.results()
     metrics = result["runs"][0]["metrics"]
     assert metrics["uncertain_rows"] == 1000
     assert metrics["rows"] == 2_000_000 - 1000
-    assert result["runs"][0]["outcome"]["verdict"]["status"] == "verified"
+    verdict = result["runs"][0]["outcome"]["verdict"]
+    assert (verdict["status"], verdict["uncertain_absent"]) == ("incomplete", 1000)
+    assert not result["manifest"]["complete"]
     assert any("no known outcome" in warning for warning in result["warnings"])
 
 

@@ -97,6 +97,8 @@ CrateSession_co = TypeVar("CrateSession_co", bound=Session, covariant=True)
 class CrateTables(sql.SqlDatabase[CrateSession_co]):
     """Tables of CrateDB, for both protocols."""
 
+    reconnect_s: ClassVar[float] = 30.0  # a node restarts in 9 to 19 s
+
     options: CrateOptions
 
     @abstractmethod

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("_no_waiting")
 @pytest.fixture
 def _no_waiting(monkeypatch):
     monkeypatch.setattr(sending, "_BACKOFF_S", 0)
-    monkeypatch.setattr(sending, "RECONNECT_S", 0)
+    monkeypatch.setattr(Database, "reconnect_s", 0)
 
 
 class Failed(Exception):
@@ -258,7 +258,7 @@ def test_rows_on_the_way_when_the_connection_was_lost_are_uncertain():
 
 
 def test_a_server_that_comes_back_in_time_is_waited_for(monkeypatch):
-    monkeypatch.setattr(sending, "RECONNECT_S", 60)
+    monkeypatch.setattr(Database, "reconnect_s", 60)
     refused = SetupError("connection refused")
     database = Database(
         [Failed(Failure.NOT_APPLIED, alive=False)], connects=[refused, refused, None]
@@ -291,7 +291,7 @@ def test_nothing_is_sent_after_the_end():
 
 
 def test_the_end_is_not_kept_waiting_by_a_lost_server(monkeypatch):
-    monkeypatch.setattr(sending, "RECONNECT_S", 60)
+    monkeypatch.setattr(Database, "reconnect_s", 60)
     stop = threading.Event()
     database = Database()
 

@@ -21,7 +21,7 @@ LIMIT = 4
 @pytest.fixture
 def _no_waiting(monkeypatch):
     monkeypatch.setattr(sending, "_BACKOFF_S", 0)
-    monkeypatch.setattr(sending, "RECONNECT_S", 0)
+    monkeypatch.setattr(Null, "reconnect_s", 0)
 
 
 class InFlight(_Session):
