@@ -405,7 +405,7 @@ def test_a_killed_command_line_is_cleaned_up_after(cli: ClusterLine) -> None:
     assert not cli.namespace.leftovers()
     again = cli.run("cleanup")
     assert again.code == 0
-    assert "nothing is left" in again.out
+    assert "nothing to remove in namespace" in again.out
 
 
 def test_cleanup_of_everything(empty: ClusterLine) -> None:
@@ -413,11 +413,11 @@ def test_cleanup_of_everything(empty: ClusterLine) -> None:
         somebody_elses(empty.namespace, f"20260101-00000{number}-abcd")
     wrong = empty.run("cleanup", "--run=20260101-000009-abcd")
     assert wrong.code == 1
-    assert "there is nothing of 20260101-000009-abcd" in wrong.err
+    assert "has no objects of 20260101-000009-abcd" in wrong.err
     assert len(empty.namespace.leftovers()) == 3
     done = empty.run("cleanup", "--all")
     assert done.code == 0, done.err
-    assert done.out.count("removed") == 3
+    assert done.out.count("removed 20260101") == 3
 
 
 def test_a_release_is_kept(empty: ClusterLine) -> None:
