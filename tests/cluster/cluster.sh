@@ -273,7 +273,7 @@ down() {
   stop etcd 3
   stop volumes
   ! ip link show "$BRIDGE" &>/dev/null || ip link delete "$BRIDGE"
-  eventually 20 no_links # the kernel removes a node's link some time after the node
+  eventually 20 no_links # the kernel may remove a node's link only some time after the node
   for group in /sys/fs/cgroup/*/bench-cluster; do
     [ ! -d "$group" ] || eventually 10 remove_cgroup "$group"
   done
@@ -283,7 +283,11 @@ down() {
   note "down"
 }
 
-no_links() { ! compgen -G "/sys/class/net/$BRIDGE-*"; }
+no_links() {
+  local link
+  for link in $(compgen -G "/sys/class/net/$BRIDGE-*"); do ip link delete "${link##*/}"; done
+  ! compgen -G "/sys/class/net/$BRIDGE-*"
+}
 remove_cgroup() { find "$1" -depth -type d -exec rmdir {} +; }
 
 kwok() { # [N]
