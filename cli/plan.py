@@ -307,7 +307,7 @@ def query_run(  # noqa: PLR0913
     ]
     database = target.open()
     if not database.capabilities.stores:
-        problems.append(f"--target: {target.name} stores nothing that could be asked about")
+        problems.append(f"--target: {target.name} stores nothing that can be queried")
     problems += worker_problems(workers, 0, target, force=force)
     if problems:
         raise ConfigError(problems)

@@ -186,10 +186,9 @@ class Session(ABC):
     def _known_encoders(self) -> dict[tuple[str, str], Encoder]:
         return {}
 
+    @abstractmethod
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return the encoder of one physical table; the session keeps it."""
-        msg = f"{type(self).__name__} has no encoder"
-        raise NotImplementedError(msg)
 
     @abstractmethod
     def send(self, payload: Payload) -> None:

@@ -392,7 +392,7 @@ def test_every_problem_of_a_query_run_is_reported_at_once():
             " newest-per-device, temperature-min-max, temperature-stats,"
             " temperature-stats-per-device)"
         ),
-        "--target: nil stores nothing that could be asked about",
+        "--target: nil stores nothing that can be queried",
     )
 
 
