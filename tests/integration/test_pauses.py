@@ -101,7 +101,7 @@ def test_a_short_pause_of_a_process_is_survived_and_reported(
     assert done.code == 0, done.out
     name = "the collector" if role == "collector" else "worker 1"
     (warning,) = [text for text in result["warnings"] if "stood still" in text]
-    assert warning.startswith(f"at 2 workers: {name} stood still for 2 s while the clock ran")
+    assert warning.startswith(f"2 workers: {name} stood still for 2 s while the clock ran")
 
 
 def test_a_suspend_of_everything_is_survived_and_reported(
