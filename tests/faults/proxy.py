@@ -1,4 +1,4 @@
-"""A TCP proxy between the benchmark and its database, which can hold, delay, reset and refuse."""
+"""A TCP proxy between the benchmark and a server, which can hold, delay, reset and refuse."""
 
 import contextlib
 import select
@@ -42,9 +42,11 @@ class Pair:
 class Proxy:
     """Forwards connections to a port of this machine; a context manager."""
 
-    def __init__(self, to_port: int, listen: Callable[[int], socket.socket]) -> None:
+    def __init__(
+        self, to_port: int, listen: Callable[[int], socket.socket], host: str = "127.0.0.1"
+    ) -> None:
         """Take what makes a listening socket on a port; 0: a free one."""
-        self._to_port, self._listen = to_port, listen
+        self._to, self._listen = (host, to_port), listen
         self._listener: socket.socket | None = listen(0)
         self.port: int = self._listener.getsockname()[1]
         self.delay_s = 0.0
@@ -116,7 +118,7 @@ class Proxy:
     def _begin(self, client: socket.socket, port: int) -> None:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
-            server = socket.create_connection(("127.0.0.1", self._to_port), timeout=30)
+            server = socket.create_connection(self._to, timeout=30)
         except OSError:
             _reset(client)
             return
