@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from typing import Self
 
 from tests.faults.processes import is_root
@@ -85,8 +86,11 @@ class Network:
 
     def _filter(self, *words: str) -> None:
         command = [*self.entry, "iptables", "-w", *words]
-        environment = {**os.environ, "XTABLES_LOCKFILE": f"/tmp/faults-xtables-{os.getuid()}"}
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        with tempfile.NamedTemporaryFile() as lock:  # its own one is for administrators
+            environment = {**os.environ, "XTABLES_LOCKFILE": lock.name}
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, env=environment
+            )
         if done.returncode:
             raise OSError(f"{' '.join(command)}: {done.stderr.strip()}")
 
