@@ -152,7 +152,7 @@ class _Trial:
         if cell.waits_for_timeout:
             arguments.append(f"--timeout={TIMEOUT_S}")
         if self.place.command == "query":
-            return self.line.start("query", *arguments, "--runs=25")
+            return self.line.start("query", *arguments, "--runs=15")
         return self.line.start(
             "insert",
             *arguments,
