@@ -94,17 +94,13 @@ class CommandLine:
         for process in psutil.process_iter():
             try:
                 words = process.cmdline()
-                alive = process.status() != psutil.STATUS_ZOMBIE
+                is_alive = process.status() != psutil.STATUS_ZOMBIE
+                if not is_alive or "simulator" not in words or role not in ("", *words):
+                    continue
+                if process.environ().get("TMPDIR") == str(self.temporary):
+                    found.append(process)
             except psutil.Error:
                 continue
-            line = " ".join(words)
-            if (
-                alive
-                and "-m simulator" in line
-                and str(self.temporary) in line
-                and role in ("", *words)
-            ):
-                found.append(process)
         return found
 
     def leftovers(self) -> list[str]:
