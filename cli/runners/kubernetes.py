@@ -17,6 +17,7 @@ from cli.cluster.watcher import Watcher
 from cli.host.interrupts import Interrupts
 from cli.host.program import program
 from cli.runners.pods import PodRun
+from simulator.clock import OwnClock
 from simulator.errors import BenchError, Interrupted
 from simulator.protocol.messages import Event, Outcome, PhaseEvent
 from simulator.protocol.spec import RunSpec
@@ -95,12 +96,12 @@ class KubernetesRunner:
         """Start the run and yield its events; the last is always an Outcome."""
         spec = spec.model_copy(update={"appear_s": APPEAR_S})
         jobs = self._release.jobs(spec)
-        self._run = run = PodRun(spec, jobs, self._cluster, self._watcher)
         yield PhaseEvent(phase="start", detail="installing the release")
         name = self._release.credentials_name(spec.run_id)
         labels = self._release.labels(spec.run_id)
         self._helm.apply(self._release.name, labels, self._release.values(spec))
-        with Lifetime(self._cluster, jobs):
+        with Lifetime(self._cluster, jobs), OwnClock() as clock:
+            self._run = run = PodRun(spec, jobs, self._cluster, self._watcher, clock)
             try:
                 # After the Job that owns it, and that ends if this process is killed now: the pods
                 # wait for the Secret.

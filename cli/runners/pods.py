@@ -30,7 +30,15 @@ from cli.cluster.watcher import (
 from cli.host.interrupts import Interrupts
 from cli.runners.stream import TAIL_LINES, EventStream
 from simulator.errors import BenchError
-from simulator.protocol.messages import SILENCE_S, Event, Outcome, PhaseEvent
+from simulator.protocol.messages import (
+    TIMEOUT_GRACE_S,
+    Event,
+    Outcome,
+    PhaseEvent,
+    ReportEvent,
+    WorkerReport,
+    parse_event,
+)
 from simulator.protocol.spec import RunSpec
 
 _POLL_S = 0.1
@@ -38,10 +46,10 @@ _ITS_OWN_WORDS_S = 3.0
 """Grace period for the collector to report a failure that the cluster already shows."""
 _TIDY_S = 12.0
 _UNREACHABLE_S = 60.0
-_SILENCE_S = 2 * SILENCE_S
-"""Of a collector whose node lives: its log comes through the node and the API server."""
 _NODE_S = 15.0
 """How long to wait for a node to renew its lease or to miss two renewals."""
+_LAST_REPORTS_S = 10.0
+"""Workers that have lost their collector print their reports when they give it up."""
 _LOGS = 4
 """Number of failed pods whose last log lines are kept."""
 
@@ -55,9 +63,9 @@ class PodRun:
         jobs: Sequence[str],
         cluster: Cluster,
         watcher: Watcher,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float],
     ) -> None:
-        """`jobs` are the names of the run's Jobs, the collector's first."""
+        """Take the names of the run's Jobs, the collector's first, and a clock without pauses."""
         self._spec = spec
         self._jobs = jobs
         self._cluster = cluster
@@ -76,6 +84,9 @@ class PodRun:
         self._troubles: dict[str, tuple[float, str]] = {}
         """Source -> since when it cannot be read, and why."""
         self._cut_off = False
+        """The API server is away."""
+        self._node_lost = False
+        """The collector's."""
         self._cause = ""
         self._guessed = False
         """The cause is silence or the end of the collector: its own outcome is better."""
@@ -104,10 +115,11 @@ class PodRun:
             elif not self._cause:
                 self._fail_of(self._diagnosis())
             if self._deadline is not None and self._clock() > self._deadline:
-                if self._collector_runs() and not (self._asked_to_stop or self._cut_off):
+                lost = self._cut_off or self._node_lost
+                if self._collector_runs() and not (self._asked_to_stop or lost):
                     self._stop_collector()
                     continue
-                last = None if self._cut_off else self._last_words()
+                last = None if lost else self._last_words()
                 if last:
                     yield self._judged(last, interrupts)
                 else:
@@ -187,7 +199,7 @@ class PodRun:
             return symptom.cause
         self._guessed = is_collector(self._pods[symptom.pod])
         tail = self._cluster.log_tail(symptom.pod, TAIL_LINES)
-        last = tail.splitlines()[-1:]
+        last = _without_events(tail)[-1:]
         return f"{symptom.cause}: {last[0]}" if last else symptom.cause
 
     def _unattended(self) -> str:
@@ -220,14 +232,15 @@ class PodRun:
         silent_s = now - self._heard_at
         if self._log_ended and phase_of(collector) in ("Succeeded", "Failed") and silent_s > 2:
             return "the collector ended before the run was over"
-        if silent_s > SILENCE_S:
+        if silent_s > self._spec.silence_s:
             trouble = self._nodes.trouble(collector["spec"].get("nodeName", ""))
-            if trouble or silent_s > _SILENCE_S:
-                self._guessed = True
+            # If its node lives, its log may be late: it comes through the node and the API server.
+            if trouble or silent_s > 2 * self._spec.silence_s:
+                self._guessed, self._node_lost = True, bool(trouble)
                 node = _node(collector, trouble)
                 return f"no sign of life from the collector for {silent_s:.0f} s{node}"
         limit_s = self._spec.timeout_s
-        if limit_s and now - (self._collector_began or now) > limit_s + SILENCE_S:
+        if limit_s and now - (self._collector_began or now) > limit_s + TIMEOUT_GRACE_S:
             return (
                 f"--timeout: the run was not done after {limit_s:g} s, and the collector did not"
                 " end it"
@@ -326,21 +339,59 @@ class PodRun:
             return Outcome(status="interrupted", cause=cause, exit_code=130, touched=True)
         pod = self._collector()
         touched = self._phase != "start" or self._cut_off or (pod is not None and has_run(pod))
-        return Outcome(status="failed", cause=self._cause, exit_code=1, touched=touched)
+        reports = self._last_reports() if touched and not self._cut_off else ()
+        return Outcome(
+            status="failed",
+            cause=self._cause,
+            exit_code=1,
+            touched=touched,
+            reports=len(reports),
+            workers=reports,
+        )
+
+    def _last_reports(self) -> tuple[WorkerReport, ...]:
+        """Return what the workers still report, to their own logs, after the collector is lost."""
+        found = {report.index: report for report in self._stream.reports}
+        left = {n for n, pod in self._pods.items() if not is_collector(pod) and has_run(pod)}
+        until = self._clock() + _LAST_REPORTS_S
+        while left and self._clock() < until:
+            for name in sorted(left):
+                reports = _reports(self._cluster.log_tail(name, TAIL_LINES))
+                found |= {report.index: report for report in reports}
+                if reports or phase_of(self._pods[name]) != "Running":
+                    left.remove(name)
+            self._next()  # a pod may have ended
+        return tuple(found[index] for index in sorted(found))
 
     def _keep_logs(self) -> None:
         """Read the logs now, before the pods are gone."""
         failed = [pod for pod in self._pods.values() if phase_of(pod) == "Failed"]
         for pod in failed[:_LOGS]:
-            tail = self._cluster.log_tail(pod["metadata"]["name"], TAIL_LINES)
-            if tail and not is_collector(pod):
-                self._kept_logs[name_of(pod).replace(" ", "-")] = tail
+            lines = _without_events(self._cluster.log_tail(pod["metadata"]["name"], TAIL_LINES))
+            if lines and not is_collector(pod):
+                self._kept_logs[name_of(pod).replace(" ", "-")] = "\n".join(lines)
         if self._stream.log:
             self._kept_logs["collector"] = "\n".join(self._stream.log)
 
     def logs(self) -> dict[str, str]:
         """Return the last lines of the collector and of pods that failed."""
         return self._kept_logs
+
+
+def _event_of(line: str) -> Event | None:
+    try:
+        return parse_event(line)[1]
+    except ValueError:
+        return None
+
+
+def _without_events(log: str) -> list[str]:
+    return [line for line in log.splitlines() if not _event_of(line)]
+
+
+def _reports(log: str) -> list[WorkerReport]:
+    events = map(_event_of, log.splitlines())
+    return [event.report for event in events if isinstance(event, ReportEvent)]
 
 
 def _node(pod: Object, trouble: str | None) -> str:
