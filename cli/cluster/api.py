@@ -1,27 +1,24 @@
 """The part of the Kubernetes API that the benchmark needs, in plain JSON.
 
-The client library finds the cluster and authenticates. Objects stay plain JSON, because hundreds of
-pods are watched and only a few of their fields are read.
+Hundreds of pods are watched, and only a few of their fields are read.
 """
 
 import base64
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any, TypeAlias
 
-import yaml
-from kubernetes import client, config
+from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
+from cli.cluster.connection import connected, kubectl_flags
 from cli.cluster.options import ClusterOptions
 from cli.cluster.permissions import PERMISSIONS
 from cli.host.program import program
-from simulator.errors import BenchError, ConfigError, SetupError
+from simulator.errors import BenchError, SetupError
 
 Object: TypeAlias = dict[str, Any]
 
@@ -60,11 +57,11 @@ class Cluster:
     def __init__(self, options: ClusterOptions, namespace: str) -> None:
         """Find the cluster in the same way as kubectl; SetupError if there is none."""
         self.namespace = namespace
-        self.flags = _kubectl_flags(options)
+        self.flags = kubectl_flags(options)
         """The options with which kubectl and helm use the same cluster."""
         self.now = datetime.now(UTC)
         """The API server's clock at its last answer; the clock of this machine may be wrong."""
-        self._client = _connected(options)
+        self._client = connected(options)
 
     @property
     def server(self) -> str:
@@ -288,63 +285,12 @@ class Cluster:
             return response
 
 
-def _connected(options: ClusterOptions) -> Any:
-    settings = client.Configuration()
-    files = _kubeconfig_files(options)
-    try:
-        if files or not os.environ.get("KUBERNETES_SERVICE_HOST"):
-            config.load_kube_config(  # type: ignore[no-untyped-call]
-                config_file=os.pathsep.join(map(str, files)) or None,
-                context=options.context or _current_context(files),
-                client_configuration=settings,
-            )
-        else:
-            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
-    except (config.ConfigException, OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(
-            f"no Kubernetes cluster is configured: {' '.join(str(error).split())}; set KUBECONFIG"
-            " or --kubeconfig, and --context for one of its clusters; without a cluster,"
-            " --runner local"
-        ) from error
-    settings.retries = False
-    return client.ApiClient(settings)
-
-
-def _kubeconfig_files(options: ClusterOptions) -> list[Path]:
-    """Return the kubeconfig files that kubectl would read."""
-    if options.kubeconfig:
-        return [options.kubeconfig]
-    named = [Path(name) for name in os.environ.get("KUBECONFIG", "").split(os.pathsep) if name]
-    return named or [path for path in [Path.home() / ".kube" / "config"] if path.exists()]
-
-
-def _current_context(files: Sequence[Path]) -> str | None:
-    """Return the current context: that of the first file that has one."""
-    for path in files:
-        if path.exists():
-            content = yaml.safe_load(path.read_text())
-            if content is not None and not isinstance(content, dict):
-                raise ValueError(f"{path} is not a kubeconfig file")
-            if content and content.get("current-context"):
-                return str(content["current-context"])
-    return None
-
-
-def _kubectl_flags(options: ClusterOptions) -> Sequence[str]:
-    flags = []
-    if options.kubeconfig:
-        flags.append(f"--kubeconfig={options.kubeconfig}")
-    if options.context:
-        flags.append(f"--context={options.context}")
-    return flags
-
-
 @contextmanager
 def _named_errors(server: str) -> Iterator[None]:
     """Return the text for a broken connection."""
     try:
         yield
-    except (HTTPError, OSError, client.ApiException) as error:
+    except (HTTPError, OSError, ApiException) as error:
         cause = getattr(error, "reason", None) or error
         raise Unreachable(
             f"the cluster at {server} cannot be reached: {' '.join(str(cause).split())}; is it"

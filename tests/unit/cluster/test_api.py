@@ -4,8 +4,10 @@ import base64
 import json
 import os
 import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -14,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+import trustme
 import yaml
 
 from cli.cluster import api
@@ -647,3 +650,67 @@ def test_the_cluster_that_was_chosen_is_passed_on_to_kubectl(server, tmp_path):
     chosen = Cluster(ClusterOptions(kubeconfig=path, context="c"), "ns")
 
     assert chosen.flags == [f"--kubeconfig={path}", "--context=c"]
+
+
+# --- certificates of a kubeconfig ---------------------------------------------------------------
+
+
+@pytest.fixture
+def mutual(tmp_path, monkeypatch):
+    """A server that demands a client certificate, and a kubeconfig that holds it and the key."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.configure_trust(context)
+    context.verify_mode = ssl.CERT_REQUIRED
+    user = authority.issue_cert("user@example")
+    with Server() as made:
+        made.socket = context.wrap_socket(made.socket, server_side=True)
+        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+        thread.start()
+        path = kubeconfig(tmp_path / "config", f"https://127.0.0.1:{made.server_port}")
+        content = yaml.safe_load(path.read_text())
+
+        def data(blob):
+            return base64.b64encode(blob.bytes()).decode()
+
+        content["clusters"][0]["cluster"]["certificate-authority-data"] = data(authority.cert_pem)
+        content["users"][0]["user"] = {
+            "client-certificate-data": data(user.cert_chain_pems[0]),
+            "client-key-data": data(user.private_key_pem),
+        }
+        path.write_text(yaml.safe_dump(content))
+        made.answers["/version"] = 200, {"gitVersion": "v1.33.13"}
+        yield path
+        made.over.set()
+        made.shutdown()
+        thread.join()
+
+
+def test_a_clients_key_is_on_no_disk_while_it_is_used(mutual, tmp_path):
+    """The library would keep it in a file that outlives a killed process."""
+    for _ in range(2):
+        with_key = Cluster(ClusterOptions(kubeconfig=mutual), "ns")
+        assert list((tmp_path / "tmp").iterdir()) == []
+        assert with_key.version() == "v1.33.13"
+        with_key._client.rest_client.pool_manager.clear()
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
+def test_a_server_of_another_authority_is_refused_unless_that_is_asked_for(mutual):
+    content = yaml.safe_load(mutual.read_text())
+    cluster = content["clusters"][0]["cluster"]
+    other = trustme.CA().cert_pem.bytes()
+    cluster["certificate-authority-data"] = base64.b64encode(other).decode()
+    mutual.write_text(yaml.safe_dump(content))
+    with pytest.raises(Unreachable, match="certificate verify failed"):
+        Cluster(ClusterOptions(kubeconfig=mutual), "ns").version()
+
+    del cluster["certificate-authority-data"]
+    cluster["insecure-skip-tls-verify"] = True
+    mutual.write_text(yaml.safe_dump(content))
+    found = Cluster(ClusterOptions(kubeconfig=mutual), "ns")
+    assert found.version() == "v1.33.13"
+    found._client.rest_client.pool_manager.clear()
