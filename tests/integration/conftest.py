@@ -36,6 +36,7 @@ class CommandLine:
 
     folder: Path
     config: Path = ROOT / "config.yaml"
+    program: Path = ROOT / "run.py"
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -62,7 +63,7 @@ class CommandLine:
         own += [f"--output={self.output}"] if command in ("insert", "query") else []
         self.temporary.mkdir(exist_ok=True)
         return subprocess.Popen(
-            [sys.executable, str(ROOT / "run.py"), command, *own, *arguments],
+            [sys.executable, str(self.program), command, *own, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
