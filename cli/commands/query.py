@@ -86,15 +86,18 @@ def query(  # noqa: PLR0913
     found = choice.resolve(extra, problems)
     if problems or not found:
         raise ConfigError(problems)
-    stored = inserted(output, found.name, dataset)
-    if seed is not None and seed != stored.seed:
-        raise ConfigError(f"--seed: the data was inserted with seed {stored.seed}, got {seed}")
-    with reopened(stored, quiet=quiet) as asked:
+    stored = inserted(output, found, choice, dataset, quiet=quiet, dry=dry_run)
+    if seed is not None and seed != stored.dataset.seed:
+        raise ConfigError(
+            f"--seed: the data was inserted with seed {stored.dataset.seed}, got {seed}"
+        )
+    with reopened(stored.dataset, quiet=quiet) as asked:
         sweep = start(Kind.QUERY, found, output, asked)
         planned = plan.query_run(
             sweep.result.sweep_id,
             found,
             asked,
+            complete=stored.complete,
             workers=workers[0],
             runs=runs,
             timeout_s=timeout,

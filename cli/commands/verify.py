@@ -58,11 +58,16 @@ def verify(  # noqa: PLR0913
     if problems or not found:
         raise ConfigError(problems)
     plan.expect_stored(found, verify)
-    stored = inserted(output, found.name, dataset)
-    with reopened(stored, quiet=quiet) as asked:
+    stored = inserted(output, found, choice, dataset, quiet=quiet, dry=dry_run)
+    with reopened(stored.dataset, quiet=quiet) as asked:
         sweep = start(Kind.VERIFY, found, output, asked)
         planned = plan.verify_run(
-            sweep.result.sweep_id, found, asked, mode=VerifyMode(verify), timeout_s=timeout
+            sweep.result.sweep_id,
+            found,
+            asked,
+            complete=stored.complete,
+            mode=VerifyMode(verify),
+            timeout_s=timeout,
         )
         sweep.result.configuration = {
             "rows": asked.rows,
