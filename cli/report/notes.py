@@ -70,9 +70,9 @@ def _done_before(result: Result) -> list[str]:
     progress = result.in_progress or (last and last.progress)
     if progress:
         which = f"{counted(progress.workers, 'worker')}, phase {progress.phase}"
-        rows = f"{counted(progress.rows, 'row')} acknowledged, {progress.prefill_rows:,} prefilled"
-        as_of = f"{progress.at.astimezone(UTC):%F %T} UTC"
-        return [f"{before}; in the next one ({which}) at least {rows}, as of {as_of}"]
+        known = f"{counted(progress.rows, 'row')} acknowledged, {progress.prefill_rows:,} prefilled"
+        as_of = f"as of {progress.at.astimezone(UTC):%F %T} UTC"
+        return [f"{before}; in the next one ({which}) at least {known}, {as_of}"]
     if last is None or not last.outcome.workers:
         return []
     rows = sum(worker.rows for worker in last.outcome.workers)

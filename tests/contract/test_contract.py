@@ -6,10 +6,12 @@ from itertools import chain
 
 import pytest
 
+from simulator.control.marks import MarkTable
 from simulator.data.query import Aggregate, AggregateQuery, DistinctQuery, Function, RowsQuery
 from simulator.data.schema import PrimaryKey
 from simulator.errors import BenchError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Database, Unsupported
+from simulator.protocol.mark import Mark, State
 from simulator.protocol.verdict import RowSlice, Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests.contract.harness import Wideset, ask, count, send
@@ -175,6 +177,38 @@ def test_drop_leaves_other_tables_alone(target, database):
     database.drop([dropped])
     with database.connect() as session:
         assert count(database, session, kept) == 300
+
+
+def test_marks_are_kept_beside_the_tables_and_the_newest_one_counts(target, database):
+    wide = target.wide()
+    first = Mark(
+        sweep_id="20261122-120000-ab12",
+        run_id="20261122-120000-ab12-4-1",
+        state=State.WRITING,
+        tables=tuple(table.name for table in wide.tables),
+        dataset=wide.dataset,
+        version="0.2.0",
+        by="anna@laptop",
+        at_ms=0,
+    )
+    second = first.model_copy(update={"state": State.COMPLETE})
+    assert MarkTable(database).read().entries == ()
+
+    writer = MarkTable(database)
+    writer.open()
+    assert writer.missing == ""
+    first = writer.write(first)
+    wide.fill(database)
+    size = database.size_bytes(wide.tables)
+    second = writer.write(second)
+    assert MarkTable(database).read().entries == (second, first)
+    assert database.size_bytes(wide.tables) == size or target.size_of_all
+
+    database.drop(wide.tables)
+    other = MarkTable(database)
+    other.open()
+    third = other.write(second)
+    assert MarkTable(database).read().newest(second.tables) == third
 
 
 def test_several_sessions_write_at_once(target, database):
