@@ -46,7 +46,8 @@ _load = functools.partial(option, group="Queries")
     "--dataset",
     type=click.Path(path_type=Path),
     default=None,
-    help="Result file of the insert.  [default: the target's last insert in --output]",
+    help="Result file of the insert.  [default: the target's last insert in --output, or in the"
+    " database]",
 )
 @_load(
     "--seed",

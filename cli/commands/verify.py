@@ -26,7 +26,8 @@ Examples:
     "--dataset",
     type=click.Path(path_type=Path),
     default=None,
-    help="Result file of the insert.  [default: the target's last insert in --output]",
+    help="Result file of the insert.  [default: the target's last insert in --output, or in the"
+    " database]",
 )
 @option(
     "--verify",
@@ -50,7 +51,8 @@ def verify(  # noqa: PLR0913
     """Compare what a target stores with what an insert left.
 
     Run it at any time after an insert: after a restart, a failover or an upgrade of the database.
-    Nothing is written. Exit code 0: every row is stored, exactly once and unchanged; 3: it is not.
+    No row is written. Exit code 0: every row is stored, exactly once and unchanged; 3: it is not.
+    After an insert that was killed: 1 if only some of its rows are stored, 3 if any other row is.
     """
     del force  # no workers are started
     problems: list[str] = []

@@ -6,7 +6,6 @@ databases keep one row a second, and none of them lies in the future.
 """
 
 import time
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from simulator.data.block import Block, Values
 from simulator.data.query import RowsQuery, answer
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError, SetupError
-from simulator.modules.base import BATCH, OWN, Database
+from simulator.modules.base import BATCH, OWN, Database, Session
 from simulator.protocol.mark import Mark, Marks, encode
 
 TABLE = Table(
@@ -48,7 +47,8 @@ class MarkTable:
     def read(self) -> Marks:
         """Return the marks; none where they cannot be read, for example in a new database."""
         try:
-            return self._read()
+            with self._database.connect() as session:
+                return self._read(session)
         except Exception:  # noqa: BLE001 - a driver's error
             return Marks()
 
@@ -65,7 +65,8 @@ class MarkTable:
 
     def _unreadable(self) -> str:
         try:
-            self._read()
+            with self._database.connect() as session:
+                self._read(session)
         except Exception as error:  # noqa: BLE001 - a driver's error
             return self._database.explain(error)
         return ""
@@ -94,12 +95,12 @@ class MarkTable:
             with self._database.connect() as session:
                 for payload in session.encode(block, BATCH, _BATCH_ROWS):
                     session.send(payload)
+                self._seconds += seconds.tolist()
+                self._expect(mark, session)
         except BenchError:
             raise
         except Exception as error:
             raise self._database.setup_error(error) from error
-        self._seconds += seconds.tolist()
-        self._expect(mark)
         return mark
 
     def _free_seconds(self, rows: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -109,24 +110,23 @@ class MarkTable:
             last = min(self._seconds) - 1
         return np.arange(last - rows + 1, last + 1)
 
-    def _expect(self, mark: Mark) -> None:
+    def _expect(self, mark: Mark, session: Session) -> None:
         """Return once a query finds the mark; SetupError if none does."""
         for pause_s in _LOOKS_S:
             time.sleep(pause_s)
-            if mark in self.read().entries:
+            if mark in self._read(session).entries:
                 return
         self._database.settle([TABLE])
-        if mark not in self._read().entries:
+        if mark not in self._read(session).entries:
             raise SetupError(
                 f"{self._database.name}: table {TABLE.name}: rows that were acknowledged cannot be"
                 " read back; look at the server's log, or drop the table"
             )
 
-    def _read(self) -> Marks:
+    def _read(self, session: Session) -> Marks:
         names = [column.name for column in TABLE.columns]
         statement = self._database.render(RowsQuery(TABLE))
-        with self._database.connect() as session:
-            found = answer(statement.outputs, session.run(statement)).rows
+        found = answer(statement.outputs, session.run(statement)).rows
         rows = [dict(zip(names, row, strict=True)) for row in found if None not in row]
         self._seconds = [row["time"] // 1000 for row in rows]
         self._last_ms = max([self._last_ms, *(row["mark"] for row in rows)])
@@ -134,7 +134,7 @@ class MarkTable:
 
     def _rewrite(self) -> None:
         """Keep the newest mark of each table only, so that reading stays fast."""
-        kept: Sequence[Mark] = self._read().current
+        kept = self.read().current
         self._database.drop([TABLE])
         self._database.create([TABLE], _BATCH_ROWS)
         self._seconds = []
