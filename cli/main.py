@@ -1,6 +1,5 @@
 """The command line's entry point: the commands, and errors as text with an exit code."""
 
-import signal
 import sys
 
 import click
@@ -12,8 +11,9 @@ from cli.commands.query import query
 from cli.commands.show import show
 from cli.commands.targets import targets
 from cli.commands.verify import verify
+from cli.host.interrupts import end_on_signals, stop_on_signals
 from cli.host.program import program_name
-from cli.host.streams import OutputError, close_stdout, make_stderr_lenient
+from cli.host.streams import OutputError, close_stdout, make_stderr_lenient, open_missing_streams
 from simulator import __version__
 from simulator.errors import BenchError, ConfigError, Interrupted
 
@@ -45,9 +45,11 @@ for _command in (insert, query, verify, show, targets, check, cleanup):
 
 def main() -> None:
     """Run the command that the arguments name, and exit with its code."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    open_missing_streams()
     make_stderr_lenient()
+    stop_on_signals()
     code = _run()
+    end_on_signals()  # nothing is left to tidy up
     try:
         close_stdout()
     except OutputError as error:

@@ -9,7 +9,7 @@ from cli.commands.options import Command
 from cli.config import Target
 from cli.host.interrupts import caught_interrupts
 from cli.runners.choice import runner_for
-from simulator.errors import ConfigError, SetupError
+from simulator.errors import ConfigError, Interrupted, SetupError
 from simulator.protocol.messages import CheckEvent, Outcome
 from simulator.protocol.spec import Kind
 
@@ -79,5 +79,7 @@ def _check_database(target: Target, options: ClusterOptions) -> None:
         for event in runner.run(spec):
             if isinstance(event, CheckEvent):
                 _line(event.name, event.detail)
+            if isinstance(event, Outcome) and event.status == "interrupted":
+                raise Interrupted(event.cause)
             if isinstance(event, Outcome) and event.status != "done":
                 raise SetupError(f"{target.name}: {target.options.redact(event.cause)}")

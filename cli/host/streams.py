@@ -38,6 +38,13 @@ class _Lenient:
             _discard(self._stream)
 
 
+def open_missing_streams() -> None:
+    """Open closed standard streams to nowhere: files and pipes must not get their numbers."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(handle, True)  # noqa: FBT003 - takes no name
+    os.close(handle)
+
+
 def make_stderr_lenient() -> None:
     """Let no failure to write to standard error stop the command."""
     stream = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123 - open to the end
