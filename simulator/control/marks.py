@@ -6,6 +6,7 @@ databases keep one row a second, and none of them lies in the future.
 """
 
 import time
+from contextlib import suppress
 
 import numpy as np
 
@@ -30,7 +31,8 @@ _BATCH_ROWS = 1000
 _MOST_ROWS = 3000
 """A table with more rows is created again, with the newest marks only."""
 _LOOKS_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
-"""Pauses before each look for a mark that was acknowledged."""
+_LATE_LOOKS_S = (0.0, 0.5, 1.0, 2.0, 4.0)
+"""Pauses before each look for a mark that was acknowledged: at once, and after settling."""
 
 
 class MarkTable:
@@ -44,8 +46,14 @@ class MarkTable:
         self.missing = ""
         """Why the database has no place for marks; empty if it has one."""
 
-    def read(self) -> Marks:
-        """Return the marks; none where they cannot be read, for example in a new database."""
+    def read(self, *, settled: bool = False) -> Marks:
+        """Return the marks; none where they cannot be read, for example in a new database.
+
+        Those of a process that was killed may be visible only once the table has settled.
+        """
+        if settled:
+            with suppress(Exception):  # a database without marks, or one that is read-only
+                self._database.settle([TABLE])
         try:
             with self._database.connect() as session:
                 return self._read(session)
@@ -72,13 +80,17 @@ class MarkTable:
         return ""
 
     def write(self, mark: Mark) -> Mark:
-        """Write a mark and return it with its time, once a query has found it."""
-        written = self._send(mark)
+        """Write a mark, which is acknowledged, and return it with its time."""
+        return self._send(mark, look=False)
+
+    def write_last(self, mark: Mark) -> Mark:
+        """Write the last mark of a run, and return it once a query has found it."""
+        written = self._send(mark, look=True)
         if len(self._seconds) > _MOST_ROWS:
             self._rewrite()
         return written
 
-    def _send(self, mark: Mark) -> Mark:
+    def _send(self, mark: Mark, *, look: bool) -> Mark:
         at_ms = self._last_ms = max(time.time_ns() // 10**6, self._last_ms + 1)
         mark = mark.model_copy(update={"at_ms": at_ms})
         values = encode(mark)
@@ -96,7 +108,8 @@ class MarkTable:
                 for payload in session.encode(block, BATCH, _BATCH_ROWS):
                     session.send(payload)
                 self._seconds += seconds.tolist()
-                self._expect(mark, session)
+                if look:
+                    self._look_for(mark, session)
         except BenchError:
             raise
         except Exception as error:
@@ -110,18 +123,18 @@ class MarkTable:
             last = min(self._seconds) - 1
         return np.arange(last - rows + 1, last + 1)
 
-    def _expect(self, mark: Mark, session: Session) -> None:
+    def _look_for(self, mark: Mark, session: Session) -> None:
         """Return once a query finds the mark; SetupError if none does."""
-        for pause_s in _LOOKS_S:
-            time.sleep(pause_s)
-            if mark in self._read(session).entries:
-                return
-        self._database.settle([TABLE])
-        if mark not in self._read(session).entries:
-            raise SetupError(
-                f"{self._database.name}: table {TABLE.name}: rows that were acknowledged cannot be"
-                " read back; look at the server's log, or drop the table"
-            )
+        for pauses_s in (_LOOKS_S, _LATE_LOOKS_S):
+            for pause_s in pauses_s:
+                time.sleep(pause_s)
+                if mark in self._read(session).entries:
+                    return
+            self._database.settle([TABLE])
+        raise SetupError(
+            f"{self._database.name}: table {TABLE.name}: rows that were acknowledged cannot be read"
+            " back; look at the server's log, or drop the table"
+        )
 
     def _read(self, session: Session) -> Marks:
         names = [column.name for column in TABLE.columns]
@@ -139,4 +152,4 @@ class MarkTable:
         self._database.create([TABLE], _BATCH_ROWS)
         self._seconds = []
         for mark in reversed(kept):
-            self._send(mark)
+            self._send(mark, look=True)

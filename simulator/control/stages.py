@@ -69,9 +69,7 @@ class Stages:
 
     def _expect_rows(self) -> None:
         """Raise an error that says why, if the tables do not hold the rows of the dataset."""
-        mark = self.tenure.found()
-        if self.tenure.interrupted(mark):
-            raise self.tenure.refusal(mark)
+        self._expect_own()
         stored = 0
         with self._database.connect() as session:
             for table in self._reader.tables:
@@ -79,7 +77,14 @@ class Stages:
                 ((rows,),) = session.run(self._database.render(count))
                 stored += int(rows)
         if stored != self._spec.dataset.rows:
-            raise self.tenure.wrong_count(mark, stored)
+            raise self.tenure.wrong_count(self._expect_own(settled=True), stored)
+
+    def _expect_own(self, *, settled: bool = False) -> Mark | None:
+        """Return the mark of the expected rows; SetupError if others or only some are stored."""
+        mark = self.tenure.found(settled=settled)
+        if self.tenure.interrupted(mark):
+            raise self.tenure.refusal(mark)
+        return mark
 
     def read_marks(self) -> None:
         """Read the newest mark of each table."""
@@ -116,7 +121,11 @@ class Stages:
         spec, mark = self._spec, self.tenure.found()
         if not self.tenure.interrupted(mark):
             self.verdict = verify(self._database, spec.dataset, (), spec.verify)
-            return
+            if self.verdict.status is not Status.MISMATCH:
+                return
+            mark = self.tenure.found(settled=True)
+            if not self.tenure.interrupted(mark):
+                return
         if mark and mark.state is State.CLEARING:
             raise self.tenure.refusal(mark)
         self.verdict = verify_interrupted(self._database, spec.dataset)
@@ -142,6 +151,8 @@ class Stages:
         )
         asked = [query for query in self.queries if query.statement]
         self.verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
+        if self.verdict.status is Status.MISMATCH:
+            self._expect_own(settled=True)
 
     def _judge(
         self, name: str, query: Query, oracle: Oracle, found: Sequence[Answer]

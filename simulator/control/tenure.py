@@ -21,22 +21,26 @@ class Tenure:
         """Why the database keeps no mark of an insert; empty if it does."""
         return self._book.missing if self._book else ""
 
-    def read(self) -> Marks:
+    def read(self, *, settled: bool = False) -> Marks:
         """Return the marks of the database."""
-        return self._book.read() if self._book else Marks()
+        return self._book.read(settled=settled) if self._book else Marks()
 
     def record(self, state: State) -> None:
         """Record in the database what is known about the rows of this insert."""
         if self._book and not self._opened:
             self._book.open()
             self._opened = True
-        if self._book and not self._book.missing:
+        if not self._book or self._book.missing:
+            return
+        if state in (State.COMPLETE, State.INCOMPLETE):
+            self._book.write_last(self._mark(state))
+        else:
             self._book.write(self._mark(state))
 
     def confirm(self, mark: Mark) -> None:
         """Record that every row of an insert is stored, which did not end."""
         if self._book:
-            self._book.write(mark.model_copy(update={"state": State.COMPLETE}))
+            self._book.write_last(mark.model_copy(update={"state": State.COMPLETE}))
 
     def _mark(self, state: State) -> Mark:
         spec = self._spec
@@ -51,9 +55,12 @@ class Tenure:
             at_ms=0,
         )
 
-    def found(self) -> Mark | None:
-        """Return the mark of the expected rows, if there is one; SetupError if it is of others."""
-        mark = self.read().newest(self._tables)
+    def found(self, *, settled: bool = False) -> Mark | None:
+        """Return the mark of the expected rows, if there is one; SetupError if it is of others.
+
+        Before a database is accused the mark is read again, `settled`.
+        """
+        mark = self.read(settled=settled).newest(self._tables)
         if mark and not same_rows(mark.dataset, self._spec.dataset):
             raise SetupError(self._of_another(mark))
         return mark

@@ -214,7 +214,7 @@ def test_options_that_name_columns_of_the_workload_do_not_affect_marks(request, 
     marks.open()
 
     assert marks.missing == ""
-    assert marks.write(_mark(target.wide())).state is State.WRITING
+    assert marks.write_last(_mark(target.wide())).state is State.WRITING
 
 
 def test_marks_are_kept_beside_the_tables_and_the_newest_one_counts(target, database):
@@ -229,14 +229,14 @@ def test_marks_are_kept_beside_the_tables_and_the_newest_one_counts(target, data
     first = writer.write(first)
     wide.fill(database)
     size = database.size_bytes(wide.tables)
-    second = writer.write(second)
+    second = writer.write_last(second)
     assert MarkTable(database).read().entries == (second, first)
     assert database.size_bytes(wide.tables) == size or target.size_of_all
 
     database.drop(wide.tables)
     other = MarkTable(database)
     other.open()
-    third = other.write(second)
+    third = other.write_last(second)
     assert MarkTable(database).read().newest(second.tables) == third
 
 

@@ -89,9 +89,10 @@ def test_without_results_and_without_a_mark_there_is_nothing_to_query(cli: Comma
 
 
 def test_two_targets_of_one_database_know_each_other(cli: CommandLine) -> None:
-    targets = {name: {"module": "sqlite", "path": "bench.db"} for name in ("one", "two")}
+    target = {"module": "sqlite", "runner": "local", "path": "bench.db"}
+    targets = dict.fromkeys(("one", "two"), target)
     cli.config = cli.folder / "config.json"
-    cli.config.write_text(json.dumps({"runner": "local", "targets": targets}))
+    cli.config.write_text(json.dumps({"targets": targets}))
     insert = ("--workers=1", "--runs=1", "--batch=100", "--num-inserts=1000")
     assert cli.run("insert", "--target=one", *insert).code == 0
     assert cli.run("insert", "--target=two", *insert, "--seed=2").code == 0
@@ -117,9 +118,10 @@ def test_a_killed_collector_leaves_the_last_progress(cli: CommandLine, eventuall
 
     assert done.code == 1
     (run,) = newest(cli)["runs"]
-    assert run["outcome"]["workers"] == []
-    assert run["progress"]["rows"] > 0
-    assert f"at least {run['progress']['rows']:,} rows acknowledged" in done.out
+    reported = sum(worker["rows"] for worker in run["outcome"]["workers"])
+    known = reported or run["progress"]["rows"]
+    assert known > 0
+    assert f"{known:,} rows acknowledged" in done.out
 
 
 def test_a_row_that_vanished_after_a_complete_insert_is_wrong_data(cli: CommandLine) -> None:

@@ -216,7 +216,7 @@ def test_the_table_stays_small_and_keeps_the_newest_mark_of_each_table(database,
     rooms = first._mark(State.COMPLETE).model_copy(update={"tables": ("rooms",)})
     book = MarkTable(database)
     book.open()
-    rooms = book.write(rooms)
+    rooms = book.write_last(rooms)
     for seed in range(20):
         insert(database, seed)
     found = MarkTable(database).read()
