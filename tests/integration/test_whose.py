@@ -44,7 +44,7 @@ def test_a_kill_in_verify_accuses_no_database(cli: CommandLine, eventually: Wait
     refused = cli.run("query", *SQLITE)
 
     assert refused.code == 1
-    assert "did not end, or not all of its rows are stored: run insert again" in refused.out
+    assert "did not end, or not all of its rows are stored (insert 20" in refused.out
     assert "wrong" not in refused.out
 
     assert cli.run("insert", *SQLITE, "--no-clean", "--seed=2", "--workers=1").code == 1
@@ -77,7 +77,7 @@ def test_without_results_the_database_says_whose_rows_it_holds(cli: CommandLine)
         done = cli.run(command, *SQLITE)
         assert done.code == 0, done.err
         assert "from the mark in the database: insert 20" in done.err
-        assert "(2,000 rows, complete at" in done.err
+        assert ", 2,000 rows, complete at" in done.err
 
     added = cli.run(*INSERT, "--seed=3", "--no-clean")
     assert added.code == 0, added.err

@@ -119,5 +119,5 @@ def test_a_mark_is_described_by_whom_and_when():
     text = mark().describe()
 
     assert text == (
-        "insert 20261122-120000-ab12 by anna@laptop (40 rows, complete at 2027-01-15 08:00:00 UTC)"
+        "insert 20261122-120000-ab12 by anna@laptop, 40 rows, complete at 2027-01-15 08:00:00 UTC"
     )
