@@ -9,7 +9,7 @@ import hmac
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
@@ -43,7 +43,7 @@ _DROP_S = 5.0
 """How long a sender without the token may take for its body, which is dropped."""
 _LARGE_BODIES = 16
 """How many bodies that may be large are in memory at once; the others wait unread."""
-_SHOWN_ERRORS = 3
+_MOST_PROBLEMS = 20
 _SHOWN_CHARACTERS = 500
 
 _Handler: TypeAlias = Callable[[Any, str], Awaitable[Message]]
@@ -119,9 +119,15 @@ def application(gate: Gate, token: str) -> Starlette:
 
     async def served(request: Request, path: str) -> Message:
         uid = await _sender(request, token)
-        most = most_bytes(path)
-        async with large_bodies if most > _SMALL_BYTES else nullcontext():
-            message = _parsed(KINDS[path].message, await _body(request, most, _BODY_S))
+        async with AsyncExitStack() as slot:
+            content = await _body(
+                request,
+                most_bytes(path),
+                _BODY_S,
+                when_large=lambda: slot.enter_async_context(large_bodies),
+            )
+            message = _parsed(KINDS[path].message, content)
+            del content
             return await handlers[path](message, uid)
 
     app = Starlette(
@@ -174,13 +180,24 @@ async def _sender(request: Request, token: str) -> str:
     return uid
 
 
-async def _body(request: Request, most_bytes: int, limit_s: float) -> bytearray:
-    """Return the body of a request, which is dropped as it comes once it is too large."""
+async def _body(
+    request: Request,
+    most_bytes: int,
+    limit_s: float,
+    when_large: Callable[[], Awaitable[object]] | None = None,
+) -> bytearray:
+    """Return the body of a request, which is dropped as it comes once it is too large.
+
+    `when_large` is awaited before more than a small part of it is kept.
+    """
     body, size = bytearray(), 0
     try:
         async with asyncio.timeout(limit_s):
             async for part in request.stream():
                 size += len(part)
+                if when_large and _SMALL_BYTES < size <= most_bytes:
+                    await when_large()
+                    when_large = None
                 if size <= most_bytes:
                     body += part
                 else:
@@ -196,10 +213,13 @@ def _parsed(model: type[Message], body: bytearray) -> Message:
     try:
         return model.model_validate_json(body, strict=True)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        problems = [
-            ": ".join(filter(None, (".".join(map(str, item["loc"])), item["msg"])))
-            for item in found[:_SHOWN_ERRORS]
-        ]
-        text = f"invalid {model.__name__}: {'; '.join(problems)}"
-        raise _Refused(400, text[:_SHOWN_CHARACTERS]) from error
+        raise _Refused(400, f"invalid {model.__name__}: {_problems(error)}") from None
+
+
+def _problems(error: ValidationError) -> str:
+    """Return the problems of a message, unless they are too many to list."""
+    if error.error_count() > _MOST_PROBLEMS:
+        return f"{error.error_count():,} problems"
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in found]
+    return "; ".join(problem.removeprefix(": ") for problem in problems)[:_SHOWN_CHARACTERS]

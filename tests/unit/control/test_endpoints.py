@@ -84,7 +84,7 @@ def test_a_sender_has_a_uid(gate, uid):
         (b'{"index": -1}', "index: Input should be greater than or equal to 0"),
         (b'{"index": 1e400}', "index: Input should be a valid integer"),
         (b'{"index": 1208925819614629174706176}', "index: Input should be less than 1048576"),
-        (b"{%s}" % b",".join(b'"%d":0' % key for key in range(1000)), "index: Field required"),
+        (b"{%s}" % b",".join(b'"%d":0' % key for key in range(1000)), " problems"),
     ],
     ids=range(18),
 )
@@ -93,7 +93,7 @@ def test_what_is_no_message_is_refused_with_the_reason(gate, path, body, reason)
 
     assert status == 400
     assert reason in text
-    assert len(text) <= 500
+    assert len(text) <= 530
 
 
 @pytest.mark.parametrize(
