@@ -1,6 +1,7 @@
 """The worker's side of the protocol: posts messages to the collector until they arrive."""
 
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,9 @@ from simulator.protocol.messages import (
     HEARTBEAT_S,
     HOLD_S,
     TOKEN_HEADER,
+    UID_HEADER,
+    AnswerQuestion,
+    AnswerRows,
     Message,
     Reply,
     dump,
@@ -45,6 +49,7 @@ class CollectorClient:
         self._heard_s = clock()
         self._session = requests.Session()
         self._session.headers[TOKEN_HEADER] = token
+        self._session.headers[UID_HEADER] = uuid.uuid4().hex
         self._session.trust_env = False  # no proxy between worker and collector
         self.clock_offset_s = 0.0
         self._best_round_trip_s = float("inf")
@@ -68,14 +73,13 @@ class CollectorClient:
         """Do not wait any longer for a collector that cannot be reached."""
         self._patience_s = 0.0
 
-    def known(self, digest: str) -> bool:
-        """Whether the collector already has this answer."""
-        return bool(self._post("/answer/known", {"digest": digest})["known"])
-
-    def answer(self, digest: str, found: Answer) -> None:
-        """Send the collector an answer to compare."""
-        body = {"digest": digest, "names": found.names, "rows": found.rows}
-        self._post("/answer", body, self._silence_s)
+    def answer(self, query: str, digest: str, found: Answer) -> None:
+        """Send the collector an answer to compare, unless it has it."""
+        index = self._index
+        question = AnswerQuestion(index=index, query=query, digest=digest)
+        if not self._post("/answer/known", dump(question))["known"]:
+            rows = AnswerRows(index=index, query=query, digest=digest, rows=found.rows)
+            self._post("/answer", dump(rows), self._silence_s)
 
     def _post(self, path: str, body: dict[str, Any], read_s: float = 0.0) -> Any:
         """Post, and retry for a while; a message may therefore arrive twice.
