@@ -12,6 +12,7 @@ from simulator.host import boot_id
 from simulator.protocol.messages import (
     HEARTBEAT_S,
     HOLD_S,
+    NO_COLLECTOR,
     TOKEN_HEADER,
     Message,
     Reply,
@@ -93,7 +94,7 @@ class CollectorClient:
                 )
             except (requests.ConnectionError, requests.Timeout) as error:
                 if self._clock() - self._heard_s >= self._patience_s:
-                    raise RunError(f"the collector cannot be reached: {error}") from error
+                    raise RunError(f"{NO_COLLECTOR}: {error}") from error
                 time.sleep(HEARTBEAT_S / 2)
             except requests.RequestException as error:
                 raise RunError(f"the collector does not answer: {error}") from error
