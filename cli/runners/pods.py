@@ -28,7 +28,7 @@ from cli.cluster.watcher import (
     Watcher,
 )
 from cli.host.interrupts import Interrupts
-from cli.runners.stream import TAIL_LINES, EventStream
+from cli.runners.stream import TAIL_LINES, EventStream, reports_in, words_of
 from simulator.errors import BenchError
 from simulator.protocol.messages import (
     NO_COLLECTOR,
@@ -36,9 +36,7 @@ from simulator.protocol.messages import (
     Event,
     Outcome,
     PhaseEvent,
-    ReportEvent,
     WorkerReport,
-    parse_event,
 )
 from simulator.protocol.spec import RunSpec
 
@@ -203,7 +201,7 @@ class PodRun:
         if not symptom.pod:
             return symptom.cause
         if symptom.key not in self._last_lines:
-            lines = _without_events(self._cluster.log_tail(symptom.pod, TAIL_LINES))
+            lines = words_of(self._cluster.log_tail(symptom.pod, TAIL_LINES))
             self._last_lines[symptom.key] = f": {lines[-1]}" if lines else ""
         cause = symptom.cause + self._last_lines[symptom.key]
         if is_collector(self._pods[symptom.pod]):
@@ -376,7 +374,7 @@ class PodRun:
         until = self._clock() + _LAST_REPORTS_S
         while left and self._clock() < until:
             for name in sorted(left):
-                reports = _reports(self._cluster.log_tail(name, TAIL_LINES))
+                reports = reports_in(self._cluster.log_tail(name, TAIL_LINES))
                 found |= {report.index: report for report in reports}
                 if reports or phase_of(self._pods[name]) != "Running":
                     left.remove(name)
@@ -387,7 +385,7 @@ class PodRun:
         """Read the logs now, before the pods are gone."""
         failed = [pod for pod in self._pods.values() if phase_of(pod) == "Failed"]
         for pod in failed[:_LOGS]:
-            lines = _without_events(self._cluster.log_tail(pod["metadata"]["name"], TAIL_LINES))
+            lines = words_of(self._cluster.log_tail(pod["metadata"]["name"], TAIL_LINES))
             if lines and not is_collector(pod):
                 self._kept_logs[name_of(pod).replace(" ", "-")] = "\n".join(lines)
         if self._stream.log:
@@ -396,22 +394,6 @@ class PodRun:
     def logs(self) -> dict[str, str]:
         """Return the last lines of the collector and of pods that failed."""
         return self._kept_logs
-
-
-def _event_of(line: str) -> Event | None:
-    try:
-        return parse_event(line)[1]
-    except ValueError:
-        return None
-
-
-def _without_events(log: str) -> list[str]:
-    return [line for line in log.splitlines() if not _event_of(line)]
-
-
-def _reports(log: str) -> list[WorkerReport]:
-    events = map(_event_of, log.splitlines())
-    return [event.report for event in events if isinstance(event, ReportEvent)]
 
 
 def _no_sign_of_life(silent_s: float, collector: Object, trouble: str | None) -> str:
