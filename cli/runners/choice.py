@@ -27,7 +27,7 @@ def runner_for(
     ConfigError if the options do not let the first run start; entering the context raises it while
     another run is in progress on the same database.
     """
-    key = address_key(target.options) if first.kind is not Kind.CHECK else ""
+    key = address_key(target.options) if first.kind not in (Kind.CHECK, Kind.MARKS) else ""
     command = f"{first.kind} --target {target.name}"
     if target.runner == "local":
         _expect_packages(target)
