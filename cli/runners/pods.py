@@ -149,7 +149,7 @@ class PodRun:
         """Give the collector a moment to report the failure and the progress itself."""
         if cause:
             self._cause = cause
-            self._deadline = self._clock() + _ITS_OWN_WORDS_S
+            self._deadline = self._clock() + (0 if self._cut_off else _ITS_OWN_WORDS_S)
 
     def _next(self) -> Event | None:
         match self._watcher.next(_POLL_S):

@@ -29,7 +29,7 @@ HALF_A_MINUTE = (
 
 
 def verdict(line: ClusterLine) -> str:
-    (run,) = line.result()["runs"]
+    (run,) = line.results()[-1]["runs"]
     status: str = run["outcome"]["verdict"]["status"]
     return status
 
@@ -226,7 +226,7 @@ def test_a_connection_that_stays_lost_ends_the_run_and_says_what_remains(
     proxy.disconnect()
     began = time.monotonic()
     done = cli.finish(process, 120)
-    assert time.monotonic() - began < 85
+    assert time.monotonic() - began < 110  # a minute of its own time, on a loaded machine
     failed(cli, done, "no answer from the cluster for 60 s", f"127.0.0.1:{proxy.port}")
     assert "Traceback" not in done.err
     assert "Kubernetes itself ends the run within 30 min" in done.err
