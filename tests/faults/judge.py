@@ -2,7 +2,6 @@
 
 import json
 import re
-import signal
 from collections.abc import Iterator
 
 from cli.results import Result
@@ -12,7 +11,7 @@ from tests.faults.cells import Cell
 from tests.faults.line import Finished
 from tests.faults.trial import LIMIT_S, Seen
 
-_UNFINISHED = r"did not finish|interrupted|not all of its rows|unfinished|in progress|not complete"
+_UNFINISHED = r"did not end|did not finish|not all of its rows|no insert of"
 _SMALL_ROWS = 500
 
 
@@ -190,16 +189,14 @@ def _next_of_insert(cell: Cell, seen: Seen, then: Finished) -> Iterator[str]:
     untouched = seen.before.rows is not None and seen.stored.rows == seen.before.rows
     if then.code == 3:
         yield f"a false accusation: {then}"
-    elif then.code == -signal.SIGKILL:
-        yield f"{then}"
     elif whole and then.code != 0:
         yield f"the rows are whole, and then {then}"
     elif then.code == 0 and not (whole or untouched or seen.stored.rows == cell.planned):
         yield f"`{then.command}` says that {seen.stored.rows} rows are whole"
     elif then.code not in (0, 1, 2):
         yield f"{then}"
-    elif then.code and re.search(r"hold \d.* but its last insert left", then.err):
-        yield f"a false accusation: {then}"
-    elif then.code == 2 and seen.result is not None and seen.result.manifest is not None:  # noqa: SIM102
-        if not re.search(_UNFINISHED, then.err):
-            yield f"it does not say that the insert was not finished: {then}"
+    elif seen.found_then is not None:
+        if seen.found_then != seen.stored.rows:
+            yield f"`verify` found {seen.found_then} rows, and {seen.stored.rows} are stored"
+    elif then.code and not re.search(_UNFINISHED, then.err):
+        yield f"it does not say that the insert did not end: {then}"

@@ -67,6 +67,8 @@ class Seen:
     parts_seen: bool = False
     """Whether collector or workers had been started."""
     then: Finished = field(default_factory=lambda: Finished("", 0, "", ""))
+    found_then: int | None = None
+    """Rows that the next `verify` found of an insert that did not end."""
     stored_then: Counts = field(default_factory=lambda: NOTHING)
     insert: Finished = field(default_factory=lambda: Finished("", 0, "", ""))
     stored_last: Counts = field(default_factory=lambda: NOTHING)
@@ -346,6 +348,9 @@ class _Trial:
         seen, line = self.seen, self.line
         more = ("--runs=1",) if self.cell.then == "query" else ()
         seen.then = line.run(self.cell.then, *more)
+        newest = line.newest("verify") if self.cell.then == "verify" else None
+        if isinstance(newest, tuple) and (verdict := newest[1].runs[-1].outcome.verdict):
+            seen.found_then = verdict.uncertain_present if verdict.uncertain_absent else None
         seen.stored_then = self.world.counts()
         seen.insert = line.run("insert", *_SMALL, "--num-inserts=500", "--seed=99")
         seen.stored_last = self.world.counts()
