@@ -11,7 +11,7 @@ from tests.faults.cells import Cell
 from tests.faults.line import Finished
 from tests.faults.trial import LIMIT_S, Seen
 
-_UNFINISHED = r"did not end|did not finish|not all of its rows|no insert of"
+_UNFINISHED = r"did not end|did not finish|not all of its rows|no insert of|another insert"
 _SMALL_ROWS = 500
 
 
