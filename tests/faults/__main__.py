@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import signal
 import sys
 import time
 from collections import Counter
@@ -73,6 +74,7 @@ def table(done: Sequence[Judged]) -> str:
 
 def main() -> int:
     """Run the matrix; return the exit code."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # not without cleanup
     arguments = _arguments()
     if arguments.cell and arguments.seed is None:
         sys.exit("--cell: needs the --seed of the matrix")

@@ -50,6 +50,8 @@ class Seen:
     """The progress at the moment of the fault."""
     victim: str = ""
     fault_at: float = 0.0
+    began_at: float = 0.0
+    """When the run began, by its progress; 0: it never did."""
     resumed_at: float = 0.0
     """When the process was continued, or the network restored; 0: never."""
     ended_at: float = 0.0
@@ -124,7 +126,7 @@ class _Trial:
             self._await_end(running)
         finally:
             seen.done = running.finished(place.command)
-        seen.ended_at = seen.ended_at or 0.0
+        seen.began_at = running.terminal.began.get(self.cell.run, 0.0)
         self._look()
         processes.end(self.line.running())
         self.world.heal()
