@@ -194,6 +194,7 @@ def _oldest(products: Mapping[str, tuple[int, ...]]) -> str:
 
 # --- the documents
 
+
 def _permissions() -> str:
     rows = ((f"`{p.shown}`", ", ".join(p.verbs), p.why) for p in PERMISSIONS)
     return _table(("Resource", "Verbs", "For"), rows)
