@@ -157,7 +157,8 @@ class _Trial:
         if cell.waits_for_timeout:
             arguments.append(f"--timeout={TIMEOUT_S}")
         if self.place.command == "query":
-            return self.line.start("query", *arguments, "--runs=15")
+            repeats = 10 if self.place.target == "sqlite" else 6  # two or three seconds
+            return self.line.start("query", *arguments, f"--runs={repeats}")
         return self.line.start(
             "insert",
             *arguments,
