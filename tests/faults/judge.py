@@ -79,7 +79,7 @@ def _killed(cell: Cell, seen: Seen) -> Iterator[str]:
     if cell.place.command == "insert" and touched and result.status != "done":
         if result.manifest is None:
             yield "the tables were written, and its result has no manifest"
-        elif result.manifest.complete:
+        elif result.manifest.complete and result.manifest.rows != seen.stored.rows:
             yield "its manifest is complete, and the insert was killed"
 
 
@@ -114,8 +114,10 @@ def _failed(cell: Cell, seen: Seen, result: Result) -> Iterator[str]:
     code = seen.done.code
     if code != 1:
         yield f"exit code {code}; a failed run has 1"
-    if cell.place.command == "insert" and result.manifest and result.manifest.complete:
-        yield "its manifest is complete, and the insert failed"
+    manifest = result.manifest if cell.place.command == "insert" else None
+    # An earlier run's rows are whole if this one did not touch them.
+    if manifest and manifest.complete and manifest.rows != seen.stored.rows:
+        yield f"its manifest is complete with {manifest.rows} rows, and the insert failed"
     if must_survive(cell):
         yield f"exit code {code} after a pause that does no harm: {result.cause}"
     elif result.status == "done" and Status.INCOMPLETE in _verdicts(result):
