@@ -25,6 +25,8 @@ from simulator.protocol.messages import (
 
 _CONNECT_S = 1.0
 _LEAST_READ_S = 2.0
+_CUT_OFF = 0.8
+"""Part of the silence: the worker has to start first, and to be reported afterwards."""
 
 
 class CollectorClient:
@@ -124,7 +126,7 @@ class CollectorClient:
 
         A collector that has not started yet refuses them, or its name does not resolve.
         """
-        if self._clock() - since_s >= self._silence_s:
+        if self._clock() - since_s >= _CUT_OFF * self._silence_s:
             raise RunError(
                 f"{NO_COLLECTOR}: connections to {self._url} are not answered;"
                 " a firewall or a NetworkPolicy may drop them"
