@@ -21,14 +21,12 @@ from simulator.data.block import Block
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
+from simulator.redaction import HIDDEN, Redactor
 
 SINGLE = "single"
 """Insert mode: one row per batch, each acknowledged on its own."""
 BATCH = "batch"
 """Insert mode: the best bulk path of the database."""
-
-
-_SHORTEST_SECRET = 4  # redacting shorter ones would garble messages
 
 
 class Failure(StrEnum):
@@ -126,7 +124,7 @@ class Options(BaseModel):
         shown: dict[str, Any] = {}
         for name in type(self).model_fields:
             value = getattr(self, name)
-            shown[name] = "***" if isinstance(value, SecretStr) else value
+            shown[name] = HIDDEN if isinstance(value, SecretStr) else value
         return shown
 
     def secrets(self) -> dict[str, str]:
@@ -134,13 +132,17 @@ class Options(BaseModel):
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {n: v.get_secret_value() for n, v in values.items() if isinstance(v, SecretStr)}
 
+    def hidden(self) -> set[str]:
+        """Return the texts to redact: the credentials, and passwords within them."""
+        return set(self.secrets().values())
+
     def redact(self, text: str) -> str:
-        """Return a text with every credential in it redacted."""
-        for secret in self.secrets().values():
-            shown = secret.strip()  # a driver may print a trailing newline differently
-            if len(shown) >= _SHORTEST_SECRET:
-                text = text.replace(shown, "***")
-        return text
+        """Return a text with every form of each credential in it redacted."""
+        return self._redactor(text)
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        return Redactor(self.hidden())
 
 
 class Session(ABC):
