@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test test-all quick-servers all-servers lint unit contract integration chart e2e e2e-db servers cluster cluster-down bench clean
+.PHONY: help venv docs demo image test test-all faults faults-quick quick-servers all-servers lint unit contract integration chart e2e e2e-db servers cluster cluster-down bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,10 +30,10 @@ image: ## build the image for Kubernetes; simulator/image.sh explains IMAGE=, AR
 	@sh simulator/image.sh
 
 test: SERVERS := --servers=quick
-test: lint quick-servers unit chart contract integration ## everything on the quick database servers; fetches what it needs
+test: lint quick-servers unit chart contract integration faults-quick ## everything on the quick database servers; fetches what it needs
 
 test-all: SERVERS := --servers=all
-test-all: lint all-servers unit chart contract integration ## everything on every database server; the first time builds for an hour
+test-all: lint all-servers unit chart contract integration faults-quick ## everything on every database server; the first time builds for an hour
 
 lint: .venv/ready-dev ## style, types and import rules
 	$(BIN)/ruff check .
@@ -49,6 +49,12 @@ quick-servers all-servers: .venv/ready-dev
 
 unit contract integration: .venv/ready-dev
 	$(BIN)/pytest tests/$@ $(SERVERS)
+
+faults-quick: .venv/ready-dev
+	$(BIN)/pytest tests/faults
+
+faults: .venv/ready-dev ## kill, stop and cut off processes at random moments; 200 cells, or ARGS="--seed 7 --cell 12"
+	$(BIN)/python -m tests.faults $(ARGS)
 
 chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refuses
 	@command -v helm >/dev/null || tests/cluster/cluster.sh helm >/dev/null

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cli.host.folders import state_folder
+from cli.host.folders import state_folder, temporary_folders
 from cli.host.machine import Machine
 from cli.metrics import InsertMetrics
 from simulator.data.dataset import Dataset, DatasetReader
@@ -157,8 +157,7 @@ class ResultFile:
         if self.path is None:
             return
         name = self.path.name
-        folders = (self.path.parent, state_folder() / "results", Path(tempfile.gettempdir()))
-        for folder in folders:
+        for folder in (self.path.parent, state_folder() / "results", *temporary_folders()):
             try:
                 if self.trouble:
                     folder.mkdir(parents=True, exist_ok=True)

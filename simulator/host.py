@@ -2,6 +2,7 @@
 
 import resource
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 _CPU_STATS = (
@@ -15,6 +16,13 @@ def boot_id() -> str:
     """Return an identifier of this machine's clock since boot, equal for all its processes."""
     path = Path("/proc/sys/kernel/random/boot_id")
     return path.read_text().strip() if path.exists() else str(uuid.getnode())
+
+
+def allow_many_files() -> None:
+    """Allow this process as many open files and connections as it may have."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def memory_peak_bytes() -> int:

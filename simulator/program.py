@@ -4,22 +4,23 @@ import argparse
 import asyncio
 import os
 import queue
-import resource
 import signal
 import socket
 import sys
 import threading
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+from simulator.clock import OwnClock
 from simulator.errors import BenchError
+from simulator.host import allow_many_files
 from simulator.modules import open_database
 from simulator.modules.base import Database
-from simulator.protocol.spec import RunSpec, read_secrets, read_spec
+from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 
 
 def _arguments() -> argparse.Namespace:
@@ -30,55 +31,67 @@ def _arguments() -> argparse.Namespace:
     collector = roles.add_parser("collector", help="prepare, start the workers, settle, verify")
     worker = roles.add_parser("worker", help="insert or query, and report")
     for role in (collector, worker):
-        role.add_argument("--spec", type=Path, required=True, help="the run's specification")
-        role.add_argument("--secrets", type=Path, required=True, help="folder of its secrets")
         role.add_argument(
-            "--parent-pipe", action="store_true", help="exit when standard input is closed"
+            "--spec", type=Path, help="the run's specification; without it, read standard input"
         )
+        role.add_argument("--secrets", type=Path, help="folder of its secrets")
     listen = collector.add_mutually_exclusive_group(required=True)
     listen.add_argument("--port", type=int, help="listen on this port")
     listen.add_argument("--fd", type=int, help="serve this listening socket")
     worker.add_argument("--collector", required=True, help="the collector's URL")
     worker.add_argument("--index", type=int, required=True, help="this worker's index")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if (arguments.spec is None) != (arguments.secrets is None):
+        parser.error("--spec, --secrets: give both, or neither to read standard input")
+    return arguments
 
 
-def _collector(arguments: argparse.Namespace, spec: RunSpec, database: Database) -> NoReturn:
+@dataclass(frozen=True, slots=True)
+class _Process:
+    """What a collector and a worker both start from."""
+
+    given: RunInput
+    database: Database
+    parent: ParentPipe | None
+    """None in a pod."""
+    clock: OwnClock
+
+
+def _collector(process: _Process, arguments: argparse.Namespace) -> NoReturn:
     from simulator.control.collector import Collector
 
-    _allow_many_connections()
-    token, _ = read_secrets(arguments.secrets)
+    allow_many_files()
     if arguments.fd is not None:
         listener = socket.socket(fileno=arguments.fd)
     else:
         listener = socket.create_server(("", arguments.port), backlog=1024)
-    collector = Collector(spec, database, token)
+    given = process.given
+    collector = Collector(given.spec, process.database, given.token, process.clock)
 
     async def serve() -> NoReturn:
-        outcome = await collector.serve(listener, parent_pipe=arguments.parent_pipe)
-        sys.stdout.flush()
+        outcome = await collector.serve(listener, process.parent)
         # A thread may still be waiting for the database; asyncio.run would wait for it.
         os._exit(outcome.exit_code)
 
     asyncio.run(serve())
 
 
-def _allow_many_connections() -> None:
-    """Allow two connections to each of many hundred workers."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def _worker(arguments: argparse.Namespace, spec: RunSpec, database: Database) -> int:
+def _worker(process: _Process, arguments: argparse.Namespace) -> int:
     from simulator.load.client import CollectorClient
-    from simulator.load.worker import Worker, watch_parent
+    from simulator.load.worker import Worker
 
-    if arguments.parent_pipe:
-        watch_parent()
-    token, _ = read_secrets(arguments.secrets)
-    client = CollectorClient(arguments.collector, token, arguments.index, spec.appear_s)
-    worker = Worker(spec, database, client, arguments.index)
+    given, clock = process.given, process.clock
+    client = CollectorClient(
+        arguments.collector,
+        given.token,
+        arguments.index,
+        appear_s=given.spec.appear_s,
+        silence_s=given.spec.silence_s,
+        clock=clock,
+    )
+    worker = Worker(given.spec, process.database, client, arguments.index, clock)
+    if process.parent:
+        process.parent.listen(worker.stop, lambda: os._exit(1))
     # PID 1 of a container ignores SIGTERM unless it has a handler.
     cause = "stopped by SIGTERM: its pod was deleted or evicted, or its process terminated"
     on_sigterm(partial(worker.stop, cause))
@@ -105,12 +118,17 @@ def play() -> int:
     arguments = _arguments()
     database = None
     try:
-        _, secrets = read_secrets(arguments.secrets)
-        spec = read_spec(arguments.spec)
-        database = open_database(spec.module, spec.options, secrets)
-        if arguments.role == "collector":
-            _collector(arguments, spec, database)
-        return _worker(arguments, spec, database)
+        parent = None if arguments.spec else ParentPipe()
+        if parent:
+            given = parent.read_input()
+        else:
+            given = input_from_files(arguments.spec, arguments.secrets)
+        database = open_database(given.spec.module, given.spec.options, given.credentials)
+        with OwnClock() as clock:
+            process = _Process(given, database, parent, clock)
+            if arguments.role == "collector":
+                _collector(process, arguments)
+            return _worker(process, arguments)
     except BenchError as error:
         message, code = str(error), error.exit_code
     except Exception:  # noqa: BLE001 - it goes to the process's log, without credentials

@@ -1,4 +1,4 @@
-"""The tests: unit, contract, integration, chart, e2e; perf prints figures."""
+"""The tests: unit, contract, integration, chart, e2e, faults; perf prints figures."""
 
 from pathlib import Path
 

@@ -8,8 +8,9 @@ from cli.commands.common import Choice, target_options
 from cli.commands.options import Command
 from cli.config import Target
 from cli.host.interrupts import caught_interrupts
+from cli.host.streams import say
 from cli.runners.choice import runner_for
-from simulator.errors import ConfigError, SetupError
+from simulator.errors import ConfigError, Interrupted, SetupError
 from simulator.protocol.messages import CheckEvent, Outcome
 
 
@@ -39,7 +40,7 @@ def check(*, choice: Choice) -> None:
 
 
 def _line(name: str, text: str) -> None:
-    click.echo(f"{name:13} {text}")
+    say(f"{name:13} {text}")
 
 
 def _check_cluster(target: Target, options: ClusterOptions) -> None:
@@ -78,5 +79,7 @@ def _check_database(target: Target, options: ClusterOptions) -> None:
         for event in runner.run(spec):
             if isinstance(event, CheckEvent):
                 _line(event.name, event.detail)
+            if isinstance(event, Outcome) and event.status == "interrupted":
+                raise Interrupted(event.cause)
             if isinstance(event, Outcome) and event.status != "done":
                 raise SetupError(f"{target.name}: {target.options.redact(event.cause)}")

@@ -10,6 +10,7 @@ from cli.cluster.options import ClusterOptions
 from cli.commands.options import Command, config_option, option
 from cli.host.lock import remove_free_locks
 from cli.host.scratch import abandoned_folders, remove_folder
+from cli.host.streams import say
 from simulator.errors import ConfigError, SetupError, counted
 
 
@@ -63,13 +64,13 @@ def cleanup(  # noqa: PLR0913
     removed = 0
     for folder in abandoned_folders():
         remove_folder(folder)
-        click.echo(f"removed folder {folder}")
+        say(f"removed folder {folder}")
         removed += 1
     for lock in remove_free_locks():
-        click.echo(f"removed lock {lock}")
+        say(f"removed lock {lock}")
         removed += 1
     if not removed:
-        click.echo("nothing to remove on this machine")
+        say("nothing to remove on this machine")
     where = namespace or configuration.load(config).namespace
     options = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
     problems = options.problems()
@@ -80,16 +81,16 @@ def cleanup(  # noqa: PLR0913
     except ConfigError as error:
         if run_id or everything or kubeconfig or context:
             raise
-        click.echo(f"no cluster was cleaned up: {error}")
+        say(f"no cluster was cleaned up: {error}")
 
 
 def _list_tables(output: Path) -> None:
     """List the tables that inserts left, newest first; whether they still exist is not checked."""
     left = results.tables_left(output)
     for (target, table), (path, manifest) in left.items():
-        click.echo(f"{target}: table {table}, {counted(manifest.rows, 'row')} by {path}")
+        say(f"{target}: table {table}, {counted(manifest.rows, 'row')} by {path}")
     if not left:
-        click.echo(f"no insert in {output} left tables")
+        say(f"no insert in {output} left tables")
 
 
 def _clean_cluster(
@@ -113,13 +114,13 @@ def _clean_cluster(
     ]
     for sweep in chosen:
         remove(cluster, helm, sweep.sweep)
-        click.echo(f"removed {sweep.sweep} of {sweep.created}: {len(sweep.objects)} objects")
+        say(f"removed {sweep.sweep} of {sweep.created}: {len(sweep.objects)} objects")
     if run_id and not chosen:
         raise SetupError(f"--run: namespace {namespace} has no objects of {run_id}")
     left = [sweep for sweep in found if sweep not in chosen]
     for sweep in left:
-        click.echo(f"left {sweep.sweep} of {sweep.created}, started by {sweep.owner}")
+        say(f"left {sweep.sweep} of {sweep.created}, started by {sweep.owner}")
     if left:
-        click.echo("remove one with --run ID, all with --all")
+        say("remove one with --run ID, all with --all")
     if not found:
-        click.echo(f"nothing to remove in namespace {namespace}")
+        say(f"nothing to remove in namespace {namespace}")

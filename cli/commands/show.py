@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from cli import results
+from cli.host.streams import print_out
 from cli.report import tables
 
 
@@ -20,4 +21,4 @@ from cli.report import tables
 )
 def show(file: Path, form: str) -> None:
     """Print the tables of result FILE again."""
-    click.echo(tables.printed(results.read(file), file, form), nl=False)
+    print_out(tables.printed(results.read(file), file, form))

@@ -1,7 +1,16 @@
 """Folders of the user's that outlive a command."""
 
 import os
+import tempfile
 from pathlib import Path
+
+
+def temporary_folders() -> list[Path]:
+    """Return the folder for temporary files, or nothing if none can be written."""
+    try:
+        return [Path(tempfile.gettempdir())]
+    except OSError:
+        return []
 
 
 def state_folder() -> Path:

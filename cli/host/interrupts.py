@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first asks to stop tidily, the second stops at once."""
+"""Signals that ask to stop: from Ctrl-C, `kill`, or a terminal that was closed."""
 
 import signal
 from collections.abc import Iterator
@@ -7,27 +7,52 @@ from types import FrameType
 
 from simulator.errors import Interrupted
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
+
 
 class Interrupts:
-    """How often the user has asked to stop."""
+    """Whether the user has asked to stop: tidily at first, at once with the second signal."""
 
     def __init__(self) -> None:
         self.requested = False
 
     def _receive(self, number: int, _frame: FrameType | None) -> None:
-        if self.requested:
+        # A closed terminal sends SIGHUP more than once: from the shell, and from the kernel.
+        if self.requested and number != signal.SIGHUP:
             raise Interrupted(f"stopped at once by {signal.Signals(number).name}")
         self.requested = True
+
+
+def stop_on_signals() -> None:
+    """Have each of the signals end the program with its contexts left, as Ctrl-C does."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    for number in _taken():
+        signal.signal(number, stop)
+
+
+def end_on_signals() -> None:
+    """Have each of the signals end the process at once."""
+    for number in _taken():
+        signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
 def caught_interrupts() -> Iterator[Interrupts]:
     """Take the signals over for a while."""
     interrupts = Interrupts()
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = _taken()
     before = [signal.signal(number, interrupts._receive) for number in numbers]  # noqa: SLF001
     try:
         yield interrupts
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
+
+
+def _taken() -> list[signal.Signals]:
+    """Return the signals to handle: under `nohup` SIGHUP stays ignored."""
+    is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [number for number in SIGNALS if number != signal.SIGHUP or not is_ignored]

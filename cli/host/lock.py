@@ -7,13 +7,12 @@ import fcntl
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from cli.host.folders import state_folder
+from cli.host.folders import state_folder, temporary_folders
 from cli.host.owner import user_name
 from simulator.errors import ConfigError
 
@@ -50,7 +49,8 @@ def locked(key: str, command: str) -> Iterator[None]:
     handle = _opened(path)
     try:
         os.truncate(handle, 0)
-        os.write(handle, json.dumps(holder_of(command)).encode())
+        with suppress(OSError):  # on a full disk the lock does not name its holder
+            os.write(handle, json.dumps(holder_of(command)).encode())
         yield
     finally:
         path.unlink(missing_ok=True)
@@ -96,10 +96,13 @@ def _holder(handle: int) -> dict[str, str]:
 
 def _folder() -> Path:
     """Return the folder of the user's locks; ConfigError if there is no place for it."""
-    fallback = Path(tempfile.gettempdir()) / f"iotbench-locks-{os.getuid()}"
-    for folder in (state_folder() / "locks", fallback):
+    shared = [folder / f"iotbench-locks-{os.getuid()}" for folder in temporary_folders()]
+    for folder in (state_folder() / "locks", *shared):
         with suppress(OSError):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
                 return folder
-    raise ConfigError(f"cannot create the lock folder {fallback}; set XDG_STATE_HOME to another")
+    raise ConfigError(
+        f"cannot create a lock in {state_folder() / 'locks'} or the temporary folder; set"
+        " XDG_STATE_HOME to a folder that can be written"
+    )

@@ -18,10 +18,26 @@ THROTTLED = 0.05
 
 def warnings_of(result: Result) -> list[str]:
     """Return the warnings for a sweep."""
-    found = list(_file_warnings(result))
+    found = [*_file_warnings(result), *_pause_warnings(result)]
     if result.kind is Kind.INSERT:
         found += _insert_warnings(result)
     return found
+
+
+def _pause_warnings(result: Result) -> Iterator[str]:
+    """Yield the longest pause of each worker count."""
+    longest: dict[int, tuple[float, str]] = {}
+    for run in result.runs:
+        pauses = [(each.paused_s, f"worker {each.index}") for each in run.outcome.workers]
+        pause = max([(run.outcome.paused_s, "the collector"), *pauses])
+        longest[run.workers] = max(pause, longest.get(run.workers, pause))
+    for workers, (pause_s, who) in longest.items():
+        if pause_s:
+            yield (
+                f"at {counted(workers, 'worker')}: {who} stood still for {pause_s:.0f} s while the"
+                " clock ran (the machine was suspended or overloaded, or the process was stopped),"
+                " and rates and latencies may include this pause; repeat the run"
+            )
 
 
 def _file_warnings(result: Result) -> Iterator[str]:

@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager
 from secrets import token_urlsafe
 from typing import Self
 
-import click
-
 from cli.cluster.api import Cluster, Object
 from cli.cluster.diagnosis import (
     Symptom,
@@ -25,6 +23,7 @@ from cli.cluster.removal import remove
 from cli.cluster.watcher import Happened, Line, LogEnded, PodChanged, PodGone, Trouble, Watcher
 from cli.host.interrupts import Interrupts
 from cli.host.program import program
+from cli.host.streams import say
 from cli.runners.stream import TAIL_LINES, EventStream
 from simulator.errors import Interrupted
 from simulator.protocol.messages import SILENCE_S, Event, Outcome, PhaseEvent
@@ -82,9 +81,7 @@ class KubernetesRunner:
         try:
             remove(self._cluster, self._helm, self._release.sweep)  # and the lock
         except Interrupted:
-            click.echo(
-                f"not everything was removed; remove the rest with: {self._cleanup()}", err=True
-            )
+            say(f"not everything was removed; remove the rest with: {self._cleanup()}", err=True)
             raise
 
     def _cleanup(self) -> str:
@@ -94,7 +91,7 @@ class KubernetesRunner:
     def _print_kept(self) -> None:
         kubectl = " ".join(["kubectl", *self._cluster.flags, "-n", self._cluster.namespace])
         selector = self._release.selector
-        click.echo(
+        say(
             f"kept: release {self._release.name} in namespace {self._cluster.namespace}\n"
             f"  look:   {kubectl} get all,cm,secret -l {selector}\n"
             f"          {kubectl} logs -l {selector} --prefix --tail=-1\n"

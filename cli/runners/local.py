@@ -1,23 +1,24 @@
 """The local runner: collector and workers as processes of this machine."""
 
-import shutil
+import re
 import socket
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from pathlib import Path
 from secrets import token_urlsafe
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from cli.host.interrupts import Interrupts
-from cli.host.scratch import scratch_folder
 from cli.runners.processes import Processes
-from simulator.protocol.messages import Event, Outcome, PhaseEvent
-from simulator.protocol.spec import RunSpec, write_private, write_secrets
+from simulator.clock import OwnClock
+from simulator.host import allow_many_files
+from simulator.protocol.messages import TIMEOUT_GRACE_S, Event, Outcome
+from simulator.protocol.run_input import RunInput
+from simulator.protocol.spec import RunSpec
 
 _TIDY_S = 8.0
-_END_S = 3.0
+_END_S = 1.0
+_LAST_REPORTS_S = 2.0
 
 
 class LocalRunner:
@@ -57,11 +58,11 @@ class LocalRunner:
 
     def run(self, spec: RunSpec) -> Iterator[Event]:
         """Start the run and yield its events; the last is always an Outcome."""
+        allow_many_files()
+        given = RunInput(spec=spec, token=token_urlsafe(32), credentials=self._secrets)
         with ExitStack() as stack:
-            folder = stack.enter_context(scratch_folder("run"))
-            processes = stack.enter_context(Processes(folder))
-            write_private(folder / "spec.json", spec.model_dump_json())
-            write_secrets(folder / "secrets", token_urlsafe(32), self._secrets)
+            clock = stack.enter_context(OwnClock())
+            processes = stack.enter_context(Processes(given, clock))
             with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
                 # The socket listens before the collector runs, so that all start in parallel.
                 port = listener.getsockname()[1]
@@ -71,35 +72,59 @@ class LocalRunner:
                 url = f"http://127.0.0.1:{port}"
                 role = ["worker", f"--collector={url}", f"--index={index}"]
                 processes.start(f"worker-{index}", role)
-            yield from self._events(processes, folder)
+            yield from self._events(spec, processes, clock)
 
-    def _events(self, processes: Processes, folder: Path) -> Iterator[Event]:
-        deadline = None
+    def _events(self, spec: RunSpec, processes: Processes, clock: OwnClock) -> Iterator[Event]:
+        deadline_s = timeout_s = None
         while True:
             event = processes.next_event()
-            if isinstance(event, PhaseEvent) and event.phase in ("insert", "query"):
-                # All processes have read the secrets; a killed command line leaves none behind.
-                shutil.rmtree(folder / "secrets", ignore_errors=True)
             if isinstance(event, Outcome):
                 processes.wait(_END_S)
                 self._logs = processes.logs()
-                yield event
+                yield _explained(event, processes)
                 return
             if event:
+                if timeout_s is None and spec.timeout_s:
+                    timeout_s = clock() + spec.timeout_s + TIMEOUT_GRACE_S
                 yield event
-            if deadline is None and self._interrupts.requested:
-                deadline = time.monotonic() + _TIDY_S
+            if deadline_s is None and self._interrupts.requested:
+                deadline_s = clock() + _TIDY_S
                 processes.ask_to_stop()
             lost = processes.lost_collector()
-            if deadline and (lost or time.monotonic() > deadline):
+            if deadline_s and (lost or clock() > deadline_s):
                 # It does not handle signals yet, or is stuck.
-                self._logs = processes.logs()
-                yield Outcome(
-                    status="interrupted", cause="stopped by the user", exit_code=130, touched=True
-                )
+                yield self._lost(processes, "interrupted", "stopped by the user", 130)
                 return
+            if not lost and timeout_s and clock() > timeout_s:
+                lost = (
+                    f"--timeout: the run was not done after {spec.timeout_s:g} s, and the collector"
+                    f" did not end it{processes.state('collector')}"
+                )
             if lost:
-                self._logs = processes.logs()
-                yield Outcome(status="failed", cause=lost, exit_code=1, touched=True)
+                yield self._lost(processes, "failed", lost, 1)
                 return
             processes.report_lost_workers()
+
+    def _lost(
+        self, processes: Processes, status: Literal["failed", "interrupted"], cause: str, code: int
+    ) -> Outcome:
+        """Return the outcome of a run whose collector cannot report it."""
+        reports = processes.last_reports(cause, _LAST_REPORTS_S)
+        self._logs = processes.logs()
+        return Outcome(
+            status=status,
+            cause=cause,
+            exit_code=code,
+            touched=True,
+            reports=len(reports),
+            workers=reports,
+        )
+
+
+def _explained(outcome: Outcome, processes: Processes) -> Outcome:
+    """Return the outcome; a cause that is a silent worker says whether its process is stopped."""
+    found = re.match(r"worker (\d+) has been silent for \d+ s$", outcome.cause)
+    if not found:
+        return outcome
+    state = processes.state(f"worker-{found[1]}")
+    return outcome.model_copy(update={"cause": outcome.cause + state})

@@ -1,140 +1,236 @@
-"""The processes of one local run: start, events, and the end in every case."""
+"""The processes of one local run: start, events, silence, and the end in every case."""
 
 import os
 import queue
 import signal
 import subprocess
 import sys
-import threading
-import time
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+import psutil
+
+from cli.runners.pipes import Pipes
 from cli.runners.stream import TAIL_LINES, EventStream
-from simulator.protocol.messages import Event
+from simulator.protocol.messages import Event, WorkerReport
+from simulator.protocol.run_input import RunInput
 
 _POLL_S = 0.05
+_LOOK_S = 1.0
+"""How often to look for stopped processes."""
+_DRAIN_S = 1.0
+"""How long the pipes of a process may stay open after its end."""
+_KILL_S = 5.0
+"""How long a killed process may take to end, for example while it waits for a disk."""
+_IS_STOPPED = "its process is stopped (SIGSTOP)"
 # A worker allocates the same few MB for every block. By default glibc returns them to the system
 # each time, and the page faults make encoding up to four times slower.
 _MEMORY_SETTINGS = {"MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_MMAP_THRESHOLD_": "67108864"}
 _ROOT = Path(__file__).resolve().parents[2]
+_COLLECTOR = "collector"
+
+
+@dataclass
+class _Running:
+    """A process, and what it has written."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    stream: EventStream = field(default_factory=EventStream)
+    log: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL_LINES))
+    open_pipes: int = 2
+    ended_s: float | None = None
+    stopped_s: float | None = None
+    """Since when it is stopped by a signal."""
+
+    def has_stopped(self) -> bool:
+        """Whether a signal has stopped the process, which has not ended."""
+        try:
+            return psutil.Process(self.process.pid).status() == psutil.STATUS_STOPPED
+        except psutil.Error:
+            return False
+
+    def tail(self) -> list[str]:
+        """Return the last lines that are not events."""
+        return [*self.log, *self.stream.log][-TAIL_LINES:]
 
 
 class Processes:
     """The processes of one run. Leaving the context ends them all."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._stream = EventStream()
+    def __init__(self, given: RunInput, clock: Callable[[], float]) -> None:
+        self._line = given.line()
+        self._silence_s = given.spec.silence_s
+        self._clock = clock
+        self._all: dict[str, _Running] = {}
+        self._pipes = Pipes()
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._reported: set[str] = set()
-        self._reader: threading.Thread | None = None
+        self._heard_s: float | None = None
+        self._looked_s = clock()
 
     def __enter__(self) -> Self:
+        self._pipes.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in self._running.values():
-            if process.poll() is None:
-                process.kill()
-        for process in self._running.values():
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
+        for running in self._all.values():
+            running.process.kill()
+        self._pipes.__exit__()
+        for running in self._all.values():
+            process = running.process
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_KILL_S)
+            for pipe in (process.stdin, process.stdout, process.stderr):
                 if pipe:
-                    with suppress(BrokenPipeError):
-                        pipe.close()
+                    pipe.close()
 
     def start(self, name: str, role: list[str], keep_fd: int | None = None) -> None:
-        """Start a process that ends when its standard input, a pipe from here, closes."""
-        files = [f"--spec={self._folder / 'spec.json'}", f"--secrets={self._folder / 'secrets'}"]
-        command = [sys.executable, "-P", "-m", "simulator", *role, *files, "--parent-pipe"]
-        is_collector = name == "collector"
-        with (self._folder / f"{name}.log").open("wb") as log:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE if is_collector else log,
-                stderr=log,
-                env={**os.environ, **_MEMORY_SETTINGS, "PYTHONPATH": _python_path()},
-                pass_fds=() if keep_fd is None else (keep_fd,),
-                start_new_session=True,  # the command line handles Ctrl-C
-            )
-        self._running[name] = process
-        if is_collector:
-            self._reader = threading.Thread(target=self._read, args=(process,), daemon=True)
-            self._reader.start()
+        """Start a process that reads its input from a pipe, and ends when that closes."""
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "simulator", *role],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env={**os.environ, **_MEMORY_SETTINGS, "PYTHONPATH": _python_path()},
+            pass_fds=() if keep_fd is None else (keep_fd,),
+            start_new_session=True,  # the command line handles Ctrl-C
+        )
+        running = self._all[name] = _Running(name, process)
 
-    def _read(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout
-        for line in process.stdout:
+        def hear(line: str) -> None:
+            self._heard_s = self._clock()
             self._lines.put(line)
+
+        def end() -> None:
+            running.open_pipes -= 1
+
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        self._pipes.write(process.stdin, self._line)
+        take = hear if name == _COLLECTOR else running.stream.take
+        self._pipes.read(process.stdout, take, end)
+        self._pipes.read(process.stderr, running.log.append, end)
+
+    # --- while it runs -------------------------------------------------------------------------
 
     def next_event(self) -> Event | None:
         """Return the next event of the collector, or None after a moment."""
         try:
-            line = self._lines.get(timeout=_POLL_S).decode(errors="replace")
+            line = self._lines.get(timeout=_POLL_S)
         except queue.Empty:
             return None
-        return self._stream.take(line)
+        return self._all[_COLLECTOR].stream.take(line)
 
     def ask_to_stop(self) -> None:
         """Ask the collector to end the run and to report the progress."""
-        collector = self._running["collector"]
-        if collector.poll() is None:
-            collector.send_signal(signal.SIGTERM)
+        self._all[_COLLECTOR].process.send_signal(signal.SIGTERM)
 
     def lost_collector(self) -> str:
-        """Return why the collector has ended, or nothing while it runs."""
-        code = self._running["collector"].poll()
-        if code is None:
-            return ""
-        if (self._reader and self._reader.is_alive()) or not self._lines.empty():
-            return ""  # read the events that it wrote before it ended
-        return f"the collector {_ended(code)} before the run was over{self._last_line('collector')}"
+        """Return why nothing more comes from the collector, or nothing while it is well."""
+        collector = self._all[_COLLECTOR]
+        code = self._exit_code(collector)
+        if code is not None:
+            if not self._lines.empty():
+                return ""  # read the events that it wrote before it ended
+            return f"the collector {_ended(code)} before the run was over{_last_line(collector)}"
+        if self._stopped_too_long(collector):
+            return f"the collector has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}"
+        if self._heard_s is not None and self._clock() - self._heard_s > self._silence_s:
+            return (
+                f"the collector has been silent for {self._silence_s:.0f} s{self.state(_COLLECTOR)}"
+            )
+        return ""
 
     def report_lost_workers(self) -> None:
         """Report workers that have ended to the collector, which would notice much later."""
-        for name, process in self._running.items():
-            code = process.poll()
-            if name != "collector" and code and name not in self._reported:
-                self._reported.add(name)
-                cause = f"{name.replace('-', ' ')} {_ended(code)}{self._last_line(name)}"
-                self._write_to_collector(cause)
+        self._look()
+        for name, running in self._all.items():
+            if name == _COLLECTOR or name in self._reported:
+                continue
+            code = self._exit_code(running)
+            if code:
+                self._report(name, f"{_ended(code)}{_last_line(running)}")
+            elif self._stopped_too_long(running):
+                self._report(name, f"has been silent for {self._silence_s:.0f} s; {_IS_STOPPED}")
 
-    def _write_to_collector(self, cause: str) -> None:
-        pipe = self._running["collector"].stdin
-        assert pipe
-        try:
-            pipe.write(" ".join(cause.split()).encode() + b"\n")
-            pipe.flush()
-        except BrokenPipeError:
-            pass  # the collector is gone as well; the next poll finds that
+    def state(self, name: str) -> str:
+        """Return what this machine shows of a silent process: whether it is stopped."""
+        running = self._all.get(name)
+        return f"; {_IS_STOPPED}" if running and running.has_stopped() else ""
+
+    def _report(self, name: str, what: str) -> None:
+        self._reported.add(name)
+        self._send_cause(self._all[_COLLECTOR], f"{name.replace('-', ' ')} {what}")
+
+    def _send_cause(self, running: _Running, cause: str) -> None:
+        assert running.process.stdin
+        self._pipes.write(running.process.stdin, " ".join(cause.split()).encode() + b"\n")
+
+    def _look(self) -> None:
+        """Note which processes are stopped."""
+        now_s = self._clock()
+        if now_s - self._looked_s < _LOOK_S:
+            return
+        self._looked_s = now_s
+        for running in self._all.values():
+            if not running.has_stopped():
+                running.stopped_s = None
+            elif running.stopped_s is None:
+                running.stopped_s = now_s
+
+    def _stopped_too_long(self, running: _Running) -> bool:
+        since_s = running.stopped_s
+        return since_s is not None and self._clock() - since_s > self._silence_s
+
+    def _exit_code(self, running: _Running) -> int | None:
+        """Return the exit code of a process that has ended and whose pipes have been read."""
+        code = running.process.poll()
+        if code is None:
+            return None
+        if running.ended_s is None:
+            running.ended_s = self._clock()
+        # A process that it has started may keep them open.
+        is_read = not running.open_pipes or self._clock() - running.ended_s > _DRAIN_S
+        return code if is_read else None
+
+    # --- the end -------------------------------------------------------------------------------
 
     def wait(self, limit_s: float) -> None:
         """Wait a moment for the processes to end."""
-        deadline = time.monotonic() + limit_s
-        for process in self._running.values():
+        deadline_s = self._clock() + limit_s
+        for running in self._all.values():
             try:
-                process.wait(max(deadline - time.monotonic(), 0.01))
+                running.process.wait(max(deadline_s - self._clock(), 0.01))
             except subprocess.TimeoutExpired:
                 return
 
+    def last_reports(self, cause: str, limit_s: float) -> tuple[WorkerReport, ...]:
+        """End the collector; return what the workers can report within a moment, in order."""
+        self._all[_COLLECTOR].process.kill()
+        workers = [running for name, running in self._all.items() if name != _COLLECTOR]
+        for running in workers:
+            self._send_cause(running, cause)
+        deadline_s = self._clock() + limit_s
+        while self._clock() < deadline_s and any(self._exit_code(w) is None for w in workers):
+            self.next_event()
+        return tuple(report for running in workers for report in running.stream.reports)
+
     def logs(self) -> dict[str, str]:
         """Return the last lines of every log that is not empty."""
-        tails = {name: self._tail(name) for name in self._running}
+        tails = {name: "\n".join(running.tail()) for name, running in self._all.items()}
         return {name: tail for name, tail in tails.items() if tail}
 
-    def _tail(self, name: str) -> str:
-        lines = (self._folder / f"{name}.log").read_text(errors="replace").splitlines()
-        if name == "collector":
-            lines += self._stream.log
-        return "\n".join(lines[-TAIL_LINES:])
 
-    def _last_line(self, name: str) -> str:
-        last = self._tail(name).splitlines()[-1:]
-        return f": {last[0]}" if last else ""
+def _last_line(running: _Running) -> str:
+    last = running.tail()[-1:]
+    return f": {last[0]}" if last else ""
 
 
 def _ended(code: int) -> str:

@@ -16,7 +16,7 @@ class EventStream:
 
     def __init__(self) -> None:
         self._last = 0
-        self._reports: list[WorkerReport] = []
+        self.reports: list[WorkerReport] = []
         self.log: deque[str] = deque(maxlen=TAIL_LINES)
         """The last lines that are not events."""
 
@@ -33,15 +33,15 @@ class EventStream:
         self._last = number
         match event:
             case ReportEvent(report=report):
-                self._reports.append(report)
+                self.reports.append(report)
                 return None
             case Outcome():
                 return self._whole(event)
         return event
 
     def _whole(self, outcome: Outcome) -> Outcome:
-        complete = outcome.model_copy(update={"workers": tuple(self._reports)})
-        lost = outcome.reports - len(self._reports)
+        complete = outcome.model_copy(update={"workers": tuple(self.reports)})
+        lost = outcome.reports - len(self.reports)
         if not lost or outcome.status != "done":
             return complete
         cause = f"the collector's log lacks the reports of {counted(lost, 'worker')}"

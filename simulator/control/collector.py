@@ -5,8 +5,6 @@ Standard output is the event stream of the run; its last event is the Outcome, e
 
 import asyncio
 import socket
-import sys
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -15,8 +13,10 @@ from typing import Literal
 
 import uvicorn
 
+from simulator.clock import OwnClock
 from simulator.control.coordinator import Coordinator
 from simulator.control.endpoints import application
+from simulator.control.event_writer import EventWriter
 from simulator.control.probe import probe
 from simulator.control.stages import Stages
 from simulator.errors import BenchError, Interrupted, RunError, SetupError
@@ -28,16 +28,16 @@ from simulator.protocol.messages import (
     PhaseEvent,
     ProgressEvent,
     ReportEvent,
-    event_line,
 )
+from simulator.protocol.run_input import ParentPipe
 from simulator.protocol.spec import Kind, RunSpec
 
 _PROGRESS_S = 0.5
 _PROGRESS_PARTS = 200
 """A long run reports its progress less often, so that its log stays short..."""
-_PULSE_S = 5.0
-"""...but at least this often, in every phase, as a sign of life."""
-_LAST_REPORTS_S = 3.0
+_PULSES = 3
+"""...but so often within the time that counts as silence, in every phase, as a sign of life."""
+_LAST_REPORTS_S = 2.0
 _LAST_REPLIES_S = 0.05
 _KEPT_ALIVE_S = 3600
 
@@ -53,14 +53,18 @@ class _Server(uvicorn.Server):
 class Collector:
     """One run, from empty tables to the verdict."""
 
-    def __init__(self, spec: RunSpec, database: Database, token: str) -> None:
+    def __init__(self, spec: RunSpec, database: Database, token: str, clock: OwnClock) -> None:
         self._spec = spec
         self._database = database
         self._token = token
-        self._run = Coordinator(len(spec.workers))
-        self._events = 0
+        self._clock = clock
+        self._run = Coordinator(len(spec.workers), own_clock=clock)
+        self._writer = EventWriter()
+        self._pulse_s = spec.silence_s / _PULSES
         self._phase = ""
-        self._phase_began = self._emitted_at = 0.0
+        self._phase_began = 0.0
+        self._emitted_s = clock()
+        self._paused_began_s = self._paused_s = 0.0
         self._phases_s: dict[str, float] = {}
         self._interrupted = False
         self._asking = ""
@@ -70,12 +74,12 @@ class Collector:
 
     # --- the run -------------------------------------------------------------------------------
 
-    async def serve(self, listener: socket.socket, *, parent_pipe: bool) -> Outcome:
+    async def serve(self, listener: socket.socket, parent: ParentPipe | None) -> Outcome:
         """Serve the workers until the run is over; emit and return its outcome."""
         loop = self._loop = asyncio.get_running_loop()
         loop.add_signal_handler(SIGTERM, self._interrupt, "stopped by the user")
-        if parent_pipe:
-            self._listen_to_parent(loop)
+        if parent:
+            self._listen_to(parent, loop)
         config = uvicorn.Config(
             application(self._run, self._token),
             log_level="warning",
@@ -99,6 +103,7 @@ class Collector:
         outcome = self._outcome(failure)
         self._emit(outcome)
         await asyncio.sleep(_LAST_REPLIES_S)  # waiting workers get the reply that the run is over
+        await asyncio.to_thread(self._writer.close)
         serving.cancel()
         return outcome
 
@@ -116,10 +121,12 @@ class Collector:
         self._enter("prefill" if any(w.prefill for w in spec.workers) else "barrier")
         self._run.tables_ready.set()
         await self._run.finished()
+        self._follow_workers()  # a short run may end between two polls
+        if self._run.released_s:
+            self._paused_s = self._clock.paused_s() - self._paused_began_s
         if self._run.stopped.is_set():
             await self._run.last_reports(_LAST_REPORTS_S)
             raise self._over()
-        self._follow_workers()  # a short run may end between two polls
         await self._in_thread(self._finish)
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
@@ -135,7 +142,8 @@ class Collector:
     @asynccontextmanager
     async def _background(self) -> AsyncIterator[None]:
         """Watch the workers, the timeout and the progress during the run."""
-        tasks = [asyncio.create_task(self._run.watch(self._spec.appear_s))]
+        watching = self._run.watch(self._spec.appear_s, self._spec.silence_s)
+        tasks = [asyncio.create_task(watching)]
         tasks.append(asyncio.create_task(self._report_progress()))
         if self._spec.timeout_s:
             tasks.append(asyncio.create_task(self._time_out()))
@@ -146,7 +154,9 @@ class Collector:
                 task.cancel()
 
     async def _time_out(self) -> None:
-        await asyncio.sleep(self._spec.timeout_s)
+        began_s = self._clock()
+        while self._clock() - began_s < self._spec.timeout_s:  # noqa: ASYNC110 - pauses do not count
+            await asyncio.sleep(_PROGRESS_S)
         self._run.stop(
             f"--timeout: the run was not done after {self._spec.timeout_s:g} s; give it more time,"
             " fewer rows, or 0 for no limit"
@@ -156,15 +166,14 @@ class Collector:
         self._interrupted = True
         self._run.stop(cause)
 
-    def _listen_to_parent(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _listen_to(self, parent: ParentPipe, loop: asyncio.AbstractEventLoop) -> None:
         """Stop the run for the cause that the parent writes, or when the parent is gone."""
 
-        def listen() -> None:
-            for line in sys.stdin:
-                loop.call_soon_threadsafe(self._run.stop, line.strip())
+        def gone() -> None:
+            self._writer.discard()
             loop.call_soon_threadsafe(self._interrupt, "the command line is gone")
 
-        threading.Thread(target=listen, daemon=True).start()
+        parent.listen(lambda cause: loop.call_soon_threadsafe(self._run.stop, cause), gone)
 
     def _check(self) -> None:
         for step in probe(self._database):
@@ -187,9 +196,8 @@ class Collector:
     # --- events --------------------------------------------------------------------------------
 
     def _emit(self, event: Event) -> None:
-        self._events += 1
-        self._emitted_at = time.time()
-        print(event_line(self._events, event), flush=True)  # noqa: T201 - the event stream
+        self._emitted_s = self._clock()
+        self._writer.write(event)
 
     def _enter(self, phase: str, detail: str = "", at_s: float | None = None) -> None:
         """Enter a phase, now or at the earlier time when it began."""
@@ -219,11 +227,11 @@ class Collector:
         }
         while True:
             self._follow_workers()
-            now = time.time()
-            silent_s, phase_s = now - self._emitted_at, now - self._phase_began
-            if self._phase in planned and silent_s >= min(phase_s / _PROGRESS_PARTS, _PULSE_S):
+            silent_s, phase_s = self._clock() - self._emitted_s, time.time() - self._phase_began
+            pause_s = min(phase_s / _PROGRESS_PARTS, self._pulse_s)
+            if self._phase in planned and silent_s >= pause_s:
                 self._emit(self._progress(planned[self._phase]))
-            elif silent_s >= _PULSE_S and self._phase:
+            elif silent_s >= self._pulse_s and self._phase:
                 self._emit(PhaseEvent(phase=self._phase, detail=self._waited(phase_s)))
             await asyncio.sleep(_PROGRESS_S)
 
@@ -246,6 +254,7 @@ class Collector:
             self._report_ready()
             return
         if self._phase == "barrier":
+            self._paused_began_s = self._clock.paused_s()
             self._enter(self._spec.kind.value, at_s=min(released.values()))
         asking = list(released)[-1]
         if self._phase == Kind.QUERY and asking != self._asking:
@@ -291,6 +300,7 @@ class Collector:
             verdict=self._stages.verdict,
             queries=self._stages.queries,
             size_bytes=self._stages.size_bytes,
+            paused_s=self._paused_s,
         )
 
     def _exact_phases(self) -> None:

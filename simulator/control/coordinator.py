@@ -11,7 +11,6 @@ from contextlib import suppress
 from simulator.data.query import Answer
 from simulator.protocol.messages import (
     HOLD_S,
-    SILENCE_S,
     Arrival,
     Heartbeat,
     Registration,
@@ -28,8 +27,15 @@ class Rejected(Exception):
 class Coordinator:
     """A run with a fixed number of workers."""
 
-    def __init__(self, workers: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        workers: int,
+        clock: Callable[[], float] = time.time,
+        own_clock: Callable[[], float] | None = None,
+    ) -> None:
+        """Take the clock of instants, which workers share, and the one for silence."""
         self._clock = clock
+        self._own_clock = own_clock or clock
         self.workers = workers
         self.tables_ready = asyncio.Event()
         self.stopped = asyncio.Event()
@@ -63,7 +69,7 @@ class Coordinator:
                 f"worker {message.index} is version {message.version} and the collector {version};"
                 " use one image for both"
             )
-        self.heard_s[message.index] = self._clock()
+        self.heard_s[message.index] = self._own_clock()
         return await self._held(self.tables_ready)
 
     def _expect(self, index: int) -> None:
@@ -112,7 +118,7 @@ class Coordinator:
         """Note how far a worker is."""
         self._expect(message.index)
         self.beats[message.index] = message
-        self.heard_s[message.index] = self._clock()
+        self.heard_s[message.index] = self._own_clock()
 
     def report(self, report: WorkerReport) -> None:
         """Take a worker's result; an error in it ends the run."""
@@ -144,24 +150,24 @@ class Coordinator:
 
     async def last_reports(self, grace_s: float) -> None:
         """After the end, give live workers a moment to report."""
-        deadline = self._clock() + grace_s
-        while self._clock() < deadline:
-            alive = [i for i, heard in self.heard_s.items() if self._clock() - heard < 2.0]
+        deadline = self._own_clock() + grace_s
+        while self._own_clock() < deadline:
+            alive = [i for i, heard in self.heard_s.items() if self._own_clock() - heard < 2.0]
             if all(index in self.reports for index in alive):
                 return
             await asyncio.sleep(_TICK_S / 5)
 
-    async def watch(self, appear_s: float) -> None:
+    async def watch(self, appear_s: float, silence_s: float) -> None:
         """Stop the run when a worker does not register in time or becomes silent."""
-        started_s = self._clock()
+        started_s = self._own_clock()
         while not self.stopped.is_set():
             await asyncio.sleep(_TICK_S)
-            now = self._clock()
+            now = self._own_clock()
             for index in range(self.workers):
                 if index in self.reports:
                     continue
                 if index not in self.uids and now - started_s > appear_s:
                     self.stop(f"worker {index} did not register within {appear_s:.0f} s")
                 heard = self.heard_s.get(index)
-                if heard is not None and now - heard > SILENCE_S:
-                    self.stop(f"worker {index} has been silent for {SILENCE_S:.0f} s")
+                if heard is not None and now - heard > silence_s:
+                    self.stop(f"worker {index} has been silent for {silence_s:.0f} s")

@@ -1,6 +1,7 @@
 """The worker's side of the protocol: posts messages to the collector until they arrive."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import requests
@@ -11,24 +12,37 @@ from simulator.host import boot_id
 from simulator.protocol.messages import (
     HEARTBEAT_S,
     HOLD_S,
-    SILENCE_S,
     TOKEN_HEADER,
     Message,
     Reply,
     dump,
 )
 
-_READ_S = HOLD_S + 10.0
 _CONNECT_S = 1.0
+_LEAST_READ_S = 2.0
 
 
 class CollectorClient:
     """The worker's side of the protocol."""
 
-    def __init__(self, url: str, token: str, index: int, appear_s: float) -> None:
+    def __init__(  # noqa: PLR0913
+        self,
+        url: str,
+        token: str,
+        index: int,
+        *,
+        appear_s: float,
+        silence_s: float,
+        clock: Callable[[], float],
+    ) -> None:
+        """Take how long the collector may take to appear and then be silent, on this clock."""
         self._url = url
-        self._patience_s = appear_s
         self._index = index
+        self._patience_s = appear_s
+        self._silence_s = silence_s
+        self._read_s = HOLD_S + silence_s / 5
+        self._clock = clock
+        self._heard_s = clock()
         self._session = requests.Session()
         self._session.headers[TOKEN_HEADER] = token
         self._session.trust_env = False  # no proxy between worker and collector
@@ -46,7 +60,8 @@ class CollectorClient:
                 f"the server at {self._url} is not a collector: {body!r:.200}"
             ) from error
         self._correct_clock(reply, sent, time.time())
-        self._patience_s = min(self._patience_s, SILENCE_S)  # it exists: wait less long from now on
+        # It exists: wait less long from now on.
+        self._patience_s = min(self._patience_s, self._silence_s)
         return reply
 
     def give_up(self) -> None:
@@ -59,27 +74,31 @@ class CollectorClient:
 
     def answer(self, digest: str, found: Answer) -> None:
         """Send the collector an answer to compare."""
-        self._post("/answer", {"digest": digest, "names": found.names, "rows": found.rows}, 120.0)
+        body = {"digest": digest, "names": found.names, "rows": found.rows}
+        self._post("/answer", body, self._silence_s)
 
-    def _post(self, path: str, body: dict[str, Any], read_s: float = _READ_S) -> Any:
+    def _post(self, path: str, body: dict[str, Any], read_s: float = 0.0) -> Any:
         """Post, and retry for a while; a message may therefore arrive twice.
 
         On a cluster a worker may start before the collector or before its name resolves, and the
         network may fail for a moment.
         """
-        began = time.monotonic()
         while True:
+            left_s = max(self._heard_s + self._patience_s - self._clock(), _LEAST_READ_S)
             try:
                 response = self._session.post(
-                    self._url + path, json=body, timeout=(_CONNECT_S, read_s)
+                    self._url + path,
+                    json=body,
+                    timeout=(_CONNECT_S, min(read_s or self._read_s, left_s)),
                 )
             except (requests.ConnectionError, requests.Timeout) as error:
-                if time.monotonic() - began >= self._patience_s:
+                if self._clock() - self._heard_s >= self._patience_s:
                     raise RunError(f"the collector cannot be reached: {error}") from error
                 time.sleep(HEARTBEAT_S / 2)
             except requests.RequestException as error:
                 raise RunError(f"the collector does not answer: {error}") from error
             else:
+                self._heard_s = self._clock()
                 break
         if response.status_code != requests.codes.ok:
             raise RunError(f"the collector refused {path}: {response.text}")

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from simulator.data.block import Block, Rows
@@ -31,7 +31,14 @@ class Stopped(Exception):
 class Sender:
     """Writes ranges of rows through one session, retrying within bounds and counting."""
 
-    def __init__(self, database: Database, reader: DatasetReader, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        database: Database,
+        reader: DatasetReader,
+        stop: threading.Event,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
         self._database = database
         self._reader = reader
         self._stop = stop
@@ -242,13 +249,13 @@ class Sender:
         """Open a new session; RunError if that takes longer than its `reconnect_s`."""
         self._session.close()
         limit_s = self._database.reconnect_s
-        deadline = time.monotonic() + limit_s
+        deadline = self._clock() + limit_s
         pause_s = _BACKOFF_S
         while True:
             try:
                 self._session = self._database.connect()
             except BenchError as error:
-                if time.monotonic() > deadline:
+                if self._clock() > deadline:
                     raise RunError(
                         f"the connection was lost ({cause}) and not restored within"
                         f" {limit_s:.0f} s: {error}"

@@ -4,11 +4,13 @@ import gc
 import hashlib
 import json
 import os
+import sys
 import threading
 import time
 import uuid
 
 from simulator import __version__
+from simulator.clock import OwnClock
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Statement, answer
 from simulator.errors import BenchError, RunError
@@ -19,16 +21,21 @@ from simulator.load.sender import Sender, Stopped
 from simulator.modules.base import Database, Session, Unsupported
 from simulator.protocol.messages import (
     HEARTBEAT_S,
+    TIMEOUT_GRACE_S,
     Arrival,
     Heartbeat,
     Message,
     QueryTimes,
     Registration,
+    ReportEvent,
     WorkerReport,
+    event_line,
 )
 from simulator.protocol.spec import PREFILL_BATCH_ROWS, Kind, RunSpec
 
 _GARBAGE_OBJECTS = 100_000
+_LAST_SEND_S = 3.5
+"""How long a worker without a collector waits for a batch in flight, and tries to report."""
 
 
 def _settle_memory() -> None:
@@ -46,13 +53,21 @@ class Worker:
     """One worker of one run."""
 
     def __init__(
-        self, spec: RunSpec, database: Database, client: CollectorClient, index: int
+        self,
+        spec: RunSpec,
+        database: Database,
+        client: CollectorClient,
+        index: int,
+        clock: OwnClock,
     ) -> None:
+        self._clock = clock
         self._spec = spec
         self._database = database
         self._client = client
         self._index = index
         self._stop = threading.Event()
+        self._over = threading.Event()
+        """Set when `run` ends."""
         self._phase = "start"
         self._sender: Sender | None = None
         self._prefilled = 0
@@ -60,11 +75,17 @@ class Worker:
         """Why this worker cannot continue, if the collector did not stop the run."""
         self._started: float | None = None
         self._ended: float | None = None
-        self._cpu_s = self._throttled_s = 0.0
+        self._cpu_s = self._throttled_s = self._paused_s = 0.0
         self._queries: list[QueryTimes] = []
 
     def run(self) -> bool:
         """Run the worker's part and report it; False if it failed."""
+        try:
+            return self._run()
+        finally:
+            self._over.set()
+
+    def _run(self) -> bool:
         try:
             self._wait(
                 "/register",
@@ -88,7 +109,13 @@ class Worker:
         finally:
             if self._sender:
                 self._sender.close()
-        self._client.post("/report", self._report(error and self._database.options.redact(error)))
+        report = self._report(error and self._database.options.redact(error))
+        try:
+            self._client.post("/report", report)
+        except RunError:
+            # The command line reads what the collector cannot receive any more.
+            print(event_line(1, ReportEvent(report=report)), flush=True)  # noqa: T201
+            raise
         return error is None
 
     def stop(self, cause: str) -> None:
@@ -98,15 +125,27 @@ class Worker:
         self._stop.set()
 
     def _beat(self) -> None:
-        client = self._client
+        """Show the collector that this worker is alive; end without it when it is silent."""
+        began_s, timeout_s = self._clock(), self._spec.timeout_s
         while not self._stop.is_set():
             try:
-                stop = client.post("/heartbeat", self._heartbeat()).stop
+                stop = self._client.post("/heartbeat", self._heartbeat()).stop
             except RunError as failed:
-                stop = self._broken = str(failed)
+                self._end_alone(str(failed))
+                return
+            if timeout_s and self._clock() - began_s > timeout_s + TIMEOUT_GRACE_S:
+                self._end_alone(f"--timeout: the collector did not stop after {timeout_s:g} s")
+                return
             if stop:
                 self._stop.set()
             self._stop.wait(HEARTBEAT_S)
+
+    def _end_alone(self, cause: str) -> None:
+        """Stop; end the process if the database holds it up, since nobody else may be left."""
+        self.stop(cause)
+        if not self._over.wait(_LAST_SEND_S):
+            print(f"{cause}; the database did not answer", file=sys.stderr, flush=True)  # noqa: T201
+            os._exit(1)
 
     def _heartbeat(self) -> Heartbeat:
         timed = self._started is not None  # read first: the timed meter is created before it is set
@@ -138,7 +177,9 @@ class Worker:
 
     def _insert(self) -> None:
         spec, plan = self._spec, self._spec.workers[self._index]
-        sender = self._sender = Sender(self._database, DatasetReader(spec.dataset), self._stop)
+        sender = self._sender = Sender(
+            self._database, DatasetReader(spec.dataset), self._stop, self._clock
+        )
         if plan.prefill:
             self._phase = "prefill"
             batch_rows = max(spec.batch_rows, PREFILL_BATCH_ROWS)
@@ -172,7 +213,7 @@ class Worker:
                 times = self._ask_one(session, name, statement)
                 self._queries.append(times)
         if self._started:
-            self._stop_clock(time.time() - self._started)
+            self._stop_clock(time.perf_counter() - self._began_s)
 
     def _ask_one(self, session: Session, name: str, statement: Statement) -> QueryTimes:
         """Run one query `repeats` times; every row is fetched within the timed part."""
@@ -202,14 +243,16 @@ class Worker:
         return QueryTimes(name=name, durations_s=tuple(durations), answers=tuple(digests))
 
     def _start_clock(self) -> None:
-        self._throttled_began_s = throttled_s()
-        self._started, self._cpu_began_s = time.time(), time.process_time()
+        self._throttled_began_s, self._paused_began_s = throttled_s(), self._clock.paused_s()
+        self._began_s, self._cpu_began_s = time.perf_counter(), time.process_time()
+        self._started = time.time()
 
     def _stop_clock(self, duration_s: float) -> None:
         assert self._started
         self._ended = self._started + duration_s
         self._cpu_s = time.process_time() - self._cpu_began_s
         self._throttled_s = throttled_s() - self._throttled_began_s
+        self._paused_s = self._clock.paused_s() - self._paused_began_s
 
     def _report(self, error: str | None) -> WorkerReport:
         offset = self._client.clock_offset_s
@@ -241,16 +284,5 @@ class Worker:
             queries=tuple(self._queries),
             node=os.environ.get("NODE_NAME", ""),
             throttled_s=self._throttled_s,
+            paused_s=self._paused_s,
         )
-
-
-def watch_parent() -> None:
-    """Exit when the process at the other end of standard input is gone."""
-
-    def wait() -> None:
-        # Not through sys.stdin: this thread would hold its lock when the process exits.
-        while os.read(0, 1024):
-            pass
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()

@@ -14,7 +14,14 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, SecretStr, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SecretStr,
+    ValidationInfo,
+    create_model,
+    field_validator,
+)
 from typing_extensions import TypeVar
 
 from simulator.data.block import Block
@@ -27,6 +34,10 @@ SINGLE = "single"
 """Insert mode: one row per batch, each acknowledged on its own."""
 BATCH = "batch"
 """Insert mode: the best bulk path of the database."""
+
+
+_LARGEST = 2**63 - 1
+_LONGEST_S = 366 * 86_400
 
 
 class Failure(StrEnum):
@@ -104,7 +115,22 @@ class Options(BaseModel):
     Credentials are SecretStr; they are sent to the database only.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _bounded(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse numbers that drivers and operating systems cannot hold."""
+        name = info.field_name or ""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            least, most = -_LARGEST, _LARGEST
+            if name == "port" or name.endswith("_port"):
+                least, most = 1, 65535
+            if name.endswith("_s"):
+                least, most = 0, _LONGEST_S
+            if not least <= value <= most:
+                raise ValueError(f"expected {least:,} to {most:,}, got {value:,}")
+        return value
 
     @classmethod
     def credentials(cls) -> list[str]:

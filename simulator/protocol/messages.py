@@ -14,6 +14,8 @@ TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
 HEARTBEAT_S = 0.5
 SILENCE_S = 15.0
 """A worker or collector that is silent for this long is considered lost."""
+TIMEOUT_GRACE_S = 5.0
+"""For how long the collector may exceed --timeout before the others end the run."""
 HOLD_S = 2.0
 """The longest time for which the collector holds a waiting request; the worker then repeats it."""
 
@@ -109,6 +111,8 @@ class WorkerReport(Message):
     """The cluster node of the worker."""
     throttled_s: float = 0.0
     """For how long a CPU limit throttled the worker while the clock ran."""
+    paused_s: float = 0.0
+    """For how long the worker stood still meanwhile: it was stopped, or its machine suspended."""
 
 
 # --- collector -> command line ----------------------------------------------------------------
@@ -191,6 +195,8 @@ class Outcome(Message):
     verdict: Verdict | None = None
     queries: tuple[QueryVerdict, ...] = ()
     size_bytes: int | None = None
+    paused_s: float = 0.0
+    """For how long the collector stood still while the workers were timed."""
 
 
 Event: TypeAlias = Annotated[

@@ -1,10 +1,9 @@
 """The specification of a run: written by the command line, read by collector and workers.
 
-Credentials are passed separately, in files that only their owner can read.
+Credentials are passed separately; see run_input.
 """
 
 import json
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from simulator import __version__
 from simulator.data.dataset import Dataset, RowRange
 from simulator.errors import ConfigError
+from simulator.protocol.messages import SILENCE_S
 from simulator.protocol.verdict import VerifyMode
 
 PREFILL_BATCH_ROWS = 1000
@@ -63,6 +63,8 @@ class RunSpec(BaseModel):
     timeout_s: float = 0.0
     appear_s: float = 120.0
     """How long workers and collector may take to connect to each other."""
+    silence_s: float = SILENCE_S
+    """A worker or collector that is silent for this long is considered lost."""
     queries: dict[str, str] = {}
     """Query name -> the target's own text for it, or empty."""
     repeats: int = 1
@@ -72,20 +74,6 @@ class RunSpec(BaseModel):
         """The contents of the tables once every row of the run is written."""
         written = [r for worker in self.workers for r in (*worker.prefill, *worker.timed)]
         return self.dataset.with_ranges([*self.dataset.ranges, *written])
-
-
-def write_private(path: Path, content: str) -> None:
-    """Write a file that only its owner can read."""
-    path.touch(mode=0o600)
-    path.write_text(content)
-
-
-def write_secrets(folder: Path, token: str, options: Mapping[str, str]) -> None:
-    """Write a folder of secrets: the run's token, and a file for each credential of the target."""
-    (folder / "options").mkdir(parents=True, mode=0o700)
-    write_private(folder / "token", token)
-    for name, value in options.items():
-        write_private(folder / "options" / name, value)
 
 
 def read_secrets(folder: Path) -> tuple[str, dict[str, str]]:

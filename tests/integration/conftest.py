@@ -36,6 +36,7 @@ class CommandLine:
 
     folder: Path
     config: Path = ROOT / "config.yaml"
+    program: Path = ROOT / "run.py"
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -62,7 +63,7 @@ class CommandLine:
         own += [f"--output={self.output}"] if command in ("insert", "query") else []
         self.temporary.mkdir(exist_ok=True)
         return subprocess.Popen(
-            [sys.executable, str(ROOT / "run.py"), command, *own, *arguments],
+            [sys.executable, str(self.program), command, *own, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
@@ -94,17 +95,13 @@ class CommandLine:
         for process in psutil.process_iter():
             try:
                 words = process.cmdline()
-                alive = process.status() != psutil.STATUS_ZOMBIE
+                is_alive = process.status() != psutil.STATUS_ZOMBIE
+                if not is_alive or "simulator" not in words or role not in ("", *words):
+                    continue
+                if process.environ().get("TMPDIR") == str(self.temporary):
+                    found.append(process)
             except psutil.Error:
                 continue
-            line = " ".join(words)
-            if (
-                alive
-                and "-m simulator" in line
-                and str(self.temporary) in line
-                and role in ("", *words)
-            ):
-                found.append(process)
         return found
 
     def leftovers(self) -> list[str]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from simulator import __version__
 from simulator.protocol.messages import Outcome, PhaseEvent, parse_event
-from simulator.protocol.spec import write_secrets
 from tests.integration.conftest import ROOT
+from tests.pods import mount
 
 HANGING = """
 import time
@@ -42,10 +42,8 @@ SPEC = {
 
 
 def test_a_collector_that_is_stopped_does_not_wait_for_the_database(tmp_path: Path) -> None:
-    (tmp_path / "spec").write_text(json.dumps(SPEC))
-    write_secrets(tmp_path / "secrets", "token", {})
+    options = mount(tmp_path, json.dumps(SPEC))
     (tmp_path / "hanging.py").write_text(HANGING)
-    options = [f"--{name}={tmp_path / name}" for name in ("spec", "secrets")]
     with subprocess.Popen(
         [sys.executable, "-m", "simulator", "collector", "--port=0", *options],
         stdout=subprocess.PIPE,

@@ -24,7 +24,8 @@ from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.messages import TOKEN_HEADER
-from simulator.protocol.spec import Kind, RunSpec, WorkerPlan, write_secrets
+from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
+from tests.pods import mount
 
 ROOT = Path(__file__).parents[2]
 LOOP_ROWS = 200_000
@@ -118,17 +119,17 @@ async def barrier_s(port: int) -> float:
     """Return the time from the last arrival to the last release of the barrier."""
     workers = range(BARRIER_WORKERS)
     await asyncio.gather(*(
-        post(port, "t", "/register", {"index": i, "uid": str(i), "version": __version__})
+        post(port, "token", "/register", {"index": i, "uid": str(i), "version": __version__})
         for i in workers
     ))  # fmt: skip
     waiting = [
-        asyncio.create_task(post(port, "t", "/barrier", {"index": i, "barrier": "insert"}))
+        asyncio.create_task(post(port, "token", "/barrier", {"index": i, "barrier": "insert"}))
         for i in workers[:-1]
     ]
     await asyncio.sleep(2)
     assert not any(task.done() for task in waiting)
     start = time.perf_counter()
-    await post(port, "t", "/barrier", {"index": workers[-1], "barrier": "insert"})
+    await post(port, "token", "/barrier", {"index": workers[-1], "barrier": "insert"})
     await asyncio.gather(*waiting)
     return time.perf_counter() - start
 
@@ -143,10 +144,8 @@ def show_barrier(folder: Path) -> None:
         run_id="barrier", kind=Kind.INSERT, target="null", module="null", options={},
         dataset=dataset, workers=(WorkerPlan(),) * BARRIER_WORKERS,
     )  # fmt: skip
-    (folder / "spec").write_text(spec.model_dump_json())
-    write_secrets(folder / "secrets", "t", {})
+    files = mount(folder, spec.model_dump_json())
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
-        files = [f"--{name}={folder / name}" for name in ("spec", "secrets")]
         collector = subprocess.Popen(
             [sys.executable, "-m", "simulator", "collector", f"--fd={listener.fileno()}", *files],
             pass_fds=(listener.fileno(),), cwd=ROOT, stdout=subprocess.DEVNULL,

@@ -144,6 +144,11 @@ class Server(ABC):
         """Whether any process is running."""
         return any(process.poll() is None for _, process in self._running.values())
 
+    def processes(self) -> list[psutil.Process]:
+        """Return its living processes, with those that they started."""
+        alive = [process for _, process in self._running.values() if process.poll() is None]
+        return [member for process in alive for member in _family(process)]
+
     def start(self) -> None:
         """Start what is not running, on the same ports and data; return once all is ready."""
         if not self.running:  # otherwise files may vanish meanwhile

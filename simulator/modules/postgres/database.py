@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server, with_remedy
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession

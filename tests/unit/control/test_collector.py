@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from simulator.clock import OwnClock
 from simulator.control.collector import Collector
 from simulator.data.dataset import lane_range
 from simulator.modules.null import Null, NullOptions
@@ -21,7 +22,7 @@ def collector():
         workers=(plan,),
         verify=VerifyMode.NONE,
     )
-    return Collector(spec, Null(NullOptions()), "token")
+    return Collector(spec, Null(NullOptions()), "token", OwnClock())
 
 
 @pytest.fixture

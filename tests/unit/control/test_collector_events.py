@@ -9,6 +9,7 @@ import socket
 import pytest
 
 from cli.runners.stream import EventStream
+from simulator.clock import OwnClock
 from simulator.control import collector as simulator_collector
 from simulator.control.collector import Collector
 from simulator.data.dataset import lane_range
@@ -40,7 +41,7 @@ def collector_of(kind, workers=0, database=None):
         batch_rows=10,
         verify=VerifyMode.NONE,
     )
-    return Collector(spec, database or Null(NullOptions()), "token")
+    return Collector(spec, database or Null(NullOptions()), "token", OwnClock())
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def lines_of(capsys):
 
     def serve(collector):
         with socket.create_server(("127.0.0.1", 0)) as listener:
-            outcome = asyncio.run(collector.serve(listener, parent_pipe=False))
+            outcome = asyncio.run(collector.serve(listener, None))
         return outcome, capsys.readouterr().out.splitlines()
 
     return serve

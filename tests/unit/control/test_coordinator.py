@@ -178,7 +178,7 @@ def watched(run, appear_s, step):
     async def scenario():
         run.tables_ready.set()
         run._clock.step = step
-        await run.watch(appear_s)
+        await run.watch(appear_s, SILENCE_S)
         return run.cause
 
     return within_a_moment(scenario())
@@ -206,7 +206,7 @@ def test_a_worker_that_beats_or_has_reported_is_not_silent():
         run = Coordinator(2, clock)
         run.uids.update({0: "a", 1: "b"})
         run.report(WorkerReport(index=1))
-        watching = asyncio.create_task(run.watch(120.0))
+        watching = asyncio.create_task(run.watch(120.0, SILENCE_S))
         for rows in range(10):
             run.beat(Heartbeat(index=0, phase="insert", rows=rows))
             clock.now += SILENCE_S

@@ -7,7 +7,7 @@ import pytest
 from cli.host.interrupts import caught_interrupts
 from simulator.errors import Interrupted
 
-SIGNALS = [signal.SIGINT, signal.SIGTERM]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT]
 
 
 def handlers():

@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import uvicorn
 
+from simulator.clock import OwnClock
 from simulator.control import coordinator
 from simulator.control.coordinator import Coordinator
 from simulator.control.endpoints import application
@@ -25,9 +26,10 @@ from simulator.load import client as client_module
 from simulator.load.client import CollectorClient
 from simulator.load.worker import Worker
 from simulator.modules.null import Null, NullOptions
-from simulator.protocol.messages import TOKEN_HEADER, Heartbeat, Reply, dump
-from simulator.protocol.spec import WorkerPlan, write_secrets
+from simulator.protocol.messages import SILENCE_S, TOKEN_HEADER, Heartbeat, Reply, dump
+from simulator.protocol.spec import WorkerPlan
 from tests import ROOT
+from tests.pods import mount
 from tests.unit.specs import dataset, run_spec
 
 BEAT = Heartbeat(index=0, phase="insert", rows=7)
@@ -103,8 +105,15 @@ def server():
 def client_of():
     with ExitStack() as stack:
 
-        def make(port, appear_s=10.0, index=0):
-            made = CollectorClient(f"http://127.0.0.1:{port}", "token", index, appear_s)
+        def make(port, appear_s=10.0, index=0, silence_s=SILENCE_S, clock=time.monotonic):
+            made = CollectorClient(
+                f"http://127.0.0.1:{port}",
+                "token",
+                index,
+                appear_s=appear_s,
+                silence_s=silence_s,
+                clock=clock,
+            )
             stack.callback(made._session.close)
             return made
 
@@ -165,10 +174,9 @@ def test_a_collector_that_never_comes_is_waited_for_as_long_as_it_may_take(clien
     assert 0.3 <= time.monotonic() - began < 2
 
 
-def test_a_collector_that_was_there_is_missed_sooner(client_of, monkeypatch):
-    monkeypatch.setattr(client_module, "SILENCE_S", 0.2)
+def test_a_collector_that_was_there_is_missed_sooner(client_of):
     with Server().serving() as server:
-        client = client_of(server.server_port, appear_s=600.0)
+        client = client_of(server.server_port, appear_s=600.0, silence_s=0.2)
         client.post("/heartbeat", BEAT)
         client._session.close()
     began = time.monotonic()
@@ -301,7 +309,7 @@ def served(monkeypatch):
 
 def a_worker(client_of, port, spec, index=0, appear_s=10.0):
     client = client_of(port, appear_s, index)
-    return Worker(spec, Null(NullOptions()), client, index)
+    return Worker(spec, Null(NullOptions()), client, index, OwnClock())
 
 
 def running(made, answers):
@@ -405,11 +413,8 @@ def process_of(tmp_path):
     with ExitStack() as stack:
 
         def start(port, spec):
-            (tmp_path / "spec.json").write_text(spec.model_dump_json())
-            write_secrets(tmp_path / "secrets", "token", {})
             words = [
-                f"--spec={tmp_path / 'spec.json'}",
-                f"--secrets={tmp_path / 'secrets'}",
+                *mount(tmp_path, spec.model_dump_json()),
                 f"--collector=http://127.0.0.1:{port}",
                 "--index=0",
             ]

@@ -2,6 +2,7 @@
 
 import threading
 
+from simulator.clock import OwnClock
 from simulator.data.dataset import lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
@@ -26,6 +27,9 @@ class Client:
         if path == "/report":
             self.reports.append(message)
         return Reply(now_s=0.0, boot_id=boot_id())
+
+    def give_up(self):
+        pass
 
 
 class Losing(Client):
@@ -75,7 +79,7 @@ def report_of(database, client=None):
         batch_rows=1000,
     )
     client = client or Client()
-    done = Worker(spec, database, client, 0).run()
+    done = Worker(spec, database, client, 0, OwnClock()).run()
     (report,) = client.reports
     return done, report
 

@@ -1,22 +1,17 @@
 """What collector and workers read from files: the run's specification, and its secrets."""
 
 import json
-import os
-import stat
 
 import pytest
 
 from simulator import __version__
 from simulator.data.dataset import lane_range
 from simulator.errors import ConfigError
-from simulator.protocol.spec import WorkerPlan, read_secrets, read_spec, write_secrets
+from simulator.protocol.spec import WorkerPlan, read_secrets, read_spec
+from tests.pods import mount
 from tests.unit.specs import run_spec
 
 SECRETS = {"password": "p w=\n ", "key": "", "ümlaut": "ß"}
-
-
-def mode(path):
-    return stat.S_IMODE(path.stat().st_mode)
 
 
 def spec():
@@ -30,27 +25,15 @@ def spec():
 
 
 def test_secrets_are_read_as_they_were_written(tmp_path):
-    write_secrets(tmp_path / "secrets", "token", SECRETS)
+    mount(tmp_path, "", SECRETS)
 
     assert read_secrets(tmp_path / "secrets") == ("token", SECRETS)
 
 
 def test_a_target_without_credentials_has_only_the_token(tmp_path):
-    write_secrets(tmp_path / "secrets", "token", {})
+    mount(tmp_path, "")
 
     assert read_secrets(tmp_path / "secrets") == ("token", {})
-
-
-def test_only_the_owner_can_read_secrets_whatever_the_umask_is(tmp_path):
-    before = os.umask(0)
-    try:
-        write_secrets(tmp_path / "secrets", "token", {"password": "p"})
-    finally:
-        os.umask(before)
-
-    folder = tmp_path / "secrets"
-    assert mode(folder / "token") == mode(folder / "options" / "password") == 0o600
-    assert mode(folder / "options") == 0o700
 
 
 @pytest.fixture

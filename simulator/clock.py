@@ -1,0 +1,65 @@
+"""A clock that runs only while this process does.
+
+A process that was stopped, or whose machine was suspended, has heard nobody meanwhile. Timeouts
+on this clock do not blame others for that.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Self
+
+PAUSE_S = 1.0
+"""A longer gap between two readings is a pause of this process."""
+_TICK_S = 0.25
+
+
+def elapsed_s() -> float:
+    """Return a time that never jumps and, on Linux, also counts while the machine is suspended."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+class OwnClock:
+    """Seconds that this process has run. Entering the context starts the regular readings."""
+
+    def __init__(
+        self,
+        source: Callable[[], float] = elapsed_s,
+        processor: Callable[[], float] = time.process_time,
+    ) -> None:
+        """Take the clock to read, and the processor time that this process has used."""
+        self._source = source
+        self._processor = processor
+        self._lock = threading.Lock()
+        self._read_s, self._used_s = source(), processor()
+        self._skipped_s = self._paused_s = 0.0
+        self._closed = threading.Event()
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._tick, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closed.set()
+
+    def _tick(self) -> None:
+        while not self._closed.wait(_TICK_S):
+            self()
+
+    def __call__(self) -> float:
+        """Return the time; pauses are not part of it."""
+        with self._lock:
+            now_s, used_s = self._source(), self._processor()
+            gap_s, worked_s = now_s - self._read_s, used_s - self._used_s
+            self._read_s, self._used_s = now_s, used_s
+            if gap_s > PAUSE_S:
+                self._skipped_s += gap_s
+                # A long call into a library also keeps the clock from being read: it is no pause.
+                if gap_s - worked_s > PAUSE_S:
+                    self._paused_s += gap_s - worked_s
+            return now_s - self._skipped_s
+
+    def paused_s(self) -> float:
+        """Return for how long this process has stood still so far, in pauses over PAUSE_S."""
+        self()
+        return self._paused_s

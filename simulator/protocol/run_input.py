@@ -1,0 +1,68 @@
+"""What each process of a run receives: the specification, the run's token and the credentials.
+
+In a pod they are mounted files. Locally they arrive on standard input, a pipe from the command
+line, so that no credential touches a disk.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from simulator.errors import ConfigError, Interrupted
+from simulator.protocol.spec import RunSpec, read_secrets, read_spec
+
+
+class RunInput(BaseModel):
+    """The input of a collector or worker."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    spec: RunSpec
+    token: str
+    credentials: Mapping[str, str]
+    """Those of the target, by option name."""
+
+    def line(self) -> bytes:
+        """Return the input as the first line of a parent's pipe."""
+        return self.model_dump_json().encode() + b"\n"
+
+
+def input_from_files(spec: Path, secrets: Path) -> RunInput:
+    """Read the input from a specification and a folder of secrets; ConfigError if that fails."""
+    token, credentials = read_secrets(secrets)
+    return RunInput(spec=read_spec(spec), token=token, credentials=credentials)
+
+
+class ParentPipe:
+    """Standard input as a pipe from the command line.
+
+    The first line is the input, each further line a cause to stop. The end of the pipe means that
+    the command line is gone.
+    """
+
+    def __init__(self, stream: BinaryIO | None = None) -> None:
+        # Not sys.stdin: a thread that waits would hold its lock when the process exits.
+        self._stream = stream or open(0, "rb", closefd=False)  # noqa: SIM115
+
+    def read_input(self) -> RunInput:
+        """Read the first line; Interrupted if the command line is already gone."""
+        line = self._stream.readline()
+        if not line.endswith(b"\n"):
+            raise Interrupted("the command line is gone")
+        try:
+            return RunInput.model_validate_json(line)
+        except ValidationError as error:
+            raise ConfigError(f"cannot read the run's input: {error}") from None
+
+    def listen(self, stop: Callable[[str], object], gone: Callable[[], object]) -> None:
+        """Call `stop` with each cause and `gone` at the end, in a thread."""
+
+        def listen() -> None:
+            for line in self._stream:
+                stop(line.decode(errors="replace").strip())
+            gone()
+
+        threading.Thread(target=listen, daemon=True).start()

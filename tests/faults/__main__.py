@@ -1,0 +1,112 @@
+"""`python -m tests.faults`: runs the matrix and prints it; exit code 1 if any cell is wrong."""
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.faults import judge
+from tests.faults.cells import TARGETS, Cell
+from tests.faults.matrix import Judged, chosen, run, skipped
+
+_CELLS = 200
+_AT_ONCE = 3
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("--seed", type=int, help="seed of the matrix; default: a random one")
+    parser.add_argument("--cells", type=int, default=_CELLS, help="how many cells (%(default)s)")
+    parser.add_argument("--cell", type=int, metavar="N", help="repeat one cell of --seed")
+    text = "cells of one kind; parts may be missing or have wildcards, as in */worker/kill"
+    parser.add_argument("--only", metavar="TARGET/VICTIM/FAULT/PHASE", default="", help=text)
+    parser.add_argument("--at-once", type=int, default=_AT_ONCE, help="cells at once (%(default)s)")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the folders of the cells")
+    parser.add_argument("--list", action="store_true", help="list the cells and run none")
+    parser.add_argument("--verbose", action="store_true", help="print what each cell showed")
+    return parser.parse_args()
+
+
+def repeats(cell: Cell) -> str:
+    """Return the command that repeats a cell."""
+    return f"python -m tests.faults --seed {cell.seed} --cell {cell.number}"
+
+
+def line_of(judged: Judged) -> str:
+    """Return a line about a cell."""
+    cell, seen = judged.cell, judged.seen
+    words = [f"{'ok   ' if judged.right else 'WRONG'} {cell}"]
+    if seen:
+        words.append(f"in {seen.at.phase} of run {cell.run}/{cell.runs}")
+        words.append(f"ended after {judge.ended_after_s(seen):.1f} s" if seen.ended_at else "hung")
+        cause = seen.result.cause if seen.result else ""
+        words.append(f"exit {seen.done.code}" + (f": {cause[:140]}" if cause else ""))
+    return ", ".join([*words, f"{judged.took_s:.0f} s"])
+
+
+def details(judged: Judged) -> str:
+    """Return what is wrong with a cell, and how to repeat it."""
+    lines = [f"      {problem}" for problem in judged.problems]
+    return "\n".join([*lines, f"      {repeats(judged.cell)}"])
+
+
+def table(done: Sequence[Judged]) -> str:
+    """Return cells tried and right, by victim and fault, and by target."""
+    tried: Counter[tuple[str, str]] = Counter()
+    right: Counter[tuple[str, str]] = Counter()
+    for judged in done:
+        place = judged.cell.place
+        kind = (f"{place.victim} {place.fault}", place.target)
+        tried[kind] += 1
+        right[kind] += judged.right
+    names = sorted({name for name, _ in tried})
+    lines = [f"{'right/tried':<18}" + "".join(f"{target:>12}" for target in TARGETS)]
+    for name in names:
+        pairs = [(right[name, target], tried[name, target]) for target in TARGETS]
+        cells = [f"{r}/{t}" if t else "-" for r, t in pairs]
+        lines.append(f"{name:<18}" + "".join(f"{cell:>12}" for cell in cells))
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Run the matrix; return the exit code."""
+    arguments = _arguments()
+    if arguments.cell and arguments.seed is None:
+        sys.exit("--cell: needs the --seed of the matrix")
+    seed = random.randrange(1, 10**6) if arguments.seed is None else arguments.seed
+    for name, why in skipped().items():
+        print(f"skipped: {name}: {why}")
+
+    def wanted(cell: Cell) -> bool:
+        if arguments.cell:
+            return cell.number == arguments.cell
+        return cell.place.matches(arguments.only)
+
+    picked = chosen(seed, 1 if arguments.cell else arguments.cells, wanted)
+    print(f"seed {seed}: {len(picked)} cells, {arguments.at_once} at once", flush=True)
+    if arguments.list:
+        print("\n".join(map(repr if arguments.verbose else str, picked)))
+        return 0
+    began, done = time.monotonic(), []
+    for judged in run(picked, arguments.at_once, arguments.keep):
+        done.append(judged)
+        print(line_of(judged), flush=True)
+        if not judged.right:
+            print(details(judged), flush=True)
+        if arguments.verbose:
+            print(judged.cell, judged.seen, sep="\n", flush=True)
+    wrong = [judged for judged in done if not judged.right]
+    print(f"\n{table(done)}\n")
+    for judged in sorted(wrong, key=lambda each: each.cell.number):
+        print(f"WRONG {judged.cell}: {judged.problems[0].splitlines()[0]}")
+        print(f"      {repeats(judged.cell)}")
+    took_s = time.monotonic() - began
+    print(f"seed {seed}: {len(done)} tried, {len(done) - len(wrong)} right in {took_s:.0f} s")
+    return 1 if wrong or not done else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

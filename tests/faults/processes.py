@@ -1,0 +1,108 @@
+"""The processes of one cell: found from outside by a variable of their environment."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import psutil
+
+VARIABLE = "FAULTS_CELL"
+
+
+def marked(mark: str) -> list[psutil.Process]:
+    """Return the living processes that were started for a cell, this one's helpers included."""
+    wanted = f"{VARIABLE}={mark}".encode()
+    found = []
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError, psutil.Error):  # of another user, or gone meanwhile
+            if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                process = psutil.Process(pid)
+                if alive(process):
+                    found.append(process)
+    return found
+
+
+def alive(process: psutil.Process) -> bool:
+    """Whether a process has not ended."""
+    with contextlib.suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def part_of(process: psutil.Process) -> str:
+    """Return `collector`, `worker 0`, ..., or nothing for another process."""
+    with contextlib.suppress(psutil.Error):
+        words = process.cmdline()
+        if "simulator" in words and "collector" in words:
+            return "collector"
+        for word in words:
+            if "simulator" in words and word.startswith("--index="):
+                return f"worker {word.partition('=')[2]}"
+    return ""
+
+
+def parts(mark: str) -> dict[str, psutil.Process]:
+    """Return the living collector and workers of a cell, by name."""
+    return {part_of(process): process for process in marked(mark) if part_of(process)}
+
+
+def await_part(mark: str, name: str, within_s: float) -> psutil.Process | None:
+    """Return a collector or worker as soon as it runs."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        if found := parts(mark).get(name):
+            return found
+        time.sleep(0.01)
+    return None
+
+
+def collector_port(worker: psutil.Process) -> int:
+    """Return the port at which a worker reaches its collector."""
+    (url,) = [word for word in worker.cmdline() if word.startswith("--collector=")]
+    return int(url.rpartition(":")[2])
+
+
+def ports_of(process: psutil.Process) -> set[int]:
+    """Return the local ports of a process's connections."""
+    with contextlib.suppress(psutil.Error, OSError):
+        return {c.laddr.port for c in process.net_connections("tcp") if c.laddr}
+    return set()
+
+
+def send(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
+    """Send a signal to processes, as far as they still exist."""
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            process.send_signal(number)
+
+
+def family(pid: int) -> list[psutil.Process]:
+    """Return a process and all that it started."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(pid)
+        return [parent, *parent.children(recursive=True)]
+    return []
+
+
+def shown_commands() -> bytes:
+    """Return what every user sees: the command lines of all processes."""
+    lines = []
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError):
+            lines.append(Path(f"/proc/{pid}/cmdline").read_bytes())
+    return b"\n".join(lines)
+
+
+def end(processes: Iterable[psutil.Process]) -> None:
+    """Kill processes that a command left."""
+    gone = list(processes)
+    send(gone, signal.SIGKILL)
+    psutil.wait_procs(gone, timeout=5)
+
+
+def is_root() -> bool:
+    """Whether this process may do what an administrator may."""
+    return os.geteuid() == 0
