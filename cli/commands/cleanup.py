@@ -9,7 +9,7 @@ from cli import results
 from cli.cluster.options import ClusterOptions
 from cli.commands.options import Command, config_option, option
 from cli.host.lock import remove_free_locks
-from cli.host.scratch import abandoned_folders, remove_folder
+from cli.host.scratch import left_folders, remove_folder
 from cli.host.streams import say
 from simulator.errors import ConfigError, SetupError, counted
 
@@ -61,27 +61,45 @@ def cleanup(  # noqa: PLR0913
         return
     if run_id and everything:
         raise ConfigError("--run, --all: give one of them")
-    removed = 0
-    for folder in abandoned_folders():
-        remove_folder(folder)
-        say(f"removed folder {folder}")
-        removed += 1
-    for lock in remove_free_locks():
-        say(f"removed lock {lock}")
-        removed += 1
-    if not removed:
-        say("nothing to remove on this machine")
+    problems = _clean_machine()
     where = namespace or configuration.load(config).namespace
     options = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
-    problems = options.problems()
-    if problems:
-        raise ConfigError(problems)
+    wrong = options.problems()
+    if wrong:
+        raise ConfigError(wrong)
     try:
         _clean_cluster(options, where, run_id, everything=everything)
     except ConfigError as error:
         if run_id or everything or kubeconfig or context:
             raise
         say(f"no cluster was cleaned up: {error}")
+    if problems:
+        raise SetupError("; ".join(problems))
+
+
+def _clean_machine() -> list[str]:
+    """Remove folders and locks of ended commands; return what could not be removed, and why."""
+    removed, problems = 0, []
+    left = left_folders()
+    for folder in left.abandoned:
+        try:
+            remove_folder(folder)
+        except OSError as error:
+            problems.append(f"cannot remove folder {folder}: {error.strerror or error}")
+        else:
+            say(f"removed folder {folder}")
+            removed += 1
+    for folder in left.unknown:
+        say(
+            f"left folder {folder}: it does not name the command that made it; if no command runs,"
+            " remove it with rm -r"
+        )
+    for lock in remove_free_locks():
+        say(f"removed lock {lock}")
+        removed += 1
+    if not removed:
+        say("nothing to remove on this machine")
+    return problems
 
 
 def _list_tables(output: Path) -> None:
