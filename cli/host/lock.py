@@ -17,7 +17,6 @@ from cli.host.folders import state_folder, temporary_folders
 from cli.host.owner import user_name
 from simulator.errors import ConfigError
 
-
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
