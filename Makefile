@@ -4,14 +4,15 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test test-all faults faults-quick quick-servers all-servers lint unit contract integration chart e2e e2e-db servers cluster cluster-down bench clean
+.PHONY: help venv docs demo image test test-all faults faults-quick quick-servers all-servers lint unit contract integration chart e2e e2e-db servers cluster cluster-down bench audit sbom clean
+IMAGE_PINS := simulator/requirements.txt simulator/constraints.txt
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 venv: .venv/ready ## make the environment .venv, with all that the command line needs
 
-.venv/ready: requirements.txt simulator/requirements.txt
+.venv/ready: requirements.txt constraints.txt simulator/requirements.txt simulator/constraints.txt
 	@$(PYTHON) -m venv .venv || { \
 	  echo "this Python cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; \
 	  rm -rf .venv; exit 1; }
@@ -81,5 +82,16 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/pipeline.py
 	$(BIN)/python tests/perf/beside.py
 
+audit: .venv/ready-dev ## report known vulnerabilities of every pinned package; asks pypi.org
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner=off \
+	  --requirement=requirements.txt --requirement=constraints.txt --requirement=simulator/constraints.txt
+
+sbom: .venv/ready-dev ## write what the image and the command line consist of to sbom-*.cdx.json (CycloneDX)
+	@grep -hv '^-' $(IMAGE_PINS) | $(BIN)/cyclonedx-py requirements \
+	  --output-reproducible --output-file=sbom-image.cdx.json -
+	@grep -hv '^-' $(IMAGE_PINS) requirements.txt constraints.txt | sort -u | $(BIN)/cyclonedx-py requirements \
+	  --output-reproducible --output-file=sbom-command-line.cdx.json -
+	@ls sbom-*.cdx.json
+
 clean: ## remove the environment and the caches
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis sbom-*.cdx.json

@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
@@ -16,13 +17,7 @@ from cli.commands.targets import targets
 from cli.commands.verify import verify
 from cli.host.interrupts import end_on_signals, stop_on_signals
 from cli.host.program import program_name
-from cli.host.streams import (
-    OutputError,
-    close_stdout,
-    make_stderr_lenient,
-    open_missing_streams,
-    say,
-)
+from cli.host.streams import OutputError, guard_streams, say
 from simulator import __version__
 from simulator.errors import BenchError, ConfigError, Interrupted
 
@@ -54,17 +49,12 @@ for _command in (insert, query, verify, show, targets, check, cleanup):
 
 def main() -> None:
     """Run the command that the arguments name, and exit with its code."""
-    open_missing_streams()
-    make_stderr_lenient()
+    guard_streams()
     stop_on_signals()
     code = _run()
     end_on_signals()  # nothing is left to tidy up
-    try:
-        close_stdout()
-    except OutputError as error:
-        if not isinstance(error.__cause__, BrokenPipeError):  # `| head` has read enough
-            say(f"error: {error}", err=True)
-        code = code or error.exit_code
+    with suppress(OutputError):  # after an error, which counts
+        sys.stdout.flush()
     sys.exit(code)
 
 
@@ -72,7 +62,8 @@ def _run() -> int:
     """Run the command; print an error as text and return its exit code."""
     try:
         _check_arguments(sys.argv)
-        return int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
+        code = int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
+        sys.stdout.flush()
     except click.ClickException as error:
         text = io.StringIO()
         error.show(text)
@@ -82,16 +73,19 @@ def _run() -> int:
         for problem in error.problems:
             say(f"error: {problem}", err=True)
         return error.exit_code
+    except OutputError as error:
+        if not isinstance(error.__cause__, BrokenPipeError):  # `| head` has read enough
+            say(f"error: {error}", err=True)
+        return error.exit_code
     except BenchError as error:
         say(f"error: {error}", err=True)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return Interrupted.exit_code
-    except BrokenPipeError:
-        return 1
     except OSError as error:
         say(f"error: {_words(error)}", err=True)
         return 1
+    return code
 
 
 def _check_arguments(arguments: Sequence[str]) -> None:

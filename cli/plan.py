@@ -216,10 +216,20 @@ def verification(options: InsertOptions, database: Database) -> VerifyMode:
     )
 
 
-def insert_runs(
-    sweep_id: str, target: Target, options: InsertOptions, stored: Dataset, level: VerifyMode
+def insert_runs(  # noqa: PLR0913
+    sweep_id: str,
+    target: Target,
+    options: InsertOptions,
+    stored: Dataset,
+    level: VerifyMode,
+    *,
+    complete: bool = True,
+    by: str = "",
 ) -> Iterator[PlannedRun]:
-    """Yield the runs of a sweep in order; each knows what the ones before it leave behind."""
+    """Yield the runs of a sweep in order; each knows what the ones before it leave behind.
+
+    `complete` is False if the insert of `stored` did not end; `by` names user and machine.
+    """
     empty = stored.model_copy(update={"ranges": ()})
     finite_rows = DatasetReader(empty).rows
     before = stored
@@ -233,12 +243,15 @@ def insert_runs(
             else:
                 plans = _divided(finite_rows, workers)
             spec = RunSpec(
+                sweep_id=sweep_id,
                 run_id=f"{sweep_id}-{workers}-{run}",
+                by=by,
                 kind=Kind.INSERT,
                 target=target.name,
                 module=target.module,
                 options=_options_of(target),
                 dataset=before,
+                complete=complete or before is not stored,
                 workers=plans,
                 batch_rows=options.batch,
                 rate_rows_per_s=options.rate,
@@ -275,8 +288,8 @@ def _divided(rows: int, workers: int) -> tuple[WorkerPlan, ...]:
     return tuple(WorkerPlan(timed=(each,) if len(each) else ()) for each in ranges)
 
 
-def check_run(sweep_id: str, target: Target) -> RunSpec:
-    """Return the run that tries whether a target can be used: no workers, and no rows."""
+def collector_run(kind: Kind, sweep_id: str, target: Target) -> RunSpec:
+    """Return a run of the collector alone, on no rows: of Kind.CHECK or Kind.MARKS."""
     cls = workload_class("iot")
     nothing = Dataset(
         workload=cls.name,
@@ -288,8 +301,9 @@ def check_run(sweep_id: str, target: Target) -> RunSpec:
         parts=1,
     )
     return RunSpec(
+        sweep_id=sweep_id,
         run_id=f"{sweep_id}-0-1",
-        kind=Kind.CHECK,
+        kind=kind,
         target=target.name,
         module=target.module,
         options=_options_of(target),
@@ -304,19 +318,27 @@ def expect_stored(target: Target, mode: str) -> None:
         raise UnverifiableError(f"--verify {mode}: {target.module} stores nothing to verify")
 
 
-def verify_run(
-    sweep_id: str, target: Target, dataset: Dataset, *, mode: VerifyMode, timeout_s: float
+def verify_run(  # noqa: PLR0913
+    sweep_id: str,
+    target: Target,
+    dataset: Dataset,
+    *,
+    complete: bool = True,
+    mode: VerifyMode,
+    timeout_s: float,
 ) -> PlannedRun:
     """Return the run that compares what is stored with a dataset: no workers."""
     if problems := _outside(("--timeout", timeout_s, 0, LONGEST_S)):
         raise ConfigError(problems)
     spec = RunSpec(
+        sweep_id=sweep_id,
         run_id=f"{sweep_id}-v",
         kind=Kind.VERIFY,
         target=target.name,
         module=target.module,
         options=_options_of(target),
         dataset=dataset,
+        complete=complete,
         workers=(),
         clean=False,
         verify=mode,
@@ -330,6 +352,7 @@ def query_run(  # noqa: PLR0913
     target: Target,
     dataset: Dataset,
     *,
+    complete: bool = True,
     workers: int,
     runs: int,
     timeout_s: float,
@@ -364,12 +387,14 @@ def query_run(  # noqa: PLR0913
     if all(not target.tuned.get(name) and not _renders(database, known[name]) for name in chosen):
         raise ConfigError(f"--queries: {database.name} can express none of {', '.join(chosen)}")
     spec = RunSpec(
+        sweep_id=sweep_id,
         run_id=f"{sweep_id}-q",
         kind=Kind.QUERY,
         target=target.name,
         module=target.module,
         options=_options_of(target),
         dataset=dataset,
+        complete=complete,
         workers=(WorkerPlan(),) * workers,
         clean=False,
         timeout_s=timeout_s,

@@ -11,6 +11,7 @@ import click
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from cli.cluster.permissions import PERMISSIONS
 from cli.main import commands
 from simulator.data.schema import PrimaryKey
 from simulator.modules import MODULES, database_class
@@ -18,7 +19,7 @@ from simulator.modules.base import Capabilities
 from simulator.modules.evidence import evidence
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "docs" / name for name in ("databases.md", "options.md")]
+DOCUMENTS = [ROOT / "docs" / name for name in ("databases.md", "options.md", "security.md")]
 
 _SHARED = 2
 """An option of so many commands or modules is described once."""
@@ -193,6 +194,12 @@ def _oldest(products: Mapping[str, tuple[int, ...]]) -> str:
 
 # --- the documents
 
+
+def _permissions() -> str:
+    rows = ((f"`{p.shown}`", ", ".join(p.verbs), p.why) for p in PERMISSIONS)
+    return _table(("Resource", "Verbs", "For"), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "common options": _shared_command_options,
     "commands": _commands,
@@ -200,6 +207,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "contents": _contents,
     "shared options": _shared_module_options,
     "modules": _modules,
+    "permissions": _permissions,
 }
 
 

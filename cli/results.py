@@ -1,4 +1,4 @@
-"""Result files: one JSON file for each sweep, written after every run, also when one failed.
+"""Result files: one JSON file for each sweep, written before the first run and as it goes on.
 
 A table is a view of a result file; `python run.py show FILE` prints it again.
 """
@@ -33,7 +33,23 @@ class Manifest(BaseModel):
     dataset: Dataset
     rows: int
     complete: bool
-    """False if the insert failed or not all rows are stored: the tables' contents are unknown."""
+    """False until the insert has ended and every row is known to be stored or acknowledged."""
+
+
+class Progress(BaseModel):
+    """How far a run is, or was when it was last heard of."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    run_id: str
+    workers: int
+    run: int
+    level: int
+    phase: str = "start"
+    prefill_rows: int = 0
+    rows: int = 0
+    """Acknowledged in the timed part, at least."""
+    at: datetime
 
 
 class RunRecord(BaseModel):
@@ -49,6 +65,8 @@ class RunRecord(BaseModel):
     """Rows in the tables before the timed part."""
     outcome: Outcome
     metrics: InsertMetrics | None = None
+    progress: Progress | None = None
+    """The last progress of a run whose workers have not reported."""
     logs: dict[str, str] = {}
     """Last lines of what the processes wrote."""
 
@@ -79,6 +97,8 @@ class Result(BaseModel):
     """None as long as the tables have not been touched."""
     status: Literal["running", "done", "failed", "interrupted"] = "running"
     cause: str = ""
+    in_progress: Progress | None = None
+    """The run that was going on when the file was written."""
     runs: list[RunRecord] = []
     warnings: list[str] = []
 

@@ -1,20 +1,21 @@
-"""A sweep: the runs of a plan in order; the result file is written after each."""
+"""A sweep: the runs of a plan in order; the result file is written before, during and after one."""
 
+import time
 from collections.abc import Callable, Iterable
 
 from cli.host.interrupts import Interrupts
 from cli.metrics import insert_metrics
 from cli.plan import PlannedRun
 from cli.report.warnings import warnings_of
-from cli.results import Manifest, Result, ResultFile, RunRecord
+from cli.results import Manifest, Progress, Result, ResultFile, RunRecord, now_utc
 from cli.runners.base import Runner
 from simulator.errors import BenchError, Interrupted
-from simulator.protocol.messages import Event, Outcome
+from simulator.protocol.messages import Event, Outcome, PhaseEvent, ProgressEvent
 from simulator.protocol.spec import Kind
-from simulator.protocol.verdict import Status
 
-_RESOLVED = (Status.VERIFIED, Status.MISMATCH)
-"""Verdicts that say of each uncertain row whether it is stored."""
+_WRITE_EVERY_S = 5.0
+_WRITE_SHARE = 0.01
+"""Most of the time that writing the progress may take: it may share cores with the database."""
 
 Watch = Callable[[PlannedRun, Event], None]
 Redact = Callable[[str], str]
@@ -35,14 +36,13 @@ def run_sweep(  # noqa: PLR0913
     `redact` removes credentials from messages, since a driver may repeat one.
     """
     try:
+        file.write(result)
         for planned in runs:
             if interrupts.requested:
                 result.status, result.cause = "interrupted", "stopped by the user between two runs"
                 return
-            outcome = _run(planned, runner, redact, watch)
+            outcome = _run(planned, runner, redact, watch, _Record(result, file, planned))
             result.ran_on = runner.facts()
-            logs = {name: redact(log) for name, log in runner.logs().items()}
-            _record(result, planned, outcome, logs)
             if outcome.status != "done":
                 result.status, result.cause = outcome.status, outcome.cause
                 return
@@ -51,24 +51,102 @@ def run_sweep(  # noqa: PLR0913
     finally:
         if result.status == "running":
             result.status, result.cause = "interrupted", "stopped at once by the user"
-            result.manifest = _incomplete(result.manifest)
         result.warnings = warnings_of(result)
         file.write(result)
 
 
-def _run(planned: PlannedRun, runner: Runner, redact: Redact, watch: Watch) -> Outcome:
+class _Record:
+    """What the result file holds of one run: before it touches anything, as it goes, and after."""
+
+    def __init__(self, result: Result, file: ResultFile, planned: PlannedRun) -> None:
+        self._result = result
+        self._file = file
+        self._planned = planned
+        self._manifest_before = result.manifest
+        self._written_s = 0.0
+        self._pause_s = _WRITE_EVERY_S
+        spec = planned.spec
+        result.in_progress = Progress(
+            run_id=spec.run_id,
+            workers=len(spec.workers),
+            run=planned.run,
+            level=planned.level,
+            at=now_utc(),
+        )
+        if spec.kind is Kind.INSERT:
+            result.manifest = self._manifest(complete=False)
+        self._write()
+
+    def _manifest(self, *, complete: bool) -> Manifest:
+        after = self._planned.spec.after
+        return Manifest(dataset=after, rows=after.rows, complete=complete)
+
+    def _write(self) -> None:
+        began_s = time.monotonic()
+        self._file.write(self._result)
+        self._written_s = time.monotonic()
+        self._pause_s = max(_WRITE_EVERY_S, (self._written_s - began_s) / _WRITE_SHARE)
+
+    def follow(self, event: Event) -> None:
+        """Note the progress; write it when the phase changes, and every few seconds."""
+        known = self._result.in_progress
+        assert known
+        noted: dict[str, object] = {"at": now_utc()}
+        match event:
+            case PhaseEvent(phase=phase):
+                noted["phase"] = phase
+            case ProgressEvent(phase="prefill", rows=rows):
+                noted |= {"phase": "prefill", "prefill_rows": rows}
+            case ProgressEvent(phase=phase, rows=rows):
+                noted |= {"phase": phase, "rows": rows}
+            case _:
+                return
+        self._result.in_progress = known.model_copy(update=noted)
+        entered = noted["phase"] != known.phase
+        if entered or time.monotonic() - self._written_s >= self._pause_s:
+            self._write()
+
+    def finish(self, outcome: Outcome, logs: dict[str, str]) -> None:
+        """Note the outcome."""
+        spec, result = self._planned.spec, self._result
+        progress, result.in_progress = result.in_progress, None
+        reported = outcome.workers or outcome.status == "done"
+        inserts = spec.kind is Kind.INSERT
+        if inserts and outcome.touched:
+            result.manifest = self._manifest(complete=outcome.complete)
+        else:
+            result.manifest = self._manifest_before
+        result.runs.append(
+            RunRecord(
+                run_id=spec.run_id,
+                workers=len(spec.workers),
+                run=self._planned.run,
+                level=self._planned.level,
+                outcome=outcome,
+                metrics=insert_metrics(outcome, spec.after.rows) if inserts else None,
+                progress=None if reported else progress,
+                logs=logs if outcome.status == "failed" else {},
+            )
+        )
+
+
+def _run(
+    planned: PlannedRun, runner: Runner, redact: Redact, watch: Watch, record: _Record
+) -> Outcome:
     outcome = Outcome(status="failed", cause="the run ended without an outcome", exit_code=1)
     try:
         for event in runner.run(planned.spec):
             if isinstance(event, Outcome):
                 outcome = _redacted(event, redact)
             else:
+                record.follow(event)
                 watch(planned, event)
     except Interrupted:
         raise
     except (BenchError, OSError) as error:  # the run could not be started
         code = error.exit_code if isinstance(error, BenchError) else BenchError.exit_code
         outcome = Outcome(status="failed", cause=redact(str(error)), exit_code=code, touched=False)
+    record.finish(outcome, {name: redact(log) for name, log in runner.logs().items()})
     watch(planned, outcome)
     return outcome
 
@@ -84,39 +162,3 @@ def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
         for worker in outcome.workers
     ]
     return outcome.model_copy(update={"cause": redact(outcome.cause), "workers": tuple(workers)})
-
-
-def _record(result: Result, planned: PlannedRun, outcome: Outcome, logs: dict[str, str]) -> None:
-    spec = planned.spec
-    metrics = None
-    if spec.kind is Kind.INSERT:
-        metrics = insert_metrics(outcome, spec.after.rows)
-        if outcome.touched:
-            result.manifest = Manifest(
-                dataset=spec.after, rows=spec.after.rows, complete=_complete(outcome)
-            )
-    result.runs.append(
-        RunRecord(
-            run_id=spec.run_id,
-            workers=len(spec.workers),
-            run=planned.run,
-            level=planned.level,
-            outcome=outcome,
-            metrics=metrics,
-            logs=logs if outcome.status == "failed" else {},
-        )
-    )
-
-
-def _complete(outcome: Outcome) -> bool:
-    """Whether every row is known to be stored, or was acknowledged."""
-    if outcome.status != "done":
-        return False
-    if not any(worker.uncertain for worker in outcome.workers):
-        return True
-    verdict = outcome.verdict
-    return verdict is not None and not verdict.uncertain_absent and verdict.status in _RESOLVED
-
-
-def _incomplete(manifest: Manifest | None) -> Manifest | None:
-    return manifest and manifest.model_copy(update={"complete": False})

@@ -1,36 +1,34 @@
 """The part of the Kubernetes API that the benchmark needs, in plain JSON.
 
-The client library finds the cluster and authenticates. Objects stay plain JSON, because hundreds of
-pods are watched and only a few of their fields are read.
+Hundreds of pods are watched, and only a few of their fields are read.
 """
 
 import base64
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path
+from email.utils import parsedate_to_datetime
 from typing import Any, TypeAlias
 
-import yaml
-from kubernetes import client, config
+from kubernetes.client import ApiException
 from urllib3.exceptions import HTTPError
 
+from cli.cluster.connection import connected, kubectl_flags
 from cli.cluster.options import ClusterOptions
 from cli.cluster.permissions import PERMISSIONS
 from cli.host.program import program
-from simulator.errors import BenchError, ConfigError, SetupError
+from simulator.errors import BenchError, SetupError
 
 Object: TypeAlias = dict[str, Any]
 
 _CONNECT_S = 5.0
-_READ_S = 30.0
-_STREAM_READ_S = 60.0
-_LOG_READ_S = 20.0
+_READ_S = 10.0
+_STREAM_READ_S = 30.0
+"""After a suspend of this machine, a watch that is no longer connected is silent for this long."""
+_LOG_READ_S = 12.0
+"""The collector writes at least every 5 s: a stream without two of its lines is broken."""
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
-_LEASE_S = 14.0
-"""A lease is renewed every 10 s."""
 
 
 class NotFound(BenchError):
@@ -59,9 +57,11 @@ class Cluster:
     def __init__(self, options: ClusterOptions, namespace: str) -> None:
         """Find the cluster in the same way as kubectl; SetupError if there is none."""
         self.namespace = namespace
-        self.flags = _kubectl_flags(options)
+        self.flags = kubectl_flags(options)
         """The options with which kubectl and helm use the same cluster."""
-        self._client = _connected(options)
+        self.now = datetime.now(UTC)
+        """The API server's clock at its last answer; the clock of this machine may be wrong."""
+        self._client = connected(options)
 
     @property
     def server(self) -> str:
@@ -100,54 +100,64 @@ class Cluster:
         found = self._json("GET", self._path(resource), query={"limit": "1"})
         return str(found["metadata"]["resourceVersion"])
 
-    def log(self, pod: str, since_s: int | None = None) -> Iterator[str]:
-        """Yield the lines of a pod's log until it ends; NotYet while there is no log."""
-        query = {"follow": "true"}
-        if since_s is not None:
-            query["sinceSeconds"] = str(since_s)
-        yield from self._lines(self._path(f"pods/{pod}/log"), query, _LOG_READ_S)
+    def log(self, pod: str, since: str = "", *, follow: bool = True) -> Iterator[tuple[str, str]]:
+        """Yield (time, text) of the lines of a pod's log, from a line's time on.
+
+        Followed, it ends with the container. NotYet while there is no log.
+        """
+        query = {"timestamps": "true"}
+        if follow:
+            query["follow"] = "true"
+        if since:
+            query["sinceTime"] = since
+        read_s = _LOG_READ_S if follow else _READ_S
+        for line in self._lines(self._path(f"pods/{pod}/log"), query, read_s):
+            stamp, _, text = line.partition(" ")
+            yield stamp, text
 
     def log_tail(self, pod: str, lines: int) -> str:
         """Return the last lines of a pod's log, or nothing."""
         try:
-            found = self._call(
-                "GET", self._path(f"pods/{pod}/log"), query={"tailLines": str(lines)}
-            )
+            with _named_errors(self.server):
+                path, query = self._path(f"pods/{pod}/log"), {"tailLines": str(lines)}
+                content = self._call("GET", path, query=query).read()
         except (NotFound, NotYet, SetupError):
             return ""
-        return str(found.read().decode(errors="replace")).strip()
+        return str(content.decode(errors="replace")).strip()
 
-    def create_secret(self, name: str, labels: Mapping[str, str], data: Mapping[str, str]) -> None:
-        """Create a Secret; its values are only in the body of the request."""
+    def create_secret(
+        self, name: str, labels: Mapping[str, str], data: Mapping[str, str], job: str
+    ) -> None:
+        """Create a Secret that Kubernetes deletes together with a Job, which must exist.
+
+        Its values are only in the body of the request.
+        """
+        uid = self.object("jobs", job)["metadata"]["uid"]
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": job, "uid": uid}
         encoded = {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
-        self._create("secrets", "Secret", name, labels, encoded)
+        metadata = {"name": name, "labels": dict(labels), "ownerReferences": [owner]}
+        self._create("secrets", "Secret", metadata, encoded)
 
     def create_config_map(
         self, name: str, labels: Mapping[str, str], data: Mapping[str, str]
     ) -> None:
         """Create a ConfigMap; Exists if one of that name exists."""
-        self._create("configmaps", "ConfigMap", name, labels, data)
+        self._create("configmaps", "ConfigMap", {"name": name, "labels": dict(labels)}, data)
 
     def _create(
-        self,
-        resource: str,
-        kind: str,
-        name: str,
-        labels: Mapping[str, str],
-        data: Mapping[str, str],
+        self, resource: str, kind: str, metadata: Mapping[str, Any], data: Mapping[str, str]
     ) -> None:
-        body = {
-            "apiVersion": "v1",
-            "kind": kind,
-            "metadata": {"name": name, "labels": dict(labels)},
-            "data": dict(data),
-        }
+        body = {"apiVersion": "v1", "kind": kind, "metadata": metadata, "data": dict(data)}
         self._json("POST", self._path(resource), body=body)
 
     def object(self, resource: str, name: str) -> Object:
         """Return an object; NotFound if there is none of that name."""
         found: Object = self._json("GET", self._path(f"{resource}/{name}"))
         return found
+
+    def patch(self, resource: str, name: str, changes: Mapping[str, Any]) -> None:
+        """Merge changes into an object."""
+        self._json("PATCH", self._path(f"{resource}/{name}"), body=dict(changes))
 
     def delete(self, resource: str, name: str, grace_s: int | None = None) -> None:
         """Delete an object if it exists."""
@@ -158,26 +168,23 @@ class Cluster:
         with suppress(NotFound):
             self._json("DELETE", self._path(f"{resource}/{name}"), body=body)
 
-    def node_trouble(self, name: str) -> str:
-        """Return what is wrong with a node; nothing if it is ready or cannot be read."""
+    def node(self, name: str) -> Object | None:
+        """Return a node; None if it cannot be read, NotFound if it is gone."""
         try:
-            node = self._json("GET", f"/api/v1/nodes/{name}")
+            found: Object = self._json("GET", f"/api/v1/nodes/{name}")
         except NotFound:
-            return "is gone"
+            raise
         except BenchError:
-            return ""
-        for condition in node["status"].get("conditions", ()):
-            if condition["type"] == "Ready" and condition["status"] != "True":
-                return f"is not ready ({condition.get('message', condition['status'])})"
-        # The kubelet renews its lease every ten seconds; the control plane sets NotReady only
-        # after most of a minute.
+            return None
+        return found
+
+    def lease(self, node: str) -> Object | None:
+        """Return the lease that a node renews; None if there is none, or it cannot be read."""
         try:
-            lease = self._json("GET", f"{_LEASES}/{name}")
+            found: Object = self._json("GET", f"{_LEASES}/{node}")
         except BenchError:
-            return ""  # not every kubelet has a lease, and not every user may read it
-        renewed = datetime.fromisoformat(lease["spec"]["renewTime"])
-        silent_s = (datetime.now(UTC) - renewed).total_seconds()
-        return f"has been silent for {silent_s:.0f} s" if silent_s > _LEASE_S else ""
+            return None
+        return found
 
     def nodes(self, selector: str) -> list[str] | None:
         """Return the names of the nodes with a label; None if they cannot be read."""
@@ -260,70 +267,22 @@ class Cluster:
         body: Any = None,
         read_s: float = _READ_S,
     ) -> Any:
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         request = self._client.param_serialize(
             method,
             path,
             query_params=list((query or {}).items()),
-            header_params={"Accept": "application/json", "Content-Type": "application/json"},
+            header_params={"Accept": "application/json", "Content-Type": kind},
             body=body,
             auth_settings=["BearerToken"],
         )
         with _named_errors(self.server):
             response = self._client.call_api(*request, _request_timeout=(_CONNECT_S, read_s))
+            with suppress(KeyError, TypeError, ValueError):
+                self.now = parsedate_to_datetime(response.headers["Date"])
             if response.status >= 400:
                 raise _refusal(method, path, response.status, response.read())
             return response
-
-
-def _connected(options: ClusterOptions) -> Any:
-    settings = client.Configuration()
-    files = _kubeconfig_files(options)
-    try:
-        if files or not os.environ.get("KUBERNETES_SERVICE_HOST"):
-            config.load_kube_config(  # type: ignore[no-untyped-call]
-                config_file=os.pathsep.join(map(str, files)) or None,
-                context=options.context or _current_context(files),
-                client_configuration=settings,
-            )
-        else:
-            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
-    except (config.ConfigException, OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(
-            f"no Kubernetes cluster is configured: {' '.join(str(error).split())}; set KUBECONFIG"
-            " or --kubeconfig, and --context for one of its clusters; without a cluster,"
-            " --runner local"
-        ) from error
-    settings.retries = False
-    return client.ApiClient(settings)
-
-
-def _kubeconfig_files(options: ClusterOptions) -> list[Path]:
-    """Return the kubeconfig files that kubectl would read."""
-    if options.kubeconfig:
-        return [options.kubeconfig]
-    named = [Path(name) for name in os.environ.get("KUBECONFIG", "").split(os.pathsep) if name]
-    return named or [path for path in [Path.home() / ".kube" / "config"] if path.exists()]
-
-
-def _current_context(files: Sequence[Path]) -> str | None:
-    """Return the current context: that of the first file that has one."""
-    for path in files:
-        if path.exists():
-            content = yaml.safe_load(path.read_text())
-            if content is not None and not isinstance(content, dict):
-                raise ValueError(f"{path} is not a kubeconfig file")
-            if content and content.get("current-context"):
-                return str(content["current-context"])
-    return None
-
-
-def _kubectl_flags(options: ClusterOptions) -> Sequence[str]:
-    flags = []
-    if options.kubeconfig:
-        flags.append(f"--kubeconfig={options.kubeconfig}")
-    if options.context:
-        flags.append(f"--context={options.context}")
-    return flags
 
 
 @contextmanager
@@ -331,7 +290,7 @@ def _named_errors(server: str) -> Iterator[None]:
     """Return the text for a broken connection."""
     try:
         yield
-    except (HTTPError, OSError, client.ApiException) as error:
+    except (HTTPError, OSError, ApiException) as error:
         cause = getattr(error, "reason", None) or error
         raise Unreachable(
             f"the cluster at {server} cannot be reached: {' '.join(str(cause).split())}; is it"

@@ -30,6 +30,8 @@ class Symptom:
     patience_s: float = 0.0
     pod: str = ""
     """The pod whose log may contain the reason."""
+    deleted: bool = False
+    """Whether a pod was deleted; the pod does not show why."""
 
 
 _IMAGE_WAITS = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull",
@@ -150,7 +152,8 @@ def _of_pod(pod: Object, workers_are_due: bool) -> Iterator[Symptom]:  # noqa: F
     ended = [c for c in (_terminated(container) for container in _containers(pod)) if c]
     node = pod["spec"].get("nodeName", "no node")
     if pod["metadata"].get("deletionTimestamp") and not any(c["exitCode"] == 0 for c in ended):
-        yield Symptom(f"{key} deleted", f"{name} was deleted while it ran ({full} on {node})", 1.0)
+        cause = f"{name} was deleted while it ran ({full} on {node})"
+        yield Symptom(f"{key} deleted", cause, 1.0, deleted=True)
         return
     words = ": ".join(filter(None, (status.get("reason"), status.get("message"))))
     if phase_of(pod) == "Failed" and (words or not ended):

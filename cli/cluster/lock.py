@@ -3,6 +3,7 @@
 It has the label of the sweep, so that removing the sweep removes the lock.
 """
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -17,8 +18,17 @@ _TRIES = 3
 class ClusterLock:
     """A context that holds the lock of a database; ConfigError if another sweep holds it."""
 
-    def __init__(self, cluster: Cluster, key: str, sweep: str, command: str) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        key: str,
+        sweep: str,
+        command: str,
+        remove: Callable[[str], None],
+    ) -> None:
+        """`remove` removes an abandoned sweep, whose pods may still write to the database."""
         self._cluster = cluster
+        self._remove = remove
         self._name = f"bench-lock-{key}"
         self._labels = {NAME: PROGRAM, SWEEP: sweep, OWNER: this_owner()}
         self._command = command
@@ -42,7 +52,7 @@ class ClusterLock:
         self._cluster.delete("configmaps", self._name)
 
     def _remove_abandoned(self) -> None:
-        """Remove the lock of a command line of this machine that has ended without doing so."""
+        """Remove the sweep of a command line of this machine that has ended without doing so."""
         try:
             found = self._cluster.object("configmaps", self._name)
         except NotFound:
@@ -54,4 +64,7 @@ class ClusterLock:
                 found.get("data", {}),
                 f"if it was killed: `{program()} cleanup -n {namespace} --run {sweep}`",
             )
-        self._cluster.delete("configmaps", self._name)
+        if labels.get(SWEEP):
+            self._remove(labels[SWEEP])
+        else:
+            self._cluster.delete("configmaps", self._name)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cli.cluster.lifetime import KEPT_S, UNATTENDED_S
 from cli.config import Target
 from cli.host.owner import Owner, user_name
 from simulator.protocol.spec import RunSpec
@@ -19,9 +20,6 @@ PROGRAM = "iot-bench"
 EVERYTHING = f"{NAME}={PROGRAM}"
 """Selects every object of every sweep."""
 
-_LONGEST_RUN_S = 7 * 24 * 3600
-_TIDY_S = 1800
-
 
 @dataclass(frozen=True, slots=True)
 class Release:
@@ -29,6 +27,8 @@ class Release:
 
     sweep: str
     target: Target
+    keep: bool = False
+    """Whether the user wants the pods to stay after the run."""
 
     @property
     def name(self) -> str:
@@ -47,6 +47,11 @@ class Release:
     def credentials_name(self, run_id: str) -> str:
         """Return the name of the Secret of one run."""
         return f"bench-{run_id}"
+
+    def jobs(self, spec: RunSpec) -> list[str]:
+        """Return the names of a run's Jobs, the collector's first."""
+        parts = ("collector", "worker") if spec.workers else ("collector",)
+        return [f"bench-{spec.run_id}-{part}" for part in parts]
 
     def credentials(self, token: str) -> dict[str, str]:
         """Return the content of that Secret."""
@@ -68,7 +73,8 @@ class Release:
             "credentials": self.credentials_name(spec.run_id),
             "options": list(self.target.secrets()),
             "secretOptions": references,
-            "deadlineSeconds": int(spec.timeout_s) + _TIDY_S if spec.timeout_s else _LONGEST_RUN_S,
+            "deadlineSeconds": UNATTENDED_S,
+            "ttlSeconds": KEPT_S if self.keep else UNATTENDED_S,
         }
         values: dict[str, Any] = {"run": run, "workers": len(spec.workers)}
         if self.target.database_pods:

@@ -2,14 +2,13 @@
 
 import queue
 import threading
-import time
 from dataclasses import dataclass
 
 from cli.cluster.api import Cluster, Expired, NotFound, NotYet, Object, Unreachable
 from simulator.errors import BenchError
 
 _AGAIN_S = 0.25
-_OVERLAP_S = 10
+_PING_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,8 @@ class Line:
 
     pod: str
     text: str
+    stamp: str = ""
+    """When, by the node's clock; a log can be read from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,20 @@ class LogEnded:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """The cluster cannot be watched."""
+    """A source cannot be read: the server itself, pods, events or the log."""
 
+    source: str
     cause: str
 
 
-Heard = PodChanged | PodGone | Happened | Line | LogEnded | Trouble
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A source can be read."""
+
+    source: str
+
+
+Heard = PodChanged | PodGone | Happened | Line | LogEnded | Trouble | Reached
 
 
 class Watcher:
@@ -75,7 +84,8 @@ class Watcher:
     def start(self) -> None:
         """Start to watch, from now on."""
         version = self._cluster.present("events")
-        for work in (self._watch_pods, lambda: self._watch_events(version)):
+        works = (self._watch_pods, lambda: self._watch_events(version), self._ping)
+        for work in works:
             threading.Thread(target=work, daemon=True).start()
 
     def close(self) -> None:
@@ -104,6 +114,7 @@ class Watcher:
         while not self._closed.is_set():
             try:
                 pods, version = self._cluster.objects("pods", self._selector)
+                self._heard.put(Reached("pods"))
                 present = {pod["metadata"]["name"]: pod for pod in pods}
                 for name in known.keys() - present.keys():
                     self._heard.put(PodGone(known.pop(name)))
@@ -122,42 +133,54 @@ class Watcher:
             except Expired:
                 pass
             except BenchError as error:
-                self._report(error)
+                self._report("pods", error)
 
     def _watch_events(self, since: str) -> None:
-        version: str | None = since
+        version = since
         while not self._closed.is_set():
             try:
-                version = version or self._cluster.present("events")
-                for _, event in self._cluster.watch("events", "", version):
-                    version = event["metadata"]["resourceVersion"]
-                    if event.get("involvedObject", {}).get("name", "").startswith(self._prefix):
-                        self._heard.put(Happened(event))
+                now = self._cluster.present("events")
+                self._heard.put(Reached("events"))
+                version = version or now
+                while not self._closed.is_set():
+                    for _, event in self._cluster.watch("events", "", version):
+                        version = event["metadata"]["resourceVersion"]
+                        if event.get("involvedObject", {}).get("name", "").startswith(self._prefix):
+                            self._heard.put(Happened(event))
             except Expired:
-                version = None
+                version = ""
             except BenchError as error:
-                self._report(error)
+                self._report("events", error)
 
-    def _report(self, error: BenchError) -> None:
-        self._heard.put(Trouble(str(error)))
+    def _ping(self) -> None:
+        """Report whether the server answers: watches are silent without changes."""
+        while not self._closed.is_set():
+            try:
+                self._cluster.version()
+                self._heard.put(Reached("server"))
+                self._closed.wait(_PING_S)
+            except BenchError as error:
+                self._report("server", error)
+
+    def _report(self, source: str, error: BenchError) -> None:
+        self._heard.put(Trouble(source, str(error)))
         self._closed.wait(1.0)
 
     def _read_log(self, pod: str) -> None:
-        """Follow a log; a broken stream is read again from a little earlier."""
-        heard_at: float | None = None
+        """Follow a log; a broken stream is read again from its last line."""
+        last = ""
         while pod in self._followed and not self._closed.is_set():
-            since_s = None if heard_at is None else int(time.monotonic() - heard_at) + _OVERLAP_S
             try:
-                for text in self._cluster.log(pod, since_s):
-                    heard_at = time.monotonic()
-                    self._heard.put(Line(pod, text))
+                for stamp, text in self._cluster.log(pod, last):
+                    last = stamp or last
+                    self._heard.put(Line(pod, text, stamp))
                 # The container or the connection has ended: the pods show which.
                 self._heard.put(LogEnded(pod))
             except NotFound:
                 self._heard.put(LogEnded(pod))
                 return
             except (NotYet, Unreachable):
-                pass
+                pass  # without the server, nothing can be read, and that is reported
             except BenchError as error:
-                self._report(error)
+                self._report("log", error)
             self._closed.wait(_AGAIN_S)

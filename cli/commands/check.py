@@ -12,6 +12,7 @@ from cli.host.streams import say
 from cli.runners.choice import runner_for
 from simulator.errors import ConfigError, Interrupted, SetupError
 from simulator.protocol.messages import CheckEvent, Outcome
+from simulator.protocol.spec import Kind
 
 
 @click.command(cls=Command)
@@ -71,7 +72,7 @@ def _check_cluster(target: Target, options: ClusterOptions) -> None:
 
 def _check_database(target: Target, options: ClusterOptions) -> None:
     sweep_id = results.new_id(results.now_utc())
-    spec = plan.check_run(sweep_id, target)
+    spec = plan.collector_run(Kind.CHECK, sweep_id, target)
     with (
         caught_interrupts() as interrupts,
         runner_for(target, sweep_id, options, interrupts, spec) as runner,

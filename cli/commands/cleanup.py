@@ -106,7 +106,8 @@ def _list_tables(output: Path) -> None:
     """List the tables that inserts left, newest first; whether they still exist is not checked."""
     left = results.tables_left(output)
     for (target, table), (path, manifest) in left.items():
-        say(f"{target}: table {table}, {counted(manifest.rows, 'row')} by {path}")
+        rows = counted(manifest.rows, "row") if manifest.complete else "an unknown number of rows"
+        say(f"{target}: table {table}, {rows} by {path}")
     if not left:
         say(f"no insert in {output} left tables")
 

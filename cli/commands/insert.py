@@ -4,7 +4,6 @@ import functools
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,8 +17,11 @@ from cli.commands.common import (
     start,
 )
 from cli.commands.options import COUNT, COUNTS, INSTANT, NUMBER, Command, option
+from cli.commands.stored import last_insert
 from cli.files.prepare import prepared
 from cli.files.request import DELIMITERS, Request, conflicts, described
+from cli.host.owner import user_at_host
+from simulator.data.dataset import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
@@ -285,14 +287,22 @@ def insert(  # noqa: PLR0913
     level = plan.verification(options, database)
     with rows as params:
         empty = plan.empty_dataset(options, params)
-        stored = empty if clean else _stored(output, found.name, empty)
-        sweep = start(Kind.INSERT, found, output, stored.model_copy(update={"ranges": ()}))
+        before, complete = empty, True
+        if not clean:
+            written = [table.name for table in DatasetReader(empty).tables]
+            last = last_insert(output, found, choice, written, quiet=quiet, dry=dry_run)
+            if last:
+                before, complete = plan.continued(last.dataset, empty), last.complete
+        sweep = start(Kind.INSERT, found, output, before.model_copy(update={"ranges": ()}))
         sweep.result.configuration = {
             **described(describe_options(options), params),
             "runs": options.runs or (1 if steps else plan.DEFAULT_RUNS),
             "verify": level.value,
         }
-        planned = list(plan.insert_runs(sweep.result.sweep_id, found, options, stored, level))
+        sweep_id, by = sweep.result.sweep_id, user_at_host()
+        planned = list(
+            plan.insert_runs(sweep_id, found, options, before, level, complete=complete, by=by)
+        )
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
 
 
@@ -304,17 +314,3 @@ def _rows(
         return nullcontext(plan.generator_params(options))
     request.check()
     return prepared(request, quiet=quiet)
-
-
-def _stored(output: Path, target: str, empty: Any) -> Any:
-    """Return the dataset that --no-clean appends to: that of the last insert, or an empty one."""
-    last = results.last_insert(output, target)
-    if last is None:
-        return empty
-    path, manifest = last
-    if not manifest.complete:
-        raise ConfigError(
-            f"--no-clean: the last insert of {target} ({path}) did not finish or not all of its"
-            " rows are stored, so the contents of the tables are not known; use --clean"
-        )
-    return plan.continued(manifest.dataset, empty)

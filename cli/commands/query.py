@@ -46,7 +46,8 @@ _load = functools.partial(option, group="Queries")
     "--dataset",
     type=click.Path(path_type=Path),
     default=None,
-    help="Result file of the insert.  [default: the target's last insert in --output]",
+    help="Result file of the insert.  [default: the target's last insert in --output, or in the"
+    " database]",
 )
 @_load(
     "--seed",
@@ -86,15 +87,18 @@ def query(  # noqa: PLR0913
     found = choice.resolve(extra, problems)
     if problems or not found:
         raise ConfigError(problems)
-    stored = inserted(output, found.name, dataset)
-    if seed is not None and seed != stored.seed:
-        raise ConfigError(f"--seed: the data was inserted with seed {stored.seed}, got {seed}")
-    with reopened(stored, quiet=quiet) as asked:
+    stored = inserted(output, found, choice, dataset, quiet=quiet, dry=dry_run)
+    if seed is not None and seed != stored.dataset.seed:
+        raise ConfigError(
+            f"--seed: the data was inserted with seed {stored.dataset.seed}, got {seed}"
+        )
+    with reopened(stored.dataset, quiet=quiet) as asked:
         sweep = start(Kind.QUERY, found, output, asked)
         planned = plan.query_run(
             sweep.result.sweep_id,
             found,
             asked,
+            complete=stored.complete,
             workers=workers[0],
             runs=runs,
             timeout_s=timeout,

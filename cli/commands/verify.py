@@ -26,7 +26,8 @@ Examples:
     "--dataset",
     type=click.Path(path_type=Path),
     default=None,
-    help="Result file of the insert.  [default: the target's last insert in --output]",
+    help="Result file of the insert.  [default: the target's last insert in --output, or in the"
+    " database]",
 )
 @option(
     "--verify",
@@ -50,7 +51,8 @@ def verify(  # noqa: PLR0913
     """Compare what a target stores with what an insert left.
 
     Run it at any time after an insert: after a restart, a failover or an upgrade of the database.
-    Nothing is written. Exit code 0: every row is stored, exactly once and unchanged; 3: it is not.
+    No row is written. Exit code 0: every row is stored, exactly once and unchanged; 3: it is not.
+    After an insert that was killed: 1 if only some of its rows are stored, 3 if any other row is.
     """
     del force  # no workers are started
     problems: list[str] = []
@@ -58,11 +60,16 @@ def verify(  # noqa: PLR0913
     if problems or not found:
         raise ConfigError(problems)
     plan.expect_stored(found, verify)
-    stored = inserted(output, found.name, dataset)
-    with reopened(stored, quiet=quiet) as asked:
+    stored = inserted(output, found, choice, dataset, quiet=quiet, dry=dry_run)
+    with reopened(stored.dataset, quiet=quiet) as asked:
         sweep = start(Kind.VERIFY, found, output, asked)
         planned = plan.verify_run(
-            sweep.result.sweep_id, found, asked, mode=VerifyMode(verify), timeout_s=timeout
+            sweep.result.sweep_id,
+            found,
+            asked,
+            complete=stored.complete,
+            mode=VerifyMode(verify),
+            timeout_s=timeout,
         )
         sweep.result.configuration = {
             "rows": asked.rows,

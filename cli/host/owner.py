@@ -3,6 +3,7 @@
 import getpass
 import os
 import re
+import socket
 from dataclasses import dataclass
 from typing import Self
 
@@ -20,6 +21,11 @@ def user_name() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return str(os.getuid())
+
+
+def user_at_host() -> str:
+    """Return the user and this machine, as others may read it."""
+    return f"{user_name()}@{socket.gethostname()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ class OutputError(BenchError):
     """Standard output cannot be written."""
 
 
-class _Lenient:
-    """A text stream whose failures are ignored: a message that nobody reads stops nothing."""
+class _Guarded:
+    """A text stream; `_fail` decides about an error of the stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -41,49 +41,56 @@ class _Lenient:
         """Write the text if the stream takes it."""
         try:
             return self._stream.write(text)
-        except OSError:
-            _discard(self._stream)
+        except OSError as error:
+            self._fail(error)
             return len(text)
 
     def flush(self) -> None:
         """Flush the stream if it can be flushed."""
         try:
             self._stream.flush()
-        except OSError:
-            _discard(self._stream)
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        """Send what the stream still holds to nowhere: Python would report it again at exit."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._stream.fileno())
+        os.close(nowhere)
 
 
-def open_missing_streams() -> None:
-    """Open closed standard streams to nowhere: files and pipes must not get their numbers."""
-    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+class _Lenient(_Guarded):
+    """Standard error: a message that nobody reads stops nothing."""
+
+
+class _Strict(_Guarded):
+    """Standard output: a text that cannot be printed is an error, and so is each text after it."""
+
+    _failed: OSError | None = None
+
+    def write(self, text: str) -> int:
+        """Write the text; OutputError if the stream does not take it."""
+        if self._failed:
+            self._fail(self._failed)
+        return super().write(text)
+
+    def _fail(self, error: OSError) -> None:
+        super()._fail(error)
+        self._failed = error
+        raise OutputError(f"standard output: {error.strerror or error}") from error
+
+
+def guard_streams() -> None:
+    """Have standard output fail with OutputError, and standard error never."""
+    # Files and pipes must not get the numbers of closed streams. Writing to these fails.
+    while (handle := os.open(os.devnull, os.O_RDONLY)) <= 2:
         os.set_inheritable(handle, True)  # noqa: FBT003 - takes no name
     os.close(handle)
-
-
-def make_stderr_lenient() -> None:
-    """Let no failure to write to standard error stop the command."""
-    stream = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123 - open to the end
-    sys.stderr = _Lenient(stream)
+    sys.stdout = _Strict(sys.stdout or os.fdopen(1, "w", closefd=False))
+    sys.stderr = _Lenient(sys.stderr or os.fdopen(2, "w", closefd=False))
 
 
 def print_out(text: str) -> None:
     """Print a text on standard output; OutputError if that fails."""
-    try:
-        click.echo(plain(text), nl=False)
-        if sys.stdout:
-            sys.stdout.flush()
-    except OSError as error:
-        _discard(sys.stdout)
-        raise OutputError(f"standard output: {error.strerror or error}") from error
-
-
-def close_stdout() -> None:
-    """Flush standard output at the end of the program; OutputError if that fails."""
-    print_out("")
-
-
-def _discard(stream: TextIO) -> None:
-    """Send what the stream still holds to nowhere: Python would report it again at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+    click.echo(plain(text), nl=False)
+    sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 
 def notes_of(result: Result, path: Path | None) -> Iterator[str]:
     """Yield the lines below the table."""
-    if result.status != "done":
+    if result.status == "running":
+        yield "running: did not end: its command line was killed, or is still running"
+    elif result.status != "done":
         yield f"{result.status}: {result.cause}"
+    if result.status != "done":
         yield from _done_before(result)
     yield from (f"mismatch: {text}" for text in mismatches_of(result))
     yield from (f"warning: {text}" for text in result.warnings)
@@ -58,16 +62,23 @@ def _place(run: RunRecord) -> str:
 
 def _done_before(result: Result) -> list[str]:
     """Return what was done before the failure."""
-    inserts = result.kind is Kind.INSERT
-    if not inserts or not result.runs or not result.runs[-1].outcome.workers:
+    if result.kind is not Kind.INSERT:
         return []
-    last = result.runs[-1]
+    done = sum(run.outcome.status == "done" for run in result.runs)
+    before = f"before that: {counted(done, 'run')} done"
+    last = result.runs[-1] if result.runs else None
+    progress = result.in_progress or (last and last.progress)
+    if progress:
+        which = f"{counted(progress.workers, 'worker')}, phase {progress.phase}"
+        known = f"{counted(progress.rows, 'row')} acknowledged, {progress.prefill_rows:,} prefilled"
+        as_of = f"as of {progress.at.astimezone(UTC):%F %T} UTC"
+        return [f"{before}; in the next one ({which}) at least {known}, {as_of}"]
+    if last is None or not last.outcome.workers:
+        return []
     rows = sum(worker.rows for worker in last.outcome.workers)
     prefilled = sum(worker.prefill_rows for worker in last.outcome.workers)
     uncertain = last.metrics.uncertain_rows if last.metrics else 0
-    done = sum(run.outcome.status == "done" for run in result.runs)
     last_one = f"{counted(rows, 'row')} acknowledged ({uncertain:,} uncertain"
-    before = f"before that: {counted(done, 'run')} done"
     return [f"{before}; in the last one {last_one}, {prefilled:,} prefilled)"]
 
 

@@ -27,21 +27,29 @@ def runner_for(
     ConfigError if the options do not let the first run start; entering the context raises it while
     another run is in progress on the same database.
     """
-    key = address_key(target.options) if first.kind is not Kind.CHECK else ""
+    key = address_key(target.options) if first.kind not in (Kind.CHECK, Kind.MARKS) else ""
     command = f"{first.kind} --target {target.name}"
     if target.runner == "local":
         _expect_packages(target)
         file_lock = locked(key, command) if key else nullcontext()
         return LocalRunner(target.secrets(), interrupts, file_lock)
     from cli.cluster.api import Cluster  # noqa: PLC0415
+    from cli.cluster.helm import Helm  # noqa: PLC0415
     from cli.cluster.lock import ClusterLock  # noqa: PLC0415
     from cli.cluster.release import Release  # noqa: PLC0415
+    from cli.cluster.removal import remove  # noqa: PLC0415
     from cli.runners.kubernetes import KubernetesRunner  # noqa: PLC0415
 
     manifests(target, sweep_id, options, first)
     cluster = Cluster(options, options.namespace or target.namespace)
-    lock = ClusterLock(cluster, key, sweep_id, command) if key else nullcontext()
-    return KubernetesRunner(Release(sweep_id, target), cluster, options, interrupts, lock)
+    helm = Helm(options, cluster.namespace)
+    release = Release(sweep_id, target, keep=options.keep)
+
+    def removed(sweep: str) -> None:
+        remove(cluster, helm, sweep)
+
+    lock = ClusterLock(cluster, key, sweep_id, command, removed) if key else nullcontext()
+    return KubernetesRunner(release, cluster, options, interrupts, lock)
 
 
 def _expect_packages(target: Target) -> None:

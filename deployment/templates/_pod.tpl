@@ -129,11 +129,9 @@ spec:
     {{- with $values.extraVolumes }}{{ toYaml . | nindent 4 }}{{ end }}
 {{- end }}
 
-{{/* How long a Job may run, and how long its pods and logs stay afterwards, in case the command line
-     was killed. A worker may end long before the collector, so its pod stays for the time of a
-     whole run. */}}
+{{/* How long a Job may run without a command line that extends the time, and how long its pods and
+     logs stay afterwards. */}}
 {{- define "bench.ends" -}}
-{{- $deadline := int64 .Values.run.deadlineSeconds -}}
-activeDeadlineSeconds: {{ $deadline }}
-ttlSecondsAfterFinished: {{ add $deadline 3600 }}
+activeDeadlineSeconds: {{ int64 .Values.run.deadlineSeconds }}
+ttlSecondsAfterFinished: {{ int64 .Values.run.ttlSeconds }}
 {{- end }}

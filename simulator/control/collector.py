@@ -113,6 +113,10 @@ class Collector:
             self._enter("check")
             await self._in_thread(self._check)
             return
+        if spec.kind is Kind.MARKS:
+            self._enter("marks")
+            await self._in_thread(self._stages.read_marks)
+            return
         self._enter("init")
         await self._in_thread(self._stages.prepare)
         if spec.kind is Kind.VERIFY:
@@ -300,6 +304,9 @@ class Collector:
             verdict=self._stages.verdict,
             queries=self._stages.queries,
             size_bytes=self._stages.size_bytes,
+            complete=self._stages.complete and not failure,
+            marks=self._stages.found_marks,
+            no_mark=self._stages.tenure.no_mark,
             paused_s=self._paused_s,
         )
 

@@ -11,7 +11,7 @@ from simulator.data.block import Block, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError
-from simulator.modules.base import BATCH, Database
+from simulator.modules.base import BATCH, OWN, Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Step:
 def probe(database: Database) -> Iterator[Step]:
     """Yield one step after the other, until one fails."""
     scratch = Table(
-        f"bench_check_{os.urandom(4).hex()}",
+        f"{OWN}check_{os.urandom(4).hex()}",
         (Column("time", Type.INT64, Role.TIME), Column("value", Type.FLOAT64, Role.FIELD)),
         key=("time",),
     )
-    name = "not reached"
+    name, database = "not reached", database.for_own_tables()
     try:
         facts = database.inspect()
         yield Step(

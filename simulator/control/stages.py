@@ -3,15 +3,21 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+from simulator.control.tenure import Tenure
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Answer, Function, Query
-from simulator.errors import RunError, SetupError, counted
+from simulator.errors import RunError, counted
 from simulator.modules.base import Database, Unsupported
+from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind, RunSpec
-from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
+from simulator.protocol.verdict import Check, RowSlice, Status, Verdict, VerifyMode
 from simulator.verify.comparison import VERIFY_BLOCK_ROWS, verify
+from simulator.verify.interrupted import verify_interrupted
 from simulator.verify.oracle import Oracle
+
+_RESOLVED = (Status.VERIFIED, Status.MISMATCH)
+"""Verdicts that say of each uncertain row whether it is stored."""
 
 EnterPhase: TypeAlias = Callable[[str], None]
 
@@ -24,12 +30,16 @@ class Stages:
         self._database = database
         self._enter = enter
         self._reader = DatasetReader(spec.dataset)
+        self.tenure = Tenure(spec, database, tuple(table.name for table in self._reader.tables))
         self.touched = False
         """Whether tables were dropped or created."""
         self.server: ServerFacts | None = None
         self.verdict: Verdict | None = None
         self.queries: tuple[QueryVerdict, ...] = ()
         self.size_bytes: int | None = None
+        self.complete = False
+        """Whether every row of an insert is known to be stored, or was acknowledged."""
+        self.found_marks: tuple[Mark, ...] = ()
 
     def prepare(self) -> None:
         """Create the tables, or check that they hold what the run needs."""
@@ -44,31 +54,42 @@ class Stages:
         )
         if spec.kind is Kind.INSERT and not spec.dataset.ranges:
             if spec.clean:
+                self.tenure.record(State.CLEARING)
                 self.touched = True
                 database.drop(tables)
             database.create(tables, spec.batch_rows)
             self.touched = True
         elif database.capabilities.stores and spec.kind is not Kind.VERIFY:
             self._expect_rows()
+        if spec.kind is Kind.INSERT:
+            self.tenure.record(State.WRITING)
         if spec.kind is Kind.QUERY and spec.options.get("create_indices"):
             self._enter("index")
             database.create_indices(tables)
 
     def _expect_rows(self) -> None:
-        """Raise SetupError if the tables do not hold the rows of the manifest."""
+        """Raise an error that says why, if the tables do not hold the rows of the dataset."""
+        self._expect_own()
         stored = 0
         with self._database.connect() as session:
             for table in self._reader.tables:
                 count = AggregateQuery(table, (Aggregate(Function.COUNT),))
                 ((rows,),) = session.run(self._database.render(count))
                 stored += int(rows)
-        expected = self._spec.dataset.rows
-        if stored != expected:
-            raise SetupError(
-                f"the tables of {self._spec.target} hold {counted(stored, 'row')}, but its last"
-                f" insert left {expected:,}: run insert again, or name the result file of the"
-                " insert that wrote them with --dataset"
-            )
+        if stored != self._spec.dataset.rows:
+            raise self.tenure.wrong_count(self._expect_own(settled=True), stored)
+
+    def _expect_own(self, *, settled: bool = False) -> Mark | None:
+        """Return the mark of the expected rows; SetupError if others or only some are stored."""
+        mark = self.tenure.found(settled=settled)
+        if self.tenure.interrupted(mark):
+            raise self.tenure.refusal(mark)
+        return mark
+
+    def read_marks(self) -> None:
+        """Read the newest mark of each table."""
+        self._database.inspect()  # names what is wrong if the server cannot be reached
+        self.found_marks = self.tenure.read().current
 
     def finish_insert(self, reports: Sequence[WorkerReport]) -> None:
         """Settle, measure the size, and verify what is stored.
@@ -85,14 +106,31 @@ class Stages:
         uncertain = [item for report in reports for item in report.uncertain]
         if spec.verify is VerifyMode.NONE:
             self.verdict = _not_verified(sum(len(item.numbers()) for item in uncertain))
-            return
-        self._enter("verify")
-        self.verdict = verify(database, spec.after, uncertain, spec.verify)
+        else:
+            self._enter("verify")
+            self.verdict = verify(database, spec.after, uncertain, spec.verify)
+        self.complete = _complete(self.verdict, uncertain)
+        self.tenure.record(State.COMPLETE if self.complete else State.INCOMPLETE)
 
     def verify_stored(self) -> None:
-        """Verify what the tables hold, without writing to them."""
+        """Verify what the tables hold, without writing to them.
+
+        An insert that did not end, and whose rows are all stored, is marked as complete.
+        """
         self._enter("verify")
-        self.verdict = verify(self._database, self._spec.dataset, (), self._spec.verify)
+        spec, mark = self._spec, self.tenure.found()
+        if not self.tenure.interrupted(mark):
+            self.verdict = verify(self._database, spec.dataset, (), spec.verify)
+            if self.verdict.status is not Status.MISMATCH:
+                return
+            mark = self.tenure.found(settled=True)
+            if not self.tenure.interrupted(mark):
+                return
+        if mark and mark.state is State.CLEARING:
+            raise self.tenure.refusal(mark)
+        self.verdict = verify_interrupted(self._database, spec.dataset)
+        if mark and self.verdict.status is Status.VERIFIED:
+            self.tenure.confirm(mark)
 
     def finish_query(self, reports: Sequence[WorkerReport], answers: Mapping[str, Answer]) -> None:
         """Compare every distinct answer with the truth."""
@@ -113,6 +151,8 @@ class Stages:
         )
         asked = [query for query in self.queries if query.statement]
         self.verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
+        if self.verdict.status is Status.MISMATCH:
+            self._expect_own(settled=True)
 
     def _judge(
         self, name: str, query: Query, oracle: Oracle, found: Sequence[Answer]
@@ -131,6 +171,13 @@ class Stages:
         return QueryVerdict(
             name=name, statement=statement.text, tuned=statement.tuned, verdict=Verdict.of(checks)
         )
+
+
+def _complete(verdict: Verdict, uncertain: Sequence[RowSlice]) -> bool:
+    """Whether every row is known to be stored, or was acknowledged."""
+    if not uncertain:
+        return True
+    return not verdict.uncertain_absent and verdict.status in _RESOLVED
 
 
 def _not_verified(uncertain: int) -> Verdict:

@@ -83,7 +83,9 @@ class CollectorClient:
         On a cluster a worker may start before the collector or before its name resolves, and the
         network may fail for a moment.
         """
+        unanswered_s = None
         while True:
+            began_s = self._clock()
             left_s = max(self._heard_s + self._patience_s - self._clock(), _LEAST_READ_S)
             try:
                 response = self._session.post(
@@ -94,6 +96,10 @@ class CollectorClient:
             except (requests.ConnectionError, requests.Timeout) as error:
                 if self._clock() - self._heard_s >= self._patience_s:
                     raise RunError(f"the collector cannot be reached: {error}") from error
+                timed_out = isinstance(error, requests.Timeout)
+                unanswered_s = (unanswered_s or began_s) if timed_out else None
+                if unanswered_s and isinstance(error, requests.ConnectTimeout):
+                    self._raise_if_cut_off(unanswered_s)
                 time.sleep(HEARTBEAT_S / 2)
             except requests.RequestException as error:
                 raise RunError(f"the collector does not answer: {error}") from error
@@ -107,6 +113,17 @@ class CollectorClient:
         except ValueError as error:
             cause = f"the server at {self._url} is not a collector: {response.text[:200]!r}"
             raise RunError(cause) from error
+
+    def _raise_if_cut_off(self, since_s: float) -> None:
+        """Raise RunError if connection attempts have had no answer at all for too long.
+
+        A collector that has not started yet refuses them, or its name does not resolve.
+        """
+        if self._clock() - since_s >= self._silence_s:
+            raise RunError(
+                f"the collector cannot be reached: connections to {self._url} are not answered;"
+                " a firewall or a NetworkPolicy may drop them"
+            )
 
     def _correct_clock(self, reply: Reply, sent_s: float, received_s: float) -> None:
         """Keep the clock offset of the fastest round trip; on one machine it is 0."""

@@ -36,6 +36,8 @@ BATCH = "batch"
 """Insert mode: the best bulk path of the database."""
 
 
+OWN = "iotbench_"
+"""Prefix of the tables that the program keeps for itself, beside those of a workload."""
 _LARGEST = 2**63 - 1
 _LONGEST_S = 366 * 86_400
 
@@ -131,6 +133,9 @@ class Options(BaseModel):
             if not least <= value <= most:
                 raise ValueError(f"expected {least:,} to {most:,}, got {value:,}")
         return value
+
+    columns: ClassVar[tuple[str, ...]] = ()
+    """Options that name columns of the workload, which other tables do not have."""
 
     @classmethod
     def credentials(cls) -> list[str]:
@@ -289,6 +294,12 @@ class Database(ABC, Generic[Session_co]):
 
     def __init__(self, options: Options) -> None:
         self.options = options
+
+    def for_own_tables(self) -> Self:
+        """Return the same database without options that name columns of the workload."""
+        fields = self.options_model.model_fields
+        defaults = {name: fields[name].default for name in self.options.columns}
+        return type(self)(self.options.model_copy(update=defaults))
 
     def insert_mode(self, batch_rows: int) -> str:
         """Return the insert mode for the options and the batch size (0: single rows)."""

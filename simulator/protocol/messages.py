@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from simulator.protocol.mark import Mark
 from simulator.protocol.verdict import RowSlice, Verdict
 
 TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
@@ -195,6 +196,12 @@ class Outcome(Message):
     verdict: Verdict | None = None
     queries: tuple[QueryVerdict, ...] = ()
     size_bytes: int | None = None
+    complete: bool = False
+    """Whether every row of an insert is known to be stored, or was acknowledged."""
+    marks: tuple[Mark, ...] = ()
+    """Of a run that reads them: the newest mark of each table."""
+    no_mark: str = ""
+    """Why the database keeps no mark of the insert; empty if it does."""
     paused_s: float = 0.0
     """For how long the collector stood still while the workers were timed."""
 

@@ -28,6 +28,8 @@ class Kind(StrEnum):
     """No workers: the collector checks whether the target can be used."""
     VERIFY = "verify"
     """No workers: the collector compares what is stored with the dataset."""
+    MARKS = "marks"
+    """No workers: the collector reads the marks of the database."""
 
 
 class WorkerPlan(BaseModel):
@@ -46,7 +48,10 @@ class RunSpec(BaseModel):
 
     version: str = __version__
     """Version of the command line."""
+    sweep_id: str = ""
     run_id: str
+    by: str = ""
+    """User and machine of the command line."""
     kind: Kind
     target: str
     module: str
@@ -54,6 +59,8 @@ class RunSpec(BaseModel):
     """The target's options without credentials."""
     dataset: Dataset
     """The contents of the tables before the run."""
+    complete: bool = True
+    """False if an insert of `dataset` did not end, as far as the command line knows."""
     workers: tuple[WorkerPlan, ...]
     batch_rows: int = 0
     rate_rows_per_s: float = 0.0

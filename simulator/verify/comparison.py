@@ -35,7 +35,7 @@ from simulator.verify.fingerprint import Fingerprint, buckets_of
 from simulator.verify.oracle import Oracle
 
 VERIFY_BLOCK_ROWS = 1 << 16
-_STREAM_ROWS = 20_000
+STREAM_ROWS = 20_000
 _MAX_BUCKETS = 1000
 _MAX_SHOWN = 5
 
@@ -173,7 +173,7 @@ class _Comparison:
             expected.add(hashes[~uncertain])
             absent.update(hashes[uncertain].tolist())
         sought = np.array([*absent], np.uint64)
-        for raw in self.session.stream(statement, _STREAM_ROWS):
+        for raw in self.session.stream(statement, STREAM_ROWS):
             hashes = stored_hashes(statement.outputs, raw)
             stored.add(hashes)
             found = absent & Counter(hashes[np.isin(hashes, sought)].tolist())
@@ -210,7 +210,7 @@ class _Comparison:
                 expected.setdefault(int(hashes[index]), []).append(int(block.rows[index]))
         extra: list[Any] = []
         found: Counter[int] = Counter()
-        for raw in self.session.stream(statement, _STREAM_ROWS):
+        for raw in self.session.stream(statement, STREAM_ROWS):
             hashes = stored_hashes(statement.outputs, raw)
             for index in np.flatnonzero(np.isin(buckets_of(hashes), buckets)).tolist():
                 key = int(hashes[index])

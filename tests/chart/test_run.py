@@ -6,8 +6,11 @@ import tarfile
 import pytest
 import yaml
 
+from cli.cluster.release import Release
 from simulator import __version__
+from simulator.protocol.spec import WorkerPlan
 from tests.chart.harness import CHART, container, one, pods, selects
+from tests.unit.specs import run_spec
 
 LONGEST_ID = "20261121-071516-ab12-10000-9999999-abcd"
 LONGEST_NAME = 63
@@ -185,16 +188,23 @@ def test_secrets_are_readable_for_the_pod_and_nobody_else(helm):
         assert pod["spec"]["securityContext"]["fsGroup"] == 65532
 
 
-def test_jobs_end_by_themselves_and_their_logs_outlive_the_run(helm):
-    for deadline_s in (300, 1_000_000, 7 * 24 * 3600):
+def test_jobs_end_by_themselves_and_are_deleted_with_their_logs_some_time_later(helm):
+    limits = {"deadlineSeconds": 1_000_000, "ttlSeconds": 2_000_000}
+    for given, expected in (({}, (1800, 1800)), (limits, (1_000_000, 2_000_000))):
         jobs = [
-            each["spec"]
-            for each in helm.render(values_of_run(deadlineSeconds=deadline_s))
-            if each["kind"] == "Job"
+            each["spec"] for each in helm.render(values_of_run(**given)) if each["kind"] == "Job"
         ]
-        for job in jobs:
-            assert job["activeDeadlineSeconds"] == deadline_s
-            assert job["ttlSecondsAfterFinished"] == deadline_s + 3600
+        ends = [(job["activeDeadlineSeconds"], job["ttlSecondsAfterFinished"]) for job in jobs]
+        assert ends == [expected] * 2
+
+
+def test_the_jobs_have_the_names_that_the_command_line_extends(helm):
+    spec = run_spec(run_id="20261121-071516-ab12-3-1", workers=(WorkerPlan(),))
+    jobs = [
+        kind_and_name[1] for kind_and_name in names(helm.render({})) if kind_and_name[0] == "Job"
+    ]
+
+    assert sorted(jobs) == Release("20261121-071516-ab12", None).jobs(spec)
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,9 @@ up() { # [N]
   sysctl -qw fs.inotify.max_user_instances=1024
   mapfile -t indices < <(seq "$count")
   certificates "${indices[@]}"
-  ip link add "$BRIDGE" type bridge
+  # Otherwise the bridge has the address of one of its ports; when that node crashes, it gets another,
+  # and the remaining nodes reach nothing for half a minute.
+  ip link add "$BRIDGE" address 02:00:ac:1e:00:01 type bridge
   ip address add 172.30.0.1/24 dev "$BRIDGE"
   ip link set "$BRIDGE" up
 

@@ -54,6 +54,8 @@ class Target:
     may_lose: bool = False
     """It acknowledges rows before they are on disk: a kill may lose some."""
     size_unknown: bool = False
+    size_of_all: bool = False
+    """The size is that of everything that the server stores."""
     durability_unknown: bool = False
     product: str = ""
     """Product and version, of a server that reports no version."""
@@ -245,6 +247,7 @@ TARGETS = {
         ),
         sums_beyond_64_bits=True,
         product=f"VictoriaMetrics {VictoriaMetrics.version}",
+        size_of_all=True,
         may_lose=True,
     ),
     "graphite": Target(

@@ -6,15 +6,18 @@ from itertools import chain
 
 import pytest
 
+from simulator.control.marks import MarkTable
 from simulator.data.query import Aggregate, AggregateQuery, DistinctQuery, Function, RowsQuery
 from simulator.data.schema import PrimaryKey
 from simulator.errors import BenchError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Database, Unsupported
+from simulator.protocol.mark import Mark, State
 from simulator.protocol.verdict import RowSlice, Status, VerifyMode
 from simulator.verify.comparison import verify
+from simulator.verify.interrupted import verify_interrupted
 from tests.contract.harness import Wideset, ask, count, send
 from tests.contract.targets import STORING, TARGETS, Duplicate, Target
-from tests.contract.wide import Awkward
+from tests.contract.wide import ROWS, Awkward
 
 COUNT = (Aggregate(Function.COUNT),)
 SINGLE_ROWS = 72
@@ -117,6 +120,10 @@ def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, d
     assert verdict.status is Status.MISMATCH
     assert any(f"missing 1 ({lost})" in check.found for check in verdict.checks)
 
+    interrupted = verify_interrupted(database, wide.dataset)
+    assert interrupted.status is Status.INCOMPLETE
+    assert (interrupted.uncertain_present, interrupted.uncertain_absent) == (ROWS - 1, 1)
+
     uncertain = [RowSlice(start=lost, stop=lost + 1, step=1)]
     assert verify(database, wide.dataset, uncertain, VerifyMode.FULL).status is not Status.MISMATCH
 
@@ -175,6 +182,62 @@ def test_drop_leaves_other_tables_alone(target, database):
     database.drop([dropped])
     with database.connect() as session:
         assert count(database, session, kept) == 300
+
+
+def _mark(wide: Wideset) -> Mark:
+    return Mark(
+        sweep_id="20261122-120000-ab12",
+        run_id="20261122-120000-ab12-4-1",
+        state=State.WRITING,
+        tables=tuple(table.name for table in wide.tables),
+        dataset=wide.dataset,
+        version="0.2.0",
+        by="anna@laptop",
+        at_ms=0,
+    )
+
+
+COLUMNS_NAMED = {
+    "cassandra": {"clustering_columns": "site"},
+    "clickhouse_embedded": {"order_by": "site"},
+    "postgres17": {"primary_key_constraint": "PRIMARY KEY (site, time)"},
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [pytest.param(TARGETS[name], options, id=name) for name, options in COLUMNS_NAMED.items()],
+)
+def test_options_that_name_columns_of_the_workload_do_not_affect_marks(request, target, options):
+    database = target.open(request, **options)
+    marks = MarkTable(database)
+    marks.open()
+
+    assert marks.missing == ""
+    assert marks.write_last(_mark(target.wide())).state is State.WRITING
+
+
+def test_marks_are_kept_beside_the_tables_and_the_newest_one_counts(target, database):
+    wide = target.wide()
+    first = _mark(wide)
+    second = first.model_copy(update={"state": State.COMPLETE})
+    assert MarkTable(database).read().entries == ()
+
+    writer = MarkTable(database)
+    writer.open()
+    assert writer.missing == ""
+    first = writer.write(first)
+    wide.fill(database)
+    size = database.size_bytes(wide.tables)
+    second = writer.write_last(second)
+    assert MarkTable(database).read().entries == (second, first)
+    assert database.size_bytes(wide.tables) == size or target.size_of_all
+
+    database.drop(wide.tables)
+    other = MarkTable(database)
+    other.open()
+    third = other.write_last(second)
+    assert MarkTable(database).read().newest(second.tables) == third
 
 
 def test_several_sessions_write_at_once(target, database):

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,13 +22,15 @@ import yaml
 
 from tests.e2e.databases import POSTGRESQL
 from tests.e2e.images import SCRIPT, app_image, script
+from tests.e2e.permissions import manifests, outside
 from tests.integration.conftest import ROOT, CommandLine, Finished
 
 STATE = Path("/var/tmp/bench-cluster")
 """Where cluster.sh keeps a running cluster."""
 OURS = "app.kubernetes.io/name=iot-bench"
 DATABASE_NODES = "workload=db"
-RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
+RESTRICTED = "pod-security.kubernetes.io/enforce"
+"""The label that makes the API server refuse pods; its value is the standard."""
 
 SMALL = {
     # A node of the test cluster has the two cores of its machine, and all nodes share them.
@@ -138,6 +141,8 @@ class Namespace:
     name: str
     password: str = ""
     """Of its PostgreSQL, if it has one."""
+    kubeconfig: Path | None = None
+    """Of the account with the documented permissions, which the command line uses."""
 
     def kubectl(self, *words: str, given: str | None = None, check: bool = True) -> str:
         return self.kube.kubectl(f"--namespace={self.name}", *words, given=given, check=check)
@@ -183,13 +188,11 @@ class Namespace:
         self.kubectl("apply", "--filename=-", given=json.dumps(manifest))
 
     def account(self, name: str, *, permissions: bool) -> str:
-        """Create a ServiceAccount, with deployment/rbac.yaml or without; return its token."""
+        """Create a ServiceAccount, with the documented permissions or none; return its token."""
         self.kubectl("create", "serviceaccount", name)
         if permissions:
-            self.kubectl("apply", f"--filename={ROOT / 'deployment' / 'rbac.yaml'}")
-            who = f"--serviceaccount={self.name}:{name}"
-            self.kubectl("create", "rolebinding", name, "--role=iot-bench", who)
-        return self.kubectl("create", "token", name).strip()
+            self.kube.kubectl("apply", "--filename=-", given=manifests(self.name, name))
+        return self.kubectl("create", "token", name, "--duration=12h").strip()
 
     def install_postgres(self) -> None:
         """Install PostgreSQL from its manifest, with the image of this cluster."""
@@ -204,20 +207,27 @@ class Namespace:
 def new_namespace(kube: Kubernetes, *, postgres: bool = False) -> Iterator[Namespace]:
     """Create a namespace that refuses privileged pods; remove it with its content at the end."""
     password = secrets.token_hex(12) if postgres else ""
-    made = Namespace(kube, f"bench-e2e-{secrets.token_hex(3)}", password)
-    kube.kubectl("create", "namespace", made.name)
+    name = f"bench-e2e-{secrets.token_hex(3)}"
+    metadata = {"name": name, "labels": {RESTRICTED: "restricted"}}
+    manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    kube.kubectl("create", "--filename=-", given=json.dumps(manifest))
+    folder = tempfile.TemporaryDirectory()
+    made = Namespace(kube, name, password, Path(folder.name) / "kubeconfig")
     try:
-        kube.kubectl("label", "namespace", made.name, RESTRICTED)
         waited(
             "the namespace has its ServiceAccount",
             lambda: made.kubectl("get", "serviceaccount", "default", check=False),
         )
+        kube.kubeconfig(made.kubeconfig, made.account("bench", permissions=True))
         if postgres:
             made.install_postgres()
         yield made
     finally:
+        folder.cleanup()
+        for words in outside(name):
+            kube.kubectl("delete", *words, "--ignore-not-found")
         # Only a volume, which outlives a stopped cluster, makes waiting necessary.
-        kube.kubectl("delete", "namespace", made.name, f"--wait={str(postgres).lower()}")
+        kube.kubectl("delete", "namespace", name, f"--wait={str(postgres).lower()}")
 
 
 @dataclass
@@ -228,6 +238,8 @@ class ClusterLine(CommandLine):
     values: Mapping[str, Any] = field(default_factory=lambda: SMALL)
     words_before: Sequence[str] = ()
     """A command that starts the command line."""
+    program: Sequence[str] = (str(ROOT / "run.py"),)
+    """What Python runs."""
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
@@ -244,10 +256,11 @@ class ClusterLine(CommandLine):
         environment = {
             **os.environ,
             **self.namespace.kube.environment,
+            "KUBECONFIG": str(self.namespace.kubeconfig),
             "TMPDIR": str(self.temporary),
             **self.environment,
         }
-        run = [*self.words_before, sys.executable, str(ROOT / "run.py")]
+        run = [*self.words_before, sys.executable, *self.program]
         process = subprocess.Popen(
             [*run, command, *own, *arguments],
             stdin=subprocess.DEVNULL,

@@ -154,11 +154,11 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def real(kube: Kubernetes, tmp_path: Path) -> Path:
+def real(namespace: Namespace, tmp_path: Path) -> Path:
     """A kubeconfig of the cluster, whose context is named `real`."""
+    assert namespace.kubeconfig
     path = tmp_path / "real"
-    words = ("config", "view", "--raw", "--minify", "--flatten", "--output=json")
-    content = json.loads(kube.kubectl(*words))
+    content = yaml.safe_load(namespace.kubeconfig.read_text())
     content["contexts"][0]["name"] = content["current-context"] = "real"
     path.write_text(json.dumps(content))
     path.chmod(0o600)
@@ -201,7 +201,7 @@ def test_in_a_pod_with_only_the_documented_permissions(
     empty.write_config(NULL)
     account = tmp_path / "account"
     account.mkdir()
-    (account / "token").write_text(empty.namespace.account("runner", permissions=True))
+    (account / "token").write_text(empty.namespace.kubectl("create", "token", "bench").strip())
     ca = empty.namespace.kubectl(
         "get", "configmap", "kube-root-ca.crt", "--output=jsonpath={.data.ca\\.crt}"
     )

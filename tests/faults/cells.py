@@ -30,7 +30,7 @@ more (collector: between it and its workers; worker, server: to the database). b
 while. reset: all connections are reset, and new ones refused for a while."""
 _DELAY_S = {"start": 0.5, "init": 0.5, "prefill": 1.2, "insert": 2.5, "query": 1.2}
 _OTHER_DELAY_S = 0.4
-TIMEOUT_S = 14
+TIMEOUT_S = 12
 """--timeout where only it can end the run: a database that does not answer may be slow."""
 SHORT_S = 10.0
 """A shorter pause must do no harm."""
@@ -166,7 +166,9 @@ def _drawn(seed: int, number: int, place: Place) -> Cell:
     prefill = rng.choice((0, 2000))
     if place.phase == "prefill":
         prefill = 40_000
-    elif place.phase == "verify" or place.command == "query":
+    elif place.command == "query":
+        prefill = 60_000 if place.target == "sqlite" else 20_000
+    elif place.phase == "verify":
         prefill = 300_000 if place.target == "sqlite" else 20_000
     runs = 1 if place.command == "query" else rng.choice((1, 1, 2))
     long = place.fault in ("pause", "blink") and rng.random() < 0.25

@@ -19,7 +19,9 @@ _SMALL_ROWS = 500
 def problems(cell: Cell, seen: Seen) -> list[str]:
     """Return what is wrong, in words; nothing if the cell is right."""
     killed = cell.place.victim == "command" and cell.place.fault in ("kill", "stop")
-    found = [*_end(cell, seen), *_left(seen, killed=killed)]
+    found = list(_end(cell, seen))
+    if seen.ended_at:  # otherwise it was killed in the end
+        found += _left(seen, killed=killed)
     found += _killed(cell, seen) if killed else _ended(cell, seen)
     found += _rows(cell, seen)
     found += _next(cell, seen)
@@ -83,11 +85,11 @@ def _killed(cell: Cell, seen: Seen) -> Iterator[str]:
 def _ended(cell: Cell, seen: Seen) -> Iterator[str]:
     """The command ended by itself: exit code, cause and result agree with what happened."""
     code, result = seen.done.code, seen.result
+    if not seen.ended_at:
+        return
     if seen.unreadable or result is None:
         yield seen.unreadable or "there is no result file"
         return
-    if not seen.ended_at:
-        return  # it was killed in the end, and has no exit code of its own
     if code != result.exit_code:
         yield f"exit code {code}, and its result file stands for {result.exit_code}"
     if code == 0:

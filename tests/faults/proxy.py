@@ -31,9 +31,12 @@ class Pair:
     """Of the client, by which its process is found."""
     passes: threading.Event = field(default_factory=threading.Event)
     open_ways: int = 2
+    lost: bool = False
+    """What has not passed yet never will."""
 
     def reset(self) -> None:
         """Reset both connections."""
+        self.lost = True
         self.passes.set()
         _reset(self.client)
         _reset(self.server)
@@ -78,6 +81,13 @@ class Proxy:
             self._held = lambda _: False
             for pair in self._pairs:
                 pair.passes.set()
+
+    def drop(self) -> None:
+        """Reset the connections that are held: the network has lost what they hold."""
+        with self._lock:
+            held = [pair for pair in self._pairs if not pair.passes.is_set()]
+        for pair in held:
+            pair.reset()
 
     def refuse(self, *, reset: bool) -> None:
         """Refuse new connections, and reset those that are open if wanted."""
@@ -138,6 +148,8 @@ class Proxy:
                 if self.delay_s:
                     time.sleep(self.delay_s)
                 pair.passes.wait()
+                if pair.lost:
+                    break
                 sink.sendall(piece)
             pair.passes.wait()
             sink.shutdown(socket.SHUT_WR)

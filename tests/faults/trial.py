@@ -29,6 +29,7 @@ _BEFORE_ROWS = 300
 _SMALL = ("--workers=1", "--runs=1", "--batch=100", "--verify=full")
 _HELD = ("init", "settle")
 """Phases in which the database does not answer until the fault, so that they are not missed."""
+_AGAIN_S = 0.5
 _LATE_S = 0.3
 """For how much longer after the fault."""
 
@@ -127,7 +128,7 @@ class _Trial:
         self.world.heal()
         if self.network:
             self.network.join()
-        seen.stored = self.world.counts()
+        seen.stored = self._counts()
         self._ask_again()
         return seen
 
@@ -152,7 +153,7 @@ class _Trial:
         if cell.waits_for_timeout:
             arguments.append(f"--timeout={TIMEOUT_S}")
         if self.place.command == "query":
-            return self.line.start("query", *arguments, "--runs=25")
+            return self.line.start("query", *arguments, "--runs=15")
         return self.line.start(
             "insert",
             *arguments,
@@ -329,6 +330,16 @@ class _Trial:
             while (used := self.world.used_by()) and time.monotonic() < until:
                 time.sleep(0.05)
             seen.used_by = used
+
+    def _counts(self) -> Counts:
+        """Count the rows; a server that was stopped may still have had some to store."""
+        found = self.world.counts()
+        while self.place.victim == "server" and self.place.fault in ("stop", "pause"):
+            time.sleep(_AGAIN_S)
+            before, found = found, self.world.counts()
+            if before == found:
+                break
+        return found
 
     def _ask_again(self) -> None:
         """Run the next commands."""

@@ -165,6 +165,7 @@ class Served(World):
 
     def heal(self) -> None:
         send(self.processes(), signal.SIGCONT)
+        self.proxy.drop()
         self.proxy.release()
         self.server.start()
         self.proxy.accept_again()

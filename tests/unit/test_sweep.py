@@ -1,22 +1,23 @@
 """A sweep: what of its runs is shown and kept."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 
-import pytest
 from pydantic import SecretStr
 
-from cli import sweep
+from cli import results, sweep
 from cli.host.interrupts import Interrupts
 from cli.host.machine import this_machine
 from cli.plan import PlannedRun
-from cli.results import Result, ResultFile
+from cli.report.notes import notes_of
+from cli.results import Manifest, Result, ResultFile
 from cli.sweep import run_sweep
 from simulator.data.dataset import lane_range
+from simulator.errors import Interrupted
 from simulator.modules.base import Options
-from simulator.protocol.messages import Outcome, WorkerReport
+from simulator.protocol.messages import Outcome, PhaseEvent, ProgressEvent, WorkerReport
 from simulator.protocol.spec import Kind, WorkerPlan
-from simulator.protocol.verdict import RowSlice, Status, Verdict
-from tests.unit.specs import run_spec
+from tests.unit.specs import dataset, run_spec
 
 SECRETS = {"password": "sesame open"}
 
@@ -44,18 +45,7 @@ class Runner:
 
 def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
     spec = run_spec(workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),))
-    result = Result(
-        program_version="1",
-        sweep_id="s",
-        created=datetime(2026, 11, 21, tzinfo=UTC),
-        kind=Kind.INSERT,
-        target="t",
-        module="null",
-        runner="local",
-        configuration={},
-        machine=this_machine(),
-        dataset=spec.dataset,
-    )
+    result = _result(spec)
     shown, path = [], tmp_path / "result.json"
     run_sweep(
         [PlannedRun(spec, 1, 0)],
@@ -72,30 +62,117 @@ def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
         assert "sesame" not in text
 
 
-UNCERTAIN = WorkerReport(index=0, rows=5, uncertain=(RowSlice(start=5, stop=10, step=1),))
-CERTAIN = WorkerReport(index=0, rows=10)
+class Scripted:
+    """A runner whose run yields the given events; between them it looks at the result file."""
+
+    def __init__(self, path, *events):
+        self.path, self.events, self.seen = path, events, []
+
+    def run(self, spec):
+        self.look()
+        for event in self.events:
+            yield event
+            self.look()
+
+    def look(self):
+        self.seen.append(results.read(self.path))
+
+    def facts(self):
+        return {}
+
+    def logs(self):
+        return {}
 
 
-@pytest.mark.parametrize(
-    ("report", "status", "absent", "complete"),
-    [
-        (CERTAIN, Status.VERIFIED, 0, True),
-        (CERTAIN, Status.MISMATCH, 0, True),
-        (CERTAIN, Status.OFF, 0, True),
-        (UNCERTAIN, Status.VERIFIED, 0, True),
-        (UNCERTAIN, Status.INCOMPLETE, 3, False),
-        (UNCERTAIN, Status.MISMATCH, 3, False),
-        (UNCERTAIN, Status.UNKNOWN, 0, False),
-        (UNCERTAIN, Status.OFF, 0, False),
-    ],
+def swept(tmp_path, *events, before=None):
+    """Run a sweep of one run; return what its result file held after each event, and at the end."""
+    spec = run_spec(workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),))
+    result = _result(spec)
+    result.manifest = before
+    path = tmp_path / "result.json"
+    runner = Scripted(path, *events)
+    with suppress(Interrupted):
+        run_sweep(
+            [PlannedRun(spec, 1, 0)],
+            runner,
+            str,
+            result=result,
+            file=ResultFile(path),
+            watch=lambda _, __: None,
+            interrupts=Interrupts(),
+        )
+    return [*runner.seen, results.read(path)]
+
+
+def _result(spec):
+    return Result(
+        program_version="1",
+        sweep_id="s",
+        created=datetime(2026, 11, 21, tzinfo=UTC),
+        kind=Kind.INSERT,
+        target="t",
+        module="null",
+        runner="local",
+        configuration={},
+        machine=this_machine(),
+        dataset=spec.dataset,
+    )
+
+
+INIT, INSERT = PhaseEvent(phase="init"), PhaseEvent(phase="insert")
+BATCH = ProgressEvent(phase="insert", rows=7, of=10, rows_per_s=1.0, left_s=3.0)
+SETTLE = PhaseEvent(phase="settle")
+KILLED = Outcome(status="failed", cause="the collector was killed", exit_code=1, touched=True)
+REFUSED = Outcome(status="failed", cause="the rows of another insert", exit_code=1)
+DONE = Outcome(
+    status="done", touched=True, complete=True, workers=(WorkerReport(index=0, rows=10),)
 )
-def test_a_manifest_is_complete_only_if_no_row_is_in_doubt(report, status, absent, complete):
-    verdict = Verdict(status=status, uncertain_absent=absent)
-    outcome = Outcome(status="done", touched=True, workers=(report,), verdict=verdict)
-
-    assert sweep._complete(outcome) is complete
 
 
-@pytest.mark.parametrize("status", ["failed", "interrupted"])
-def test_a_manifest_of_a_run_that_did_not_finish_is_incomplete(status):
-    assert not sweep._complete(Outcome(status=status, workers=(CERTAIN,)))
+def test_the_file_says_before_a_run_that_its_rows_are_not_known_to_be_stored(tmp_path):
+    first, *_, last = swept(tmp_path, INIT, DONE)
+
+    assert (first.status, first.manifest.complete, first.manifest.rows) == ("running", False, 10)
+    assert (last.status, last.manifest.complete, last.manifest.rows) == ("done", True, 10)
+
+
+def test_the_file_holds_the_progress_while_a_run_goes_on(tmp_path):
+    _, init, insert, batch, settle, last = swept(tmp_path, INIT, INSERT, BATCH, SETTLE)[:6]
+
+    assert (init.in_progress.phase, insert.in_progress.phase) == ("init", "insert")
+    assert batch.in_progress.rows == 0  # written less than 5 s ago
+    assert (settle.in_progress.phase, settle.in_progress.rows) == ("settle", 7)
+    assert last.in_progress is None
+
+
+def test_progress_is_written_every_few_seconds(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep, "_WRITE_EVERY_S", 0.0)
+    monkeypatch.setattr(sweep, "_WRITE_SHARE", 1e9)
+    *_, batch, _, _ = swept(tmp_path, INSERT, BATCH, DONE)
+
+    assert batch.in_progress.rows == 7
+
+
+def test_a_run_whose_collector_was_killed_keeps_its_last_progress(tmp_path):
+    last = swept(tmp_path, INIT, INSERT, BATCH, KILLED)[-1]
+
+    (run,) = last.runs
+    assert (run.progress.phase, run.progress.rows) == ("insert", 7)
+    assert not last.manifest.complete
+    assert "1 worker, phase insert) at least 7 rows acknowledged" in "\n".join(notes_of(last, None))
+
+
+def test_a_run_that_touched_nothing_leaves_the_manifest_as_it_was(tmp_path):
+    before = Manifest(dataset=dataset(), rows=0, complete=True)
+    during, *_, last = swept(tmp_path, REFUSED, before=before)
+
+    assert not during.manifest.complete
+    assert last.manifest == before
+
+
+def test_a_file_of_a_sweep_that_was_killed_says_so(tmp_path):
+    killed = swept(tmp_path, INIT, INSERT, BATCH, SETTLE, DONE)[4]
+
+    text = "\n".join(notes_of(killed, None))
+    assert "running: did not end: its command line was killed, or is still running" in text
+    assert "at least 7 rows acknowledged" in text

@@ -16,7 +16,7 @@ from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import BATCH, OWN, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.cassandra import query as cql
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, socket_options, tls_context
 
@@ -59,6 +59,7 @@ _SETTINGS = (
 class CassandraOptions(Options):
     """Options of the module `cassandra`."""
 
+    columns = ("clustering_columns",)
     hosts: str = Field(
         description="some nodes of the cluster, separated by commas; the others are discovered"
     )
@@ -199,7 +200,6 @@ class Cassandra(Database["CassandraSession"]):
 
     def connect(self) -> "CassandraSession":
         """Connect to the cluster's nodes."""
-        # The driver is imported only by a module that connects.
         from simulator.modules.cassandra.session import CassandraSession, Layout  # noqa: PLC0415
 
         options = self.options
@@ -278,7 +278,8 @@ class Cassandra(Database["CassandraSession"]):
             known = self._existing(session)
             if in_the_way := sorted(known & set(statements)):
                 raise self.already_exists(f"keyspace {options.keyspace}: {in_the_way[0]}")
-            self._create_keyspace(session, has_tables=bool(known))
+            others = any(not name.startswith(OWN) for name in known)
+            self._create_keyspace(session, has_tables=others)
             created: list[str] = []
             try:
                 for name, statement in statements.items():
@@ -322,10 +323,7 @@ class Cassandra(Database["CassandraSession"]):
             session.define(f"ALTER KEYSPACE {name} WITH replication = {replication}")
 
     def _replicas(self, session: "CassandraSession") -> int | None:
-        """Return the number of replicas in the local datacenter; None if it is not known.
-
-        YugabyteDB does not report it.
-        """
+        """Return the replicas in the local datacenter; None where unknown, as on YugabyteDB."""
         replication = session.replication(self.options.keyspace) or {}
         datacenters = {node.datacenter for node in session.local_nodes}
         for name in (*datacenters, "replication_factor"):

@@ -31,6 +31,7 @@ _SYNC = ("fsync_after_insert", "fsync_part_directory")
 class TableOptions(Options):
     """Options of both ClickHouse modules: how tables are created and how rows are inserted."""
 
+    columns = ("order_by",)
     engine: str = Field(
         "MergeTree",
         description="table engine with its parameters, one of the MergeTree family",

@@ -4,8 +4,10 @@ import base64
 import json
 import os
 import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -14,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+import trustme
 import yaml
 
 from cli.cluster import api
@@ -23,6 +26,7 @@ from cli.cluster.permissions import PERMISSIONS
 from simulator.errors import BenchError, ConfigError, SetupError
 from tests import ROOT
 
+JOBS = "/apis/batch/v1/namespaces/ns/jobs"
 PODS = "/api/v1/namespaces/ns/pods"
 EVENTS = "/api/v1/namespaces/ns/events"
 LOG = f"{PODS}/p/log"
@@ -44,6 +48,9 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # one segment for an answer, which is not held back
 
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string((timestamp or time.time()) + self.server.ahead_s)
+
     def answer(self):
         where = urlsplit(self.path)
         size = int(self.headers.get("Content-Length") or 0)
@@ -53,6 +60,7 @@ class Handler(BaseHTTPRequestHandler):
             "path": where.path,
             "query": dict(parse_qsl(where.query)),
             "token": self.headers.get("Authorization"),
+            "kind": self.headers.get("Content-Type"),
             "body": body,
         }
         self.server.asked.append(asked)
@@ -69,7 +77,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
         self.wfile.flush()
 
-    do_GET = do_POST = do_DELETE = answer  # noqa: N815 - the library's names
+    do_GET = do_POST = do_PATCH = do_DELETE = answer  # noqa: N815 - the library's names
 
     def stream(self, content):
         self.send_header("Transfer-Encoding", "chunked")
@@ -97,6 +105,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.asked = []
+        self.ahead_s = 0.0
         self.answers = {}
         self.over = threading.Event()
 
@@ -165,24 +174,55 @@ def test_objects_come_with_the_version_to_watch_them_from(cluster, server):
 
 
 def test_jobs_are_asked_for_in_their_own_group(cluster, server):
-    path = "/apis/batch/v1/namespaces/ns/jobs"
-    server.answers[path] = 200, {"items": [], "metadata": {"resourceVersion": "7"}}
+    server.answers[JOBS] = 200, {"items": [], "metadata": {"resourceVersion": "7"}}
 
     assert cluster.objects("jobs", "a") == ([], "7")
 
 
-def test_a_secret_is_sent_in_the_requests_body_only(cluster, server):
-    path = "/api/v1/namespaces/ns/secrets"
-    server.answers[path] = 201, {}
+def test_a_secret_is_sent_in_the_requests_body_only_and_belongs_to_its_job(cluster, server):
+    server.answers["/api/v1/namespaces/ns/secrets"] = 201, {}
+    server.answers[f"{JOBS}/j"] = 200, {"metadata": {"name": "j", "uid": "0815"}}
 
-    cluster.create_secret("s", {"a": "b"}, {"password": "pä\n", "empty": ""})
+    cluster.create_secret("s", {"a": "b"}, {"password": "pä\n", "empty": ""}, "j")
 
-    (asked,) = server.asked
+    _, asked = server.asked
     assert asked["method"] == "POST"
     assert asked["query"] == {}
-    assert asked["body"]["metadata"] == {"name": "s", "labels": {"a": "b"}}
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "0815"}
+    assert asked["body"]["metadata"] == {
+        "name": "s",
+        "labels": {"a": "b"},
+        "ownerReferences": [owner],
+    }
     decoded = {k: base64.b64decode(v).decode() for k, v in asked["body"]["data"].items()}
     assert decoded == {"password": "pä\n", "empty": ""}
+
+
+def test_no_secret_is_made_without_the_job_that_ends_it(cluster, server):
+    with pytest.raises(NotFound):
+        cluster.create_secret("s", {}, {"password": "x"}, "j")
+
+    assert [asked["method"] for asked in server.asked] == ["GET"]
+
+
+def test_changes_are_merged_into_an_object(cluster, server):
+    server.answers[f"{JOBS}/j"] = 200, {}
+
+    cluster.patch("jobs", "j", {"spec": {"activeDeadlineSeconds": 9}})
+
+    (asked,) = server.asked
+    assert (asked["method"], asked["kind"]) == ("PATCH", "application/merge-patch+json")
+    assert asked["body"] == {"spec": {"activeDeadlineSeconds": 9}}
+
+
+def test_the_time_is_the_servers(cluster, server):
+    server.answers["/version"] = 200, {"gitVersion": "v1.33.13"}
+    server.ahead_s = 3600.0
+
+    cluster.version()
+
+    ahead = cluster.now - datetime.now(UTC)
+    assert timedelta(minutes=59) < ahead < timedelta(minutes=61)
 
 
 def test_an_object_is_deleted_with_what_it_owns(cluster, server):
@@ -306,27 +346,33 @@ def change(kind, **more):
 
 
 def test_a_log_is_followed_to_its_end(cluster, server):
-    server.answers[LOG] = 200, Stream(b"one\ntw", b"o\n\nth", "rée\n".encode()[:2], b"\xa9e\n")
+    portions = (b"1 one\n2 tw", b"o\n3 \n4 th", "rée x\n".encode()[:2], b"\xa9e x\n")
+    server.answers[LOG] = 200, Stream(*portions)
 
-    assert list(cluster.log("p")) == ["one", "two", "", "thrée"]
-    assert server.asked[0]["query"] == {"follow": "true"}
+    found = [("1", "one"), ("2", "two"), ("3", ""), ("4", "thrée x")]
+    assert list(cluster.log("p")) == found
+    assert server.asked[0]["query"] == {"follow": "true", "timestamps": "true"}
 
 
-def test_a_log_can_be_followed_from_a_little_earlier(cluster, server):
+def test_a_log_can_be_read_from_one_of_its_lines(cluster, server):
     server.answers[LOG] = 200, Stream()
+    stamp = "2026-11-22T10:00:00.123456789Z"
 
-    assert list(cluster.log("p", since_s=12)) == []
-    assert server.asked[0]["query"] == {"follow": "true", "sinceSeconds": "12"}
+    assert list(cluster.log("p", stamp)) == []
+    assert list(cluster.log("p", stamp, follow=False)) == []
+    followed, read = (asked["query"] for asked in server.asked)
+    assert followed == {"follow": "true", "timestamps": "true", "sinceTime": stamp}
+    assert read == {"timestamps": "true", "sinceTime": stamp}
 
 
 def test_a_log_that_breaks_gives_its_lines_and_shows(cluster, server):
-    server.answers[LOG] = 200, Stream(b"one\ntwo\nthr", broken=True)
+    server.answers[LOG] = 200, Stream(b"1 one\n2 two\n3 thr", broken=True)
     lines = []
 
     with pytest.raises(Unreachable, match=f"{server.url} cannot be reached: "):
         lines.extend(iter_noting(cluster.log("p"), lines))
 
-    assert lines == ["one", "two"]
+    assert lines == [("1", "one"), ("2", "two")]
 
 
 def iter_noting(lines, noted):
@@ -337,14 +383,14 @@ def iter_noting(lines, noted):
 
 def test_a_log_that_falls_silent_is_broken(cluster, server, monkeypatch):
     monkeypatch.setattr(api, "_LOG_READ_S", 0.3)
-    server.answers[LOG] = 200, Stream(b"one\n", hangs_s=20)
+    server.answers[LOG] = 200, Stream(b"1 one\n", hangs_s=20)
     lines = []
     began = time.monotonic()
 
     with pytest.raises(Unreachable):
         iter_noting(cluster.log("p"), lines)
 
-    assert lines == ["one"]
+    assert lines == [("1", "one")]
     assert time.monotonic() - began < 5
 
 
@@ -414,48 +460,23 @@ def test_a_list_can_be_watched_from_now_on_without_reading_it(cluster, server):
 # --- nodes --------------------------------------------------------------------------------------
 
 
-def node(status="True", **more):
-    conditions = [{"type": "DiskPressure", "status": "True"}]
-    return {"status": {"conditions": [*conditions, {"type": "Ready", "status": status, **more}]}}
+def test_a_node_and_its_lease_are_read(cluster, server):
+    server.answers |= {NODE: (200, {"status": {}}), LEASE: (200, {"spec": {}})}
+
+    assert cluster.node("n") == {"status": {}}
+    assert cluster.lease("n") == {"spec": {}}
 
 
-def lease(age_s):
-    renewed = datetime.now(UTC) - timedelta(seconds=age_s)
-    return {"spec": {"renewTime": renewed.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}}
+def test_a_node_that_is_gone_is_not_one_that_cannot_be_read(cluster, server):
+    with pytest.raises(NotFound):
+        cluster.node("n")
+    assert cluster.lease("n") is None
 
-
-@pytest.mark.parametrize(
-    ("ready", "age_s", "reported"),
-    [
-        (node(), 3, ""),
-        (node(), 40, "has been silent for 40 s"),
-        (node("False", message="container runtime is down"), 3, "is not ready (container runtime"),
-        (node("Unknown"), 60, "is not ready (Unknown)"),
-    ],
-)
-def test_it_is_reported_what_is_wrong_with_a_node(cluster, server, ready, age_s, reported):
-    server.answers |= {NODE: (200, ready), LEASE: (200, lease(age_s))}
-
-    found = cluster.node_trouble("n")
-    assert found.startswith(reported)
-    assert bool(found) == bool(reported)
-
-
-def test_a_node_that_is_gone_is_reported(cluster):
-    assert cluster.node_trouble("n") == "is gone"
-
-
-def test_nothing_is_reported_of_nodes_by_a_cluster_that_does_not_let_us_look(cluster, server):
-    server.answers |= {NODE: (403, said("no")), "/api/v1/nodes": (403, said("no"))}
-
-    assert cluster.node_trouble("n") == ""
+    no = 403, said("no")
+    server.answers |= {NODE: no, LEASE: no, "/api/v1/nodes": no}
+    assert cluster.node("n") is None
+    assert cluster.lease("n") is None
     assert cluster.nodes("workload=db") is None
-
-
-def test_a_node_without_a_lease_is_not_gone(cluster, server):
-    server.answers[NODE] = 200, node()
-
-    assert cluster.node_trouble("n") == ""
 
 
 def test_the_nodes_with_a_label_are_named(cluster, server):
@@ -629,3 +650,67 @@ def test_the_cluster_that_was_chosen_is_passed_on_to_kubectl(server, tmp_path):
     chosen = Cluster(ClusterOptions(kubeconfig=path, context="c"), "ns")
 
     assert chosen.flags == [f"--kubeconfig={path}", "--context=c"]
+
+
+# --- certificates of a kubeconfig ---------------------------------------------------------------
+
+
+@pytest.fixture
+def mutual(tmp_path, monkeypatch):
+    """A server that demands a client certificate, and a kubeconfig that holds it and the key."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority.configure_trust(context)
+    context.verify_mode = ssl.CERT_REQUIRED
+    user = authority.issue_cert("user@example")
+    with Server() as made:
+        made.socket = context.wrap_socket(made.socket, server_side=True)
+        thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+        thread.start()
+        path = kubeconfig(tmp_path / "config", f"https://127.0.0.1:{made.server_port}")
+        content = yaml.safe_load(path.read_text())
+
+        def data(blob):
+            return base64.b64encode(blob.bytes()).decode()
+
+        content["clusters"][0]["cluster"]["certificate-authority-data"] = data(authority.cert_pem)
+        content["users"][0]["user"] = {
+            "client-certificate-data": data(user.cert_chain_pems[0]),
+            "client-key-data": data(user.private_key_pem),
+        }
+        path.write_text(yaml.safe_dump(content))
+        made.answers["/version"] = 200, {"gitVersion": "v1.33.13"}
+        yield path
+        made.over.set()
+        made.shutdown()
+        thread.join()
+
+
+def test_a_clients_key_is_on_no_disk_while_it_is_used(mutual, tmp_path):
+    """The library would keep it in a file that outlives a killed process."""
+    for _ in range(2):
+        with_key = Cluster(ClusterOptions(kubeconfig=mutual), "ns")
+        assert list((tmp_path / "tmp").iterdir()) == []
+        assert with_key.version() == "v1.33.13"
+        with_key._client.rest_client.pool_manager.clear()
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
+def test_a_server_of_another_authority_is_refused_unless_that_is_asked_for(mutual):
+    content = yaml.safe_load(mutual.read_text())
+    cluster = content["clusters"][0]["cluster"]
+    other = trustme.CA().cert_pem.bytes()
+    cluster["certificate-authority-data"] = base64.b64encode(other).decode()
+    mutual.write_text(yaml.safe_dump(content))
+    with pytest.raises(Unreachable, match="certificate verify failed"):
+        Cluster(ClusterOptions(kubeconfig=mutual), "ns").version()
+
+    del cluster["certificate-authority-data"]
+    cluster["insecure-skip-tls-verify"] = True
+    mutual.write_text(yaml.safe_dump(content))
+    found = Cluster(ClusterOptions(kubeconfig=mutual), "ns")
+    assert found.version() == "v1.33.13"
+    found._client.rest_client.pool_manager.clear()

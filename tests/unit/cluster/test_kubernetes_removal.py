@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from cli.cluster.api import Unreachable
 from cli.runners import kubernetes
 from cli.runners.kubernetes import KubernetesRunner
 from simulator.errors import Interrupted
@@ -16,10 +17,26 @@ def test_who_stops_the_removal_is_reported_how_to_remove_the_rest(monkeypatch, c
 
     monkeypatch.setattr(kubernetes, "remove", stopped)
     release = SimpleNamespace(sweep="20261122-021754-6dfe", selector="", name="")
-    cluster = SimpleNamespace(namespace="bench")
+    cluster = SimpleNamespace(namespace="bench", version=lambda: "v1")
     options = SimpleNamespace(keep=False, kubeconfig=None, context=None)
     runner = KubernetesRunner(release, cluster, options, None, nullcontext())
     with pytest.raises(Interrupted):
         runner.__exit__()
 
     assert "cleanup -n bench --run 20261122-021754-6dfe" in capsys.readouterr().err
+
+
+def test_a_cluster_that_is_away_is_reported_with_what_ends_the_run_and_how_to_remove_it(capsys):
+    def away():
+        raise Unreachable("the cluster at https://c cannot be reached")
+
+    release = SimpleNamespace(sweep="20261122-021754-6dfe", selector="", name="")
+    cluster = SimpleNamespace(namespace="bench", version=away)
+    options = SimpleNamespace(keep=False, kubeconfig=None, context=None)
+    runner = KubernetesRunner(release, cluster, options, None, nullcontext())
+    with pytest.raises(Unreachable):
+        runner.__exit__()
+
+    reported = capsys.readouterr().err
+    assert "cleanup -n bench --run 20261122-021754-6dfe" in reported
+    assert "Kubernetes itself ends the run within 30 min" in reported

@@ -23,6 +23,7 @@ class Namespace:
 
     def __init__(self):
         self.kept = {}
+        self.removed = []
 
     def create_config_map(self, name, labels, data):
         if name in self.kept:
@@ -51,7 +52,13 @@ def cluster():
 
 
 def lock(cluster, key="0123456789abcdef", sweep="s1", command="insert --target pg"):
-    return ClusterLock(cluster, key, sweep, command)
+    def remove(removed):
+        assert removed not in ("s2", sweep)
+        kept = cluster.kept.items()
+        cluster.kept = {n: o for n, o in kept if o["metadata"]["labels"][SWEEP] != removed}
+        cluster.removed.append(removed)
+
+    return ClusterLock(cluster, key, sweep, command, remove)
 
 
 def test_a_lock_leaves_nothing(cluster):
@@ -87,6 +94,7 @@ def test_the_lock_of_a_killed_command_line_of_this_machine_is_taken_over(cluster
 
     with lock(cluster, sweep="s2"):
         assert cluster.kept[left._name]["metadata"]["labels"][SWEEP] == "s2"
+    assert cluster.removed == ["s1"], "its pods may still write to the database"
 
 
 def test_the_lock_of_another_machine_is_respected(cluster):
@@ -95,6 +103,7 @@ def test_the_lock_of_another_machine_is_respected(cluster):
 
     with pytest.raises(ConfigError, match="cleanup"), lock(cluster, sweep="s2"):
         pass
+    assert cluster.removed == []
 
 
 def test_a_lock_that_is_released_meanwhile_is_taken(cluster):

@@ -13,6 +13,7 @@ import psutil
 import pytest
 from pydantic import SecretStr
 
+from cli.cluster.lifetime import UNATTENDED_S
 from cli.cluster.release import OWNER, RUN, SWEEP, Release, is_abandoned, is_run_of, this_owner
 from cli.config import SecretRef, Target
 from simulator.data.dataset import lane_range
@@ -147,13 +148,24 @@ def test_the_databases_pods_are_named_by_their_labels():
     assert release.values(spec())["database"] == {"podLabels": {"app": "db"}}
 
 
-def test_a_runs_pods_end_some_time_after_its_timeout_at_the_latest():
-    limited = RELEASE.values(spec(timeout_s=100.5))["run"]["deadlineSeconds"]
-    unlimited = RELEASE.values(spec())["run"]["deadlineSeconds"]
+def test_a_run_ends_soon_without_its_command_line_whatever_its_timeout():
+    for limits in ({}, {"timeout_s": 100_000.5}):
+        run = RELEASE.values(spec(**limits))["run"]
+        assert run["deadlineSeconds"] == run["ttlSeconds"] == UNATTENDED_S <= 3600
 
-    assert 100 < limited < 3600
-    assert unlimited == 7 * 24 * 3600
-    assert isinstance(limited, int)
+
+def test_pods_that_are_kept_stay_for_a_day():
+    run = dataclasses.replace(RELEASE, keep=True).values(spec())["run"]
+
+    assert run["deadlineSeconds"] == UNATTENDED_S
+    assert run["ttlSeconds"] == 24 * 3600
+
+
+def test_the_collectors_job_comes_first_and_is_not_missing_without_workers():
+    name = f"bench-{SWEEP_ID}-16-5"
+
+    assert RELEASE.jobs(spec()) == [f"{name}-collector", f"{name}-worker"]
+    assert RELEASE.jobs(spec(workers=0)) == [f"{name}-collector"]
 
 
 # --- whose it is --------------------------------------------------------------------------------

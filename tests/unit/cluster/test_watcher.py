@@ -8,7 +8,17 @@ import pytest
 
 from cli.cluster import watcher
 from cli.cluster.api import Expired, NotFound, NotYet, Unreachable
-from cli.cluster.watcher import Happened, Line, LogEnded, PodChanged, PodGone, Trouble, Watcher
+from cli.cluster.watcher import (
+    Happened,
+    Line,
+    LogEnded,
+    PodChanged,
+    PodGone,
+    Reached,
+    Trouble,
+    Watcher,
+)
+from simulator.errors import SetupError
 
 
 class Cluster:
@@ -39,8 +49,12 @@ class Cluster:
     def watch(self, resource, selector, version):
         yield from self._played(self._next(resource, selector, version))
 
-    def log(self, pod, since_s=None):
-        yield from self._played(self._next("log", pod, since_s))
+    def log(self, pod, since):
+        for item in self._played(self._next("log", pod, since)):
+            yield f"at {item}", item
+
+    def version(self):
+        return self._next("version")
 
     @staticmethod
     def _played(portion):
@@ -72,6 +86,13 @@ def heard(made, count):
     return found
 
 
+def line(text):
+    return Line("p", text, f"at {text}")
+
+
+PODS, EVENTS = Reached("pods"), Reached("events")
+
+
 def pod(name, version="1"):
     return {"metadata": {"name": name, "resourceVersion": version}}
 
@@ -94,7 +115,8 @@ def test_pods_are_heard_that_are_there_and_that_come_change_and_go():
     changes = [("ADDED", pod("b")), ("MODIFIED", pod("a", "2")), ("DELETED", pod("a", "3"))]
     cluster = Cluster(list=[([pod("a")], "1")], pods=[changes])
 
-    assert listening_to_pods(cluster, 4) == [
+    assert listening_to_pods(cluster, 5) == [
+        PODS,
         PodChanged(pod("a")),
         PodChanged(pod("b")),
         PodChanged(pod("a", "2")),
@@ -108,7 +130,7 @@ def test_a_bookmark_is_no_pod_and_the_watch_goes_on_from_it():
         list=[([], "1")], pods=[[("BOOKMARK", bookmark)], [("ADDED", pod("a", "10"))]]
     )
 
-    assert listening_to_pods(cluster, 1) == [PodChanged(pod("a", "10"))]
+    assert listening_to_pods(cluster, 2) == [PODS, PodChanged(pod("a", "10"))]
     assert cluster.asked[1:4] == [("pods", "a=b", "1"), ("pods", "a=b", "9"), ("pods", "a=b", "10")]
 
 
@@ -117,9 +139,11 @@ def test_a_pod_that_went_while_nobody_listened_is_gone():
         list=[([pod("a"), pod("b")], "1"), ([pod("b")], "5")], pods=[[Expired("too old")]]
     )
 
-    assert listening_to_pods(cluster, 4) == [
+    assert listening_to_pods(cluster, 6) == [
+        PODS,
         PodChanged(pod("a")),
         PodChanged(pod("b")),
+        PODS,
         PodGone(pod("a")),
         PodChanged(pod("b")),
     ]
@@ -137,36 +161,56 @@ def listening_to_events(cluster, count):
 def test_only_the_events_of_the_release_are_heard():
     ours, theirs = event("bench-s-worker-0", "2"), event("bench-t-worker-0", "3")
 
-    assert listening_to_events(Cluster(events=[[ours, theirs]]), 1) == [Happened(ours[1])]
+    cluster = Cluster(events=[[ours, theirs]], present=["1"])
+
+    assert listening_to_events(cluster, 2) == [EVENTS, Happened(ours[1])]
 
 
 def test_events_are_heard_again_after_they_expired():
     last = event("bench-s", "9")
-    cluster = Cluster(events=[[Expired("too old")], [last]], present=["8"])
+    cluster = Cluster(events=[[Expired("too old")], [last]], present=["7", "8"])
 
-    assert listening_to_events(cluster, 1) == [Happened(last[1])]
+    assert listening_to_events(cluster, 3) == [EVENTS, EVENTS, Happened(last[1])]
     assert ("events", "", "8") in cluster.asked
 
 
 def test_a_connection_that_breaks_is_reported_and_the_events_go_on_where_they_were():
     first, second = event("bench-s", "2"), event("bench-s", "3")
-    cluster = Cluster(events=[[first, Unreachable("gone")], [second]])
+    cluster = Cluster(events=[[first, Unreachable("gone")], [second]], present=["1", "7"])
 
-    assert listening_to_events(cluster, 3) == [
+    assert listening_to_events(cluster, 5) == [
+        EVENTS,
         Happened(first[1]),
-        Trouble("gone"),
+        Trouble("events", "gone"),
+        EVENTS,
         Happened(second[1]),
     ]
-    assert cluster.asked[1] == ("events", "", "2")
+    assert cluster.asked[3] == ("events", "", "2")
 
 
 def test_events_that_expire_while_the_cluster_cannot_be_reached_are_heard_later():
     last = event("bench-s", "9")
     cluster = Cluster(
-        events=[[Expired("too old")], [last]], present=[Unreachable("gone"), "8", "8"]
+        events=[[Expired("too old")], [last]], present=["7", Unreachable("gone"), "8"]
     )
 
-    assert Happened(last[1]) in listening_to_events(cluster, 2)
+    assert listening_to_events(cluster, 4)[-1] == Happened(last[1])
+    assert ("events", "", "8") in cluster.asked
+
+
+# --- the server ---------------------------------------------------------------------------------
+
+
+def test_a_server_that_goes_and_comes_back_is_reported(monkeypatch):
+    monkeypatch.setattr(watcher, "_PING_S", 0.01)
+    with listening(Cluster(version=["v1", Unreachable("gone"), "v1"])) as made:
+        threading.Thread(target=made._ping, daemon=True).start()
+
+        assert heard(made, 3) == [
+            Reached("server"),
+            Trouble("server", "gone"),
+            Reached("server"),
+        ]
 
 
 # --- logs ---------------------------------------------------------------------------------------
@@ -183,21 +227,27 @@ def listening_to_a_log(count, *portions):
 def test_a_log_is_heard_line_by_line_to_its_end():
     found, _ = listening_to_a_log(3, ["one", "two"])
 
-    assert found == [Line("p", "one"), Line("p", "two"), LogEnded("p")]
+    assert found == [line("one"), line("two"), LogEnded("p")]
 
 
 def test_a_log_that_is_not_there_yet_is_asked_for_again():
     found, cluster = listening_to_a_log(2, NotYet("creating"), NotYet("creating"), ["one"])
 
-    assert found == [Line("p", "one"), LogEnded("p")]
-    assert cluster.asked[2] == ("log", "p", None)
+    assert found == [line("one"), LogEnded("p")]
+    assert cluster.asked[2] == ("log", "p", "")
 
 
-def test_a_log_that_breaks_is_read_again_from_a_little_earlier():
+def test_a_log_that_breaks_is_read_again_from_its_last_line():
     found, cluster = listening_to_a_log(4, ["one", Unreachable("gone")], ["one", "two"])
 
-    assert found == [Line("p", "one"), Line("p", "one"), Line("p", "two"), LogEnded("p")]
-    assert cluster.asked[1] == ("log", "p", watcher._OVERLAP_S)
+    assert found == [line("one"), line("one"), line("two"), LogEnded("p")]
+    assert cluster.asked[1] == ("log", "p", "at one")
+
+
+def test_a_log_that_is_refused_is_reported_and_read_later():
+    found, _ = listening_to_a_log(3, SetupError("permission denied"), ["one"])
+
+    assert found == [Trouble("log", "permission denied"), line("one"), LogEnded("p")]
 
 
 def test_the_log_of_a_pod_that_is_gone_has_ended():
@@ -211,7 +261,7 @@ def test_a_log_that_is_forgotten_is_not_read_again():
     cluster = Cluster(log=[["one"]])
     with listening(cluster) as made:
         made.follow_log("p")
-        assert made.next(5.0) == Line("p", "one")
+        assert made.next(5.0) == line("one")
         made.forget_logs()
         time.sleep(0.05)
         asked = len(cluster.asked)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from simulator.control.stages import Stages
+from simulator.control.stages import Stages, _complete
 from simulator.data.dataset import lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import WorkerPlan
-from simulator.protocol.verdict import RowSlice, Status, VerifyMode
+from simulator.protocol.verdict import RowSlice, Status, Verdict, VerifyMode
 from tests.unit.specs import run_spec
 
 TEN = RowSlice(start=0, stop=10, step=1)
@@ -41,3 +41,20 @@ def test_a_run_in_which_no_row_was_acknowledged_fails_with_the_last_error(stages
     with pytest.raises(RunError, match=r"no row was acknowledged.*XX000: table is blocked"):
         stages.finish_insert([report])
     assert stages.verdict is None
+
+
+@pytest.mark.parametrize(
+    ("uncertain", "status", "absent", "complete"),
+    [
+        ([], Status.VERIFIED, 0, True),
+        ([], Status.MISMATCH, 0, True),
+        ([], Status.OFF, 0, True),
+        ([TEN], Status.VERIFIED, 0, True),
+        ([TEN], Status.INCOMPLETE, 3, False),
+        ([TEN], Status.MISMATCH, 3, False),
+        ([TEN], Status.UNKNOWN, 0, False),
+        ([TEN], Status.OFF, 0, False),
+    ],
+)
+def test_an_insert_is_complete_only_if_no_row_is_in_doubt(uncertain, status, absent, complete):
+    assert _complete(Verdict(status=status, uncertain_absent=absent), uncertain) is complete

@@ -63,6 +63,16 @@ def test_the_image_holds_the_versions_that_the_tests_run_with():
     assert not set(direct) & set(constraints)
 
 
+def test_the_command_line_has_the_versions_that_the_tests_run_with():
+    own, image = pins(ROOT / "requirements.txt"), pins(SIMULATOR / "requirements.txt")
+    constraints = pins(ROOT / "constraints.txt")
+    ours = {*own, *image, *pins(SIMULATOR / "constraints.txt")}
+
+    needed = needed_by(set(own) | set(image)) - ours
+    installed = {name: distribution(name).version for name in needed}
+    assert constraints == installed, "bring constraints.txt up to date"
+
+
 def imported() -> str:
     """Return the import statements with which the Dockerfile proves that nothing is missing."""
     (found,) = re.findall(r'python -c "\\\n(.*?)"', DOCKERFILE, re.DOTALL)

@@ -187,6 +187,14 @@ def test_a_collector_that_was_there_is_missed_sooner(client_of):
     assert time.monotonic() - began < 2
 
 
+def test_a_network_that_drops_everything_is_not_waited_for(client_of):
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        port = full.getsockname()[1]
+        first = socket.create_connection(("127.0.0.1", port))  # the kernel drops further ones
+        with first, pytest.raises(RunError, match="a firewall or a NetworkPolicy"):
+            client_of(port, appear_s=600.0, silence_s=0.5).post("/heartbeat", BEAT)
+
+
 def test_a_refusal_is_not_asked_again(server, client_of):
     server.status, server.content = 409, b"worker 0 is already registered"
 

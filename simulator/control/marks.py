@@ -1,0 +1,155 @@
+"""Reads and writes the marks of a database, in a table of their own.
+
+The table is an ordinary one, which each module creates, writes and queries like those of a
+workload. It has a row for each integer of a mark; the rows are a second apart, because some
+databases keep one row a second, and none of them lies in the future.
+"""
+
+import time
+from contextlib import suppress
+
+import numpy as np
+
+from simulator.data.block import Block, Values
+from simulator.data.query import RowsQuery, answer
+from simulator.data.schema import Column, Role, Table, Type
+from simulator.errors import BenchError, SetupError
+from simulator.modules.base import BATCH, OWN, Database, Session
+from simulator.protocol.mark import Mark, Marks, encode
+
+TABLE = Table(
+    f"{OWN}marks",
+    (
+        Column("time", Type.INT64, Role.TIME),
+        Column("mark", Type.INT64, Role.FIELD),
+        Column("part", Type.INT64, Role.FIELD),
+        Column("value", Type.INT64, Role.FIELD),
+    ),
+    key=("time",),
+)
+_BATCH_ROWS = 1000
+_MOST_ROWS = 3000
+"""A table with more rows is created again, with the newest marks only."""
+_LOOKS_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+_LATE_LOOKS_S = (0.0, 0.5, 1.0, 2.0, 4.0)
+"""Pauses before each look for a mark that was acknowledged: at once, and after settling."""
+
+
+class MarkTable:
+    """The table of marks in one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database.for_own_tables()
+        self._seconds: list[int] = []
+        """The times of the rows, as far as they are known."""
+        self._last_ms = 0
+        self.missing = ""
+        """Why the database has no place for marks; empty if it has one."""
+
+    def read(self, *, settled: bool = False) -> Marks:
+        """Return the marks; none where they cannot be read, for example in a new database.
+
+        Those of a process that was killed may be visible only once the table has settled.
+        """
+        if settled:
+            with suppress(Exception):  # a database without marks, or one that is read-only
+                self._database.settle([TABLE])
+        try:
+            with self._database.connect() as session:
+                return self._read(session)
+        except Exception:  # noqa: BLE001 - a driver's error
+            return Marks()
+
+    def open(self) -> None:
+        """Create the table if it does not exist; `missing` says why that is not possible."""
+        if self.read().entries:
+            return
+        try:
+            self._database.create([TABLE], _BATCH_ROWS)
+        except Exception as error:  # noqa: BLE001 - a driver's error
+            words = str(error) if isinstance(error, BenchError) else self._database.explain(error)
+            exists = "already exists" in words
+            self.missing = self._unreadable() if exists else words
+
+    def _unreadable(self) -> str:
+        try:
+            with self._database.connect() as session:
+                self._read(session)
+        except Exception as error:  # noqa: BLE001 - a driver's error
+            return self._database.explain(error)
+        return ""
+
+    def write(self, mark: Mark) -> Mark:
+        """Write a mark, which is acknowledged, and return it with its time."""
+        return self._send(mark, look=False)
+
+    def write_last(self, mark: Mark) -> Mark:
+        """Write the last mark of a run, and return it once a query has found it."""
+        written = self._send(mark, look=True)
+        if len(self._seconds) > _MOST_ROWS:
+            self._rewrite()
+        return written
+
+    def _send(self, mark: Mark, *, look: bool) -> Mark:
+        at_ms = self._last_ms = max(time.time_ns() // 10**6, self._last_ms + 1)
+        mark = mark.model_copy(update={"at_ms": at_ms})
+        values = encode(mark)
+        seconds = self._free_seconds(len(values))
+        columns = {
+            "time": seconds * 1000,
+            "mark": np.full(len(values), at_ms),
+            "part": np.arange(len(values)),
+            "value": np.array(values, np.int64),
+        }
+        rows = np.arange(len(values))
+        block = Block(TABLE, 0, rows, {name: Values(array) for name, array in columns.items()})
+        try:
+            with self._database.connect() as session:
+                for payload in session.encode(block, BATCH, _BATCH_ROWS):
+                    session.send(payload)
+                self._seconds += seconds.tolist()
+                if look:
+                    self._look_for(mark, session)
+        except BenchError:
+            raise
+        except Exception as error:
+            raise self._database.setup_error(error) from error
+        return mark
+
+    def _free_seconds(self, rows: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Return as many seconds up to now, or before every stored row if that is taken."""
+        last = int(time.time())
+        if self._seconds and max(self._seconds) > last - rows:
+            last = min(self._seconds) - 1
+        return np.arange(last - rows + 1, last + 1)
+
+    def _look_for(self, mark: Mark, session: Session) -> None:
+        """Return once a query finds the mark; SetupError if none does."""
+        for pauses_s in (_LOOKS_S, _LATE_LOOKS_S):
+            for pause_s in pauses_s:
+                time.sleep(pause_s)
+                if mark in self._read(session).entries:
+                    return
+            self._database.settle([TABLE])
+        raise SetupError(
+            f"{self._database.name}: table {TABLE.name}: rows that were acknowledged cannot be read"
+            " back; look at the server's log, or drop the table"
+        )
+
+    def _read(self, session: Session) -> Marks:
+        names = [column.name for column in TABLE.columns]
+        statement = self._database.render(RowsQuery(TABLE))
+        found = answer(statement.outputs, session.run(statement)).rows
+        rows = [dict(zip(names, row, strict=True)) for row in found if None not in row]
+        self._seconds = [row["time"] // 1000 for row in rows]
+        self._last_ms = max([self._last_ms, *(row["mark"] for row in rows)])
+        return Marks.of((row["mark"], row["part"], row["value"]) for row in rows)
+
+    def _rewrite(self) -> None:
+        """Keep the newest mark of each table only, so that reading stays fast."""
+        kept = self.read().current
+        self._database.drop([TABLE])
+        self._database.create([TABLE], _BATCH_ROWS)
+        self._seconds = []
+        for mark in reversed(kept):
+            self._send(mark, look=True)

@@ -1,0 +1,209 @@
+"""Marks: what an insert records in the database itself about the tables that it writes.
+
+A mark is one JSON record, compressed and cut into integers of 48 bits, because every database can
+store integers up to 2**53. Each integer is a row with the mark's number and its own place in it, so
+that rows may be read in any order, and from any number of marks.
+"""
+
+import json
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import pairwise
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from simulator.data.dataset import Dataset, RowRange
+from simulator.data.workloads.base import LANE_BITS, LANE_ROWS
+from simulator.errors import counted
+
+_FORMAT = 1
+_VALUE_BYTES = 6
+_CHECKSUM_BYTES = 4
+_LONGEST_BYTES = 1 << 24
+_MOST_LANES = 100_000
+_RAW = -15  # deflate without header and checksum
+_KNOWN = (
+    b'"column":"timestamp","type":"float64","int64","text","role":"field","tag","time","nullable":'
+    b'false,"coded":true,"summable":true,"bad_cells":[],"delimiter":"","time_format":"","on_error":'
+    b'"stop","unique":true,"sha256":"","source":"","columns":[{"name":"'
+    b'{"sweep_id":"2026","run_id":"2026","state":"incomplete","state":"complete","state":"clearing"'
+    b',"state":"writing","tables":["events"],"dataset":{"workload":"file","workload":"iot",'
+    b'"workload_version":1,"params":{"devices":1,"tick_ms":60},"seed":1,"start_ms":17,"primary_key"'
+    b':"client","primary_key":"none","primary_key":"db","parts":1,"ranges":[[0,1,0,10000]]},'
+    b'"version":"0.2.0","by":"root@'
+)
+"""What records contain: a compressor that knows it needs half the bytes. Part of the format."""
+
+
+class State(StrEnum):
+    """What is known about the rows of an insert."""
+
+    CLEARING = "clearing"
+    """The tables are being dropped and created: they hold anything."""
+    WRITING = "writing"
+    """Some of the rows may be stored, and no others."""
+    COMPLETE = "complete"
+    """Every row is known to be stored, or was acknowledged."""
+    INCOMPLETE = "incomplete"
+    """The insert ended, and some rows are missing."""
+
+
+class Mark(BaseModel):
+    """What an insert records about the tables that it writes."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sweep_id: str
+    run_id: str
+    state: State
+    tables: tuple[str, ...]
+    """The workload's tables."""
+    dataset: Dataset
+    """The contents of the tables once every row is written."""
+    version: str
+    """Of the program."""
+    by: str
+    """User and machine of the command line."""
+    at_ms: int
+    """When it was recorded, in ms since 1970 UTC; later ones replace earlier ones."""
+
+    def describe(self) -> str:
+        """Return which insert it was, by whom and when, and how it ended."""
+        at = datetime.fromtimestamp(self.at_ms / 1000, UTC)
+        rows = counted(self.dataset.rows, "row")
+        ended = _ENDED[self.state]
+        by = f" by {self.by}" if self.by else ""
+        return f"insert {self.sweep_id}{by} ({rows}, {ended} at {at:%F %T} UTC)"
+
+
+_ENDED = {
+    State.CLEARING: "began",
+    State.WRITING: "began",
+    State.COMPLETE: "complete",
+    State.INCOMPLETE: "incomplete",
+}
+
+
+def same_rows(one: Dataset, other: Dataset) -> bool:
+    """Whether two datasets are the same rows, wherever their file was read from."""
+    return _identity(one) == _identity(other)
+
+
+def _identity(dataset: Dataset) -> Dataset:
+    params = {k: v for k, v in dataset.params.items() if k not in ("folder", "source")}
+    return dataset.model_copy(update={"params": params}).with_ranges(dataset.ranges)
+
+
+# --- a record as integers ---------------------------------------------------------------------
+
+
+def encode(mark: Mark) -> list[int]:
+    """Return a mark as integers below 2**48."""
+    record = mark.model_dump(mode="json", exclude={"at_ms"})
+    record["dataset"]["ranges"] = _by_lane(mark.dataset.ranges)
+    compressor = zlib.compressobj(9, zlib.DEFLATED, _RAW, zdict=_KNOWN)
+    packed = compressor.compress(json.dumps(record, separators=(",", ":")).encode())
+    body = bytes([_FORMAT]) + packed + compressor.flush()
+    body += bytes(-(_CHECKSUM_BYTES + len(body)) % _VALUE_BYTES)
+    whole = zlib.crc32(body).to_bytes(_CHECKSUM_BYTES, "big") + body
+    starts = range(0, len(whole), _VALUE_BYTES)
+    return [int.from_bytes(whole[start : start + _VALUE_BYTES], "big") for start in starts]
+
+
+def decode(values: Sequence[int], at_ms: int) -> Mark:
+    """Return the mark that integers stand for; ValueError if they are damaged."""
+    try:
+        whole = b"".join(value.to_bytes(_VALUE_BYTES, "big") for value in values)
+        checksum, body = whole[:_CHECKSUM_BYTES], whole[_CHECKSUM_BYTES:]
+        if zlib.crc32(body).to_bytes(_CHECKSUM_BYTES, "big") != checksum or body[:1] != b"\x01":
+            raise ValueError("the checksum is wrong")
+        unpacked = zlib.decompressobj(_RAW, zdict=_KNOWN).decompress(body[1:], _LONGEST_BYTES)
+        record = json.loads(unpacked)
+        ranges = record["dataset"].pop("ranges")
+        mark = Mark.model_validate({**record, "at_ms": at_ms})
+        dataset = mark.dataset.with_ranges(_in_lanes(ranges))
+        return mark.model_copy(update={"dataset": dataset})
+    except (OverflowError, zlib.error, LookupError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a mark: {error}") from error
+
+
+def _by_lane(ranges: Iterable[RowRange]) -> list[list[int]]:
+    """Return ranges as [first lane, lanes, start, stop]: most lanes have the same ones."""
+    lanes: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for item in ranges:
+        lane = item.start >> LANE_BITS
+        base = lane * LANE_ROWS
+        lanes[item.start - base, item.stop - base].append(lane)
+    out: list[list[int]] = []
+    for (start, stop), numbers in lanes.items():
+        breaks = [i for i, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
+        edges = [0, *breaks, len(numbers)]
+        out += [[numbers[low], high - low, start, stop] for low, high in pairwise(edges)]
+    return out
+
+
+def _in_lanes(groups: Sequence[Sequence[int]]) -> list[RowRange]:
+    if sum(lanes for _, lanes, _, _ in groups) > _MOST_LANES:
+        raise ValueError("too many lanes")
+    return [
+        RowRange(start=lane * LANE_ROWS + start, stop=lane * LANE_ROWS + stop)
+        for first, lanes, start, stop in groups
+        for lane in range(first, first + lanes)
+    ]
+
+
+# --- the marks of a database ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The marks in a database, newest first; None stands for a damaged one."""
+
+    entries: tuple[Mark | None, ...] = ()
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[int, int, int]]) -> "Marks":
+        """Return the marks in rows of (mark, part, value), which may be stored twice."""
+        parts: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+        for mark, part, value in rows:
+            parts[mark][part].add(value)
+        return cls(tuple(_mark_of(parts[at_ms], at_ms) for at_ms in sorted(parts, reverse=True)))
+
+    def newest(self, tables: Iterable[str]) -> Mark | None:
+        """Return the newest mark of any of these tables; None if there is none that is sure."""
+        wanted = set(tables)
+        for mark in self.entries:
+            if mark is None or wanted & {*mark.tables}:
+                return mark
+        return None
+
+    @property
+    def current(self) -> tuple[Mark, ...]:
+        """The newest mark of each table, as far as no damaged one is newer."""
+        found: list[Mark] = []
+        known: set[str] = set()
+        for mark in self.entries:
+            if mark is None:
+                break
+            if not known & {*mark.tables}:
+                found.append(mark)
+            known |= {*mark.tables}
+        return tuple(found)
+
+
+def _mark_of(parts: Mapping[int, set[int]], at_ms: int) -> Mark | None:
+    values: list[Any] = []
+    for part in range(len(parts)):
+        found = parts.get(part, set())
+        if len(found) != 1:
+            return None
+        values += found
+    try:
+        return decode(values, at_ms)
+    except ValueError:
+        return None

@@ -1,0 +1,247 @@
+"""A command line that is killed, stopped or cut off: what remains, and what is blamed."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from tests.e2e.harness import STATE, ClusterLine, Kubernetes, Namespace, waited
+from tests.e2e.test_failures import POSTGRES, QUICK, failed
+from tests.integration.conftest import ROOT
+
+UNATTENDED_S = 12
+"""Instead of half an hour."""
+WITHIN_S = 2 * UNATTENDED_S + 60
+"""The controllers of a loaded machine act some seconds late."""
+SHORT_LIVED = (
+    "import sys\n"
+    f"sys.path.insert(0, {str(ROOT)!r})\n"
+    "from cli.cluster import lifetime, release\n"
+    f"lifetime.UNATTENDED_S = release.UNATTENDED_S = {UNATTENDED_S}\n"
+    "from cli.main import main\n"
+    "main()\n"
+)
+HALF_A_MINUTE = (
+    *("--workers=2", "--runs=1", "--batch=100", "--num-inserts=15000", "--rate=1000"),
+    "--verify=full",
+)
+
+
+def verdict(line: ClusterLine) -> str:
+    (run,) = line.result()["runs"]
+    status: str = run["outcome"]["verdict"]["status"]
+    return status
+
+
+# --- killed ---------------------------------------------------------------------------------------
+
+
+def credentials(namespace: Namespace) -> list[str]:
+    """Return the Secrets of runs, and the pods, which have their content mounted."""
+    words = ("get", "secret,pod,job", "--selector=iot-bench/run,owner!=helm", "--output=name")
+    return namespace.kubectl(*words).split()
+
+
+def started(line: ClusterLine) -> list[str]:
+    return line.namespace.kubectl("get", "jobs", "--output=name").split()
+
+
+def has_secret(line: ClusterLine) -> bool:
+    return any(name.startswith("secret/") for name in credentials(line.namespace))
+
+
+@pytest.mark.parametrize("moment", [started, has_secret, None], ids=["jobs", "secret", "insert"])
+def test_no_credential_outlives_a_killed_command_line_for_long(
+    cli: ClusterLine, moment: Callable[[ClusterLine], object] | None
+) -> None:
+    cli.program = ("-c", SHORT_LIVED)
+    if moment is None:
+        process = cli.inserting(workers=2)
+    else:
+        process = cli.start("insert", POSTGRES, "--workers=2", *HALF_A_MINUTE[1:])
+        waited("the moment has come", lambda: moment(cli))
+    process.kill()
+    process.wait()
+
+    waited("nothing with a credential is left", lambda: not credentials(cli.namespace), WITHIN_S)
+
+    cli.program = (str(ROOT / "run.py"),)
+    cleaned = cli.run("cleanup")
+    assert cleaned.code == 0, cleaned.err
+    assert not cli.namespace.leftovers()
+
+
+def test_the_time_of_a_run_is_extended_while_its_command_line_lives(cli: ClusterLine) -> None:
+    cli.program = ("-c", SHORT_LIVED)
+    done = cli.insert(POSTGRES, *HALF_A_MINUTE)
+    assert done.code == 0, done.err
+    (run,) = cli.result()["runs"]
+    assert run["metrics"]["duration_s"] > UNATTENDED_S + 2
+
+
+def test_a_run_that_kubernetes_ended_says_so(cli: ClusterLine) -> None:
+    cli.program = ("-c", SHORT_LIVED)
+    process = cli.inserting()
+    process.send_signal(signal.SIGSTOP)
+    waited("no pod is left", lambda: not cli.namespace.pods(), WITHIN_S)
+    process.send_signal(signal.SIGCONT)
+    done = cli.finish(process)
+    failed(cli, done, "Kubernetes ended the run", "did not extend its deadline")
+
+
+def test_the_next_run_removes_the_pods_of_a_killed_one(cli: ClusterLine) -> None:
+    """They would go on to write to its tables."""
+    process = cli.inserting(workers=2)
+    process.kill()
+    process.wait()
+    done = cli.insert(POSTGRES, *QUICK)
+    assert done.code == 0, done.err
+    assert verdict(cli) == "verified"
+
+
+# --- stopped, and cut off -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pause_s", [5, 25])
+def test_a_command_line_that_is_stopped_for_a_while_blames_nobody(
+    cli: ClusterLine, pause_s: int
+) -> None:
+    process = cli.start("insert", POSTGRES, *HALF_A_MINUTE)
+    waited("the workers write", lambda: cli.namespace.pods("worker"), 60)
+    time.sleep(5)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(pause_s)
+    process.send_signal(signal.SIGCONT)
+    done = cli.finish(process)
+    assert done.code == 0, done.err
+    assert verdict(cli) == "verified"
+
+
+def test_an_api_server_that_stands_still_for_a_while_costs_nothing(
+    cli: ClusterLine, powers: Kubernetes
+) -> None:
+    del powers
+    pid = int((STATE / "pids" / "kube-apiserver").read_text().split()[0])
+    process = cli.start("insert", POSTGRES, *HALF_A_MINUTE)
+    waited("the workers write", lambda: cli.namespace.pods("worker"), 60)
+    time.sleep(5)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        time.sleep(20)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    done = cli.finish(process)
+    assert done.code == 0, done.err
+    assert verdict(cli) == "verified"
+
+
+class Proxy:
+    """A way to the API server that can be cut; TLS passes through it."""
+
+    def __init__(self, server: str) -> None:
+        where = urlsplit(server)
+        assert where.hostname
+        self._to = (where.hostname, where.port or 443)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._open: set[socket.socket] = set()
+        self.cut = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                if self.cut:
+                    near.close()
+                    continue
+                far = socket.create_connection(self._to)
+                self._open |= {near, far}
+                for pair in ((near, far), (far, near)):
+                    threading.Thread(target=self._pass, args=pair, daemon=True).start()
+
+    def _pass(self, source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+        self._close(source, sink)
+
+    def _close(self, *sockets: socket.socket) -> None:
+        for each in sockets:
+            self._open.discard(each)
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+    def disconnect(self) -> None:
+        self.cut = True
+        self._close(*tuple(self._open))
+
+    def end(self) -> None:
+        self._listener.close()
+        self.disconnect()
+
+
+@pytest.fixture
+def proxy(cli: ClusterLine, tmp_path: Path) -> Iterator[Proxy]:
+    """The command line reaches the cluster through this proxy."""
+    assert cli.namespace.kubeconfig
+    content = yaml.safe_load(cli.namespace.kubeconfig.read_text())
+    cluster = content["clusters"][0]["cluster"]
+    made = Proxy(cluster["server"])
+    host = urlsplit(cluster["server"]).hostname
+    cluster |= {"server": f"https://127.0.0.1:{made.port}", "tls-server-name": host}
+    path = tmp_path / "through-the-proxy"
+    path.write_text(yaml.safe_dump(content))
+    path.chmod(0o600)
+    cli.environment = {"KUBECONFIG": str(path)}
+    yield made
+    made.end()
+
+
+def cut_off(cli: ClusterLine) -> subprocess.Popen[str]:
+    process = cli.start("insert", POSTGRES, *HALF_A_MINUTE)
+    waited("the workers write", lambda: cli.namespace.pods("worker"), 60)
+    time.sleep(5)
+    return process
+
+
+def test_a_connection_that_is_lost_for_a_while_costs_nothing(
+    cli: ClusterLine, proxy: Proxy
+) -> None:
+    process = cut_off(cli)
+    proxy.disconnect()
+    time.sleep(25)
+    proxy.cut = False
+    done = cli.finish(process)
+    assert done.code == 0, done.err
+    assert verdict(cli) == "verified"
+
+
+def test_a_connection_that_stays_lost_ends_the_run_and_says_what_remains(
+    cli: ClusterLine, proxy: Proxy
+) -> None:
+    process = cut_off(cli)
+    proxy.disconnect()
+    began = time.monotonic()
+    done = cli.finish(process, 120)
+    assert time.monotonic() - began < 85
+    failed(cli, done, "no answer from the cluster for 60 s", f"127.0.0.1:{proxy.port}")
+    assert "Traceback" not in done.err
+    assert "Kubernetes itself ends the run within 30 min" in done.err
+    words = done.err.partition("python run.py cleanup")[2].split()
+    assert words[:2] == ["-n", cli.namespace.name]
+
+    cli.environment = {}
+    cleaned = cli.run("cleanup", *words[2:4])
+    assert cleaned.code == 0, cleaned.err
+    assert not cli.namespace.leftovers()

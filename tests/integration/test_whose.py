@@ -1,0 +1,136 @@
+"""Whose rows the tables hold: after a kill, on another machine, beside another target."""
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+from tests.integration.conftest import CommandLine
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
+INSERT = ("insert", *SQLITE, "--workers=2", "--runs=1", "--batch=100", "--num-inserts=1000")
+LONG = ("insert", *SQLITE, "--workers=1", "--runs=1", "--batch=1000", "--quiet")
+Wait = Callable[[Callable[[], Any]], Any]
+
+
+def newest(cli: CommandLine) -> Any:
+    return json.loads(max(cli.output.glob("*-insert-*.json")).read_text())
+
+
+def killed_in(phase: str, cli: CommandLine, eventually: Wait, *arguments: str) -> None:
+    """Kill an insert in one of its phases, as its result file shows it: all of it at once."""
+    before = len([*cli.output.glob("*-insert-*")])
+    running = cli.start(*LONG, *arguments)
+    eventually(lambda: len([*cli.output.glob("*-insert-*")]) > before)
+    (collector,) = eventually(lambda: cli.processes("collector"))
+    eventually(lambda: (newest(cli)["in_progress"] or {}).get("phase") == phase)
+    collector.kill()
+    running.kill()
+    running.communicate()
+    eventually(lambda: not cli.processes())
+
+
+def test_a_kill_in_verify_accuses_no_database(cli: CommandLine, eventually: Wait) -> None:
+    assert cli.run(*INSERT).code == 0
+    killed_in("verify", cli, eventually, "--seed=2", "--num-inserts=600000", "--verify=full")
+    refused = cli.run("query", *SQLITE)
+
+    assert refused.code == 1
+    assert "did not end, or not all of its rows are stored: run insert again" in refused.out
+    assert "wrong" not in refused.out
+
+    assert cli.run("insert", *SQLITE, "--no-clean", "--seed=2", "--workers=1").code == 1
+    assert cli.run("verify", *SQLITE).code == 0
+    assert cli.run("query", *SQLITE).code == 0
+
+
+def test_a_kill_in_mid_insert_is_reported(cli: CommandLine, eventually: Wait) -> None:
+    killed_in("insert", cli, eventually, "--num-inserts=2000000")
+    (path,) = cli.output.glob("*-insert-*.json")
+    shown = cli.run("show", str(path))
+
+    assert shown.code == 0
+    assert "did not end: its command line was killed, or is still running" in shown.out
+    assert "phase insert" in shown.out
+    assert newest(cli)["manifest"]["complete"] is False
+
+    found = cli.run("verify", *SQLITE)
+    assert found.code == 1
+    assert "rows of the interrupted insert" in found.out
+    again = cli.run(*INSERT)
+    assert again.code == 0
+    assert cli.run("query", *SQLITE).code == 0
+
+
+def test_without_results_the_database_says_whose_rows_it_holds(cli: CommandLine) -> None:
+    assert cli.run(*INSERT, "--seed=3").code == 0
+    shutil.rmtree(cli.output)
+    for command in ("query", "verify"):
+        done = cli.run(command, *SQLITE)
+        assert done.code == 0, done.err
+        assert "from the mark in the database: insert 20" in done.err
+        assert "(2,000 rows, complete at" in done.err
+
+    added = cli.run(*INSERT, "--seed=3", "--no-clean")
+    assert added.code == 0, added.err
+    assert newest(cli)["manifest"]["rows"] == 4000
+    assert cli.run("verify", *SQLITE).code == 0
+
+
+def test_without_results_and_without_a_mark_there_is_nothing_to_query(cli: CommandLine) -> None:
+    done = cli.run("query", *SQLITE)
+
+    assert done.code == 2
+    assert "no insert of sqlite in" in done.err
+    assert "no mark of one in the database" in done.err
+    assert cli.leftovers() == []
+
+
+def test_two_targets_of_one_database_know_each_other(cli: CommandLine) -> None:
+    target = {"module": "sqlite", "runner": "local", "path": "bench.db"}
+    targets = dict.fromkeys(("one", "two"), target)
+    cli.config = cli.folder / "config.json"
+    cli.config.write_text(json.dumps({"targets": targets}))
+    insert = ("--workers=1", "--runs=1", "--batch=100", "--num-inserts=1000")
+    assert cli.run("insert", "--target=one", *insert).code == 0
+    assert cli.run("insert", "--target=two", *insert, "--seed=2").code == 0
+
+    assert cli.run("query", "--target=two").code == 0
+    for command in (("query",), ("verify",), ("insert", "--no-clean", *insert)):
+        done = cli.run(*command, "--target=one")
+        assert done.code == 1
+        assert f"another insert: insert {newest_of('two', cli)['sweep_id']} by " in done.out
+
+
+def newest_of(target: str, cli: CommandLine) -> Any:
+    return json.loads(max(cli.output.glob(f"*-insert-{target}-*.json")).read_text())
+
+
+def test_a_killed_collector_leaves_the_last_progress(cli: CommandLine, eventually: Wait) -> None:
+    running = cli.start(*LONG, "--num-inserts=50000000")
+    eventually(lambda: [*cli.output.glob("*-insert-*")])
+    eventually(lambda: (newest(cli)["in_progress"] or {}).get("rows"))
+    (collector,) = cli.processes("collector")
+    collector.kill()
+    done = cli.finish(running)
+
+    assert done.code == 1
+    (run,) = newest(cli)["runs"]
+    reported = sum(worker["rows"] for worker in run["outcome"]["workers"])
+    known = reported or run["progress"]["rows"]
+    assert known > 0
+    assert f"{known:,} rows acknowledged" in done.out
+
+
+def test_a_row_that_vanished_after_a_complete_insert_is_wrong_data(cli: CommandLine) -> None:
+    cli.run(*INSERT)
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as connection:
+        connection.execute("DELETE FROM events WHERE rowid = 7")
+        connection.commit()
+    done = cli.run("query", *SQLITE)
+
+    assert done.code == 3
+    assert "hold 1,999 rows" in done.out
+    assert "the data is wrong; `verify` names the rows" in done.out

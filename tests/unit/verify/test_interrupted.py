@@ -1,0 +1,81 @@
+"""What an interrupted insert left, against a real SQLite file."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from simulator.data.dataset import DatasetReader, lane_range
+from simulator.data.schema import PrimaryKey
+from simulator.modules.base import BATCH
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.verdict import Status
+from simulator.verify.interrupted import verify_interrupted
+from tests.unit.specs import dataset
+
+WANTED = dataset(primary_key=PrimaryKey.DB, parts=4).with_ranges(
+    [lane_range(0, 0, 300), lane_range(1, 0, 300)]
+)
+
+
+@pytest.fixture
+def database(tmp_path):
+    found = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
+    found.create(DatasetReader(WANTED).tables, 10)
+    with found.connect() as session:
+        for rows in (lane_range(0, 0, 120), lane_range(1, 0, 80)):
+            for blocks in DatasetReader(WANTED).blocks(rows):
+                for block in blocks:
+                    for payload in session.encode(block, BATCH, 10):
+                        session.send(payload)
+    return found
+
+
+def change(database, statement):
+    with closing(sqlite3.connect(database.options.path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+@pytest.mark.parametrize("pass_rows", [1 << 24, 100])
+def test_stored_rows_are_counted(database, pass_rows):
+    verdict = verify_interrupted(database, WANTED, pass_rows)
+
+    assert verdict.status is Status.INCOMPLETE
+    assert (verdict.uncertain_present, verdict.uncertain_absent) == (200, 400)
+    assert verdict.checks[0].found == "200 rows of it"
+
+
+@pytest.mark.parametrize("pass_rows", [1 << 24, 100])
+def test_every_kind_of_wrong_row_is_named(database, pass_rows):
+    change(database, "UPDATE events0 SET temperature = 99.5 WHERE rowid = 1")
+    copy = "device_id, timestamp, sequence_number, temperature"
+    change(database, f"INSERT INTO events1 ({copy}) SELECT {copy} FROM events1 WHERE rowid < 3")
+    change(database, "UPDATE events2 SET temperature = NULL WHERE rowid = 1")
+    verdict = verify_interrupted(database, WANTED, pass_rows)
+
+    assert verdict.status is Status.MISMATCH
+    (check,) = verdict.checks
+    assert check.found.startswith("198 rows of it, 1 stored in part, 2 stored twice, not expect")
+    assert "99.5" in check.found
+
+
+def test_a_row_that_is_stored_in_part_is_no_mismatch(database):
+    change(database, "UPDATE events2 SET temperature = NULL WHERE rowid = 1")
+
+    assert verify_interrupted(database, WANTED).status is Status.INCOMPLETE
+
+
+def test_a_value_of_another_type_is_a_mismatch(database):
+    change(database, "UPDATE events2 SET temperature = 'hot' WHERE rowid = 1")
+
+    assert verify_interrupted(database, WANTED).status is Status.MISMATCH
+
+
+def test_all_rows_are_verified_and_no_rows_are_none(database):
+    stored = WANTED.with_ranges([lane_range(0, 0, 120), lane_range(1, 0, 80)])
+    assert verify_interrupted(database, stored).status is Status.VERIFIED
+
+    for part in range(4):
+        change(database, f"DELETE FROM events{part}")
+    assert verify_interrupted(database, stored).uncertain_present == 0
