@@ -84,6 +84,11 @@ class Tenure:
     def refusal(self, mark: Mark | None) -> SetupError:
         """Return the error for rows of an insert that did not end."""
         which = f" ({mark.describe()})" if mark else ""
+        if mark and mark.state is State.CLEARING:
+            return SetupError(
+                f"the last insert of {self._spec.target} ended while it created the tables, which"
+                f" may hold anything{which}: run insert again"
+            )
         return SetupError(
             f"the last insert of {self._spec.target} did not end, or not all of its rows are"
             f" stored{which}: run insert again, or `verify`, which counts the stored rows"
