@@ -16,7 +16,7 @@ from tests.faults.matrix import Judged
 
 SEED = 1
 CELLS = 40
-AT_ONCE = 4
+AT_ONCE = 5
 
 
 def first_cells() -> list[Cell]:
