@@ -11,7 +11,10 @@ from tests.faults.cells import Cell
 from tests.faults.line import Finished
 from tests.faults.trial import LIMIT_S, Seen
 
-_UNFINISHED = r"did not end|did not finish|not all of its rows|no insert of|another insert"
+_UNFINISHED = (
+    r"did not end|did not finish|not all of its rows|no insert of|another insert"
+    r"|run an insert first"
+)
 _SMALL_ROWS = 500
 
 
