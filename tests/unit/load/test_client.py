@@ -13,12 +13,14 @@ from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-import uvicorn
 
 from simulator.clock import OwnClock
 from simulator.control import coordinator
 from simulator.control.coordinator import Coordinator
 from simulator.control.endpoints import application
+from simulator.control.gate import Gate
+from simulator.control.script import Script
+from simulator.control.server import server_of
 from simulator.data.dataset import lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
@@ -304,10 +306,10 @@ class Served:
 
     def __init__(self, workers):
         self.run = Coordinator(workers)
+        gate = Gate(self.run, Script.of(spec_of(workers), Null(NullOptions())))
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        config = uvicorn.Config(application(self.run, "token"), log_level="error", lifespan="off")
-        self._server = uvicorn.Server(config)
+        self._server = server_of(application(gate, "token"), workers)
         self._thread = threading.Thread(target=self._serve)
         self._thread.start()
 
