@@ -6,7 +6,7 @@ import sys
 from tests import ROOT
 
 
-def test_a_python_without_the_packages_is_told_how_to_get_them():
+def test_without_the_packages_the_error_names_the_remedy():
     done = subprocess.run(
         [sys.executable, "-S", str(ROOT / "run.py"), "--help"],  # -S: without site-packages
         capture_output=True,
