@@ -34,6 +34,7 @@ test: SERVERS := --servers=quick
 test: lint quick-servers unit chart contract integration faults-quick ## everything on the quick database servers; fetches what it needs
 
 test-all: SERVERS := --servers=all
+test-all: export FUZZ := fuzz-thorough
 test-all: lint all-servers unit chart contract integration faults-quick ## everything on every database server; the first time builds for an hour
 
 lint: .venv/ready-dev ## style, types and import rules

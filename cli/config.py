@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from cli.host.shipped import shipped
 from cli.quantities import as_option
-from cli.validation import problems_of, shown
+from cli.validation import problems_of, shown, shown_key
 from cli.yamlfile import read_yaml
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
@@ -22,7 +22,8 @@ RUNNERS = ("local", "kubernetes")
 _RESERVED = ("module", "runner", "queries", "database_pods")
 _FROM = "_from"
 _TOP_LEVEL = ("namespace", "targets")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LONGEST_NAME = 100
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -93,7 +94,11 @@ class Config:
         # Only pods read Secrets. An option that is given directly takes precedence.
         from_secrets = {} if chosen == "local" else {k: v for k, v in found.items()
                                                      if k not in given}  # fmt: skip
-        expanded = {k: _expanded(f"{where}.{k}", v, problems) for k, v in given.items()}
+        fields = cls.options_model.model_fields
+        expanded = {
+            k: _expanded(f"{where}.{k if k in fields else shown_key(k)}", v, problems)
+            for k, v in given.items()
+        }
         options = _validated(cls, where, expanded, set(extra_options), from_secrets, problems)
         if chosen == "kubernetes" and cls.capabilities.embedded:
             problems.append(
@@ -129,7 +134,7 @@ def load(given: Path | None = None) -> Config:
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected a mapping with `targets:`, got {shown(content)}")
     problems = [
-        f"{path}: {key}: unknown key ({nearest(str(key), _TOP_LEVEL)})"
+        f"{path}: {shown_key(key)}: unknown key ({nearest(str(key), _TOP_LEVEL)})"
         for key in content
         if key not in _TOP_LEVEL
     ]
@@ -140,19 +145,21 @@ def load(given: Path | None = None) -> Config:
     if not isinstance(targets, dict) or not targets:
         problems.append(f"{path}: targets: expected a mapping of targets, got {shown(targets)}")
         targets = {}
-    for name, entry in targets.items():
+    for number, (name, entry) in enumerate(targets.items(), 1):
         if name is None or isinstance(name, bool):
             problems.append(
                 f"{path}: targets: YAML reads the name of one target as {str(name).lower()}, which"
                 ' is not text; write it in quotes, as in "null":'
             )
             continue
-        if not _NAME.fullmatch(str(name)):
+        if _NAME.fullmatch(str(name)):
+            problems += _entry_problems(f"{path}: targets.{name}", entry)
+        else:
             problems.append(
-                f"{path}: targets.{name}: a name is made of letters, digits, '-', '_' and '.',"
-                " since result files are named after it"
+                f"{path}: targets: the name of target {number} has {shown(name)}; expected up to"
+                f" {_LONGEST_NAME} letters, digits, '-', '_' and '.', since result files are named"
+                " after it"
             )
-        problems += _entry_problems(f"{path}: targets.{name}", entry)
     if problems:
         raise ConfigError(problems)
     return Config(path, namespace, {str(name): entry for name, entry in targets.items()})
@@ -166,10 +173,10 @@ def _entry_problems(where: str, entry: Any) -> list[str]:
     if not isinstance(module, str):
         problems.append(f"{where}.module: expected a module's name, got {shown(module)}")
     elif module not in MODULES and ":" not in module:
-        problems.append(f"{where}.module: unknown module {module!r} ({nearest(module, MODULES)})")
+        problems.append(f"{where}.module: unknown module ({nearest(module, MODULES)})")
     runner = entry.get("runner", "local")
     if runner not in RUNNERS:
-        problems.append(f"{where}.runner: expected local or kubernetes, got {runner!r}")
+        problems.append(f"{where}.runner: expected local or kubernetes, got {shown(runner)}")
     queries = entry.get("queries") or {}
     if not isinstance(queries, dict) or not all(isinstance(v, str) for v in queries.values()):
         problems.append(f"{where}.queries: expected query names with their text")
@@ -200,11 +207,19 @@ def _expanded(where: str, value: Any, problems: list[str]) -> Any:
 
     def variable(match: re.Match[str]) -> str:
         name = match[1]
-        if name not in os.environ:
+        found = os.environ.get(name)
+        if found is None:
             problems.append(f"{where}: the environment variable {name} is not set")
-        return os.environ.get(name, "")
+        elif not _is_unicode(found):
+            problems.append(f"{where}: the environment variable {name} is not valid UTF-8")
+        return found or ""
 
     return _VARIABLE.sub(variable, value)
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no bytes that are not valid UTF-8, which Python keeps as surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _validated(  # noqa: PLR0913, PLR0917
@@ -224,7 +239,8 @@ def _validated(  # noqa: PLR0913, PLR0917
         return cls.options_model.without(from_secrets)(**given)
     except ValidationError as error:
         for kind, key, sentence in problems_of(error, known, given):
-            place = f"--extra-option {key}" if key in extra else f"{where}.{key}"
+            name = key if key in known else shown_key(key)
+            place = f"--extra-option {name}" if key in extra else f"{where}.{name}"
             if kind == "extra_forbidden":
                 hint = nearest(key, known)
                 problems.append(f"{place}: module {cls.name} has no such option ({hint})")

@@ -1,6 +1,9 @@
 """The command line's entry point: the commands, and errors as text with an exit code."""
 
+import io
+import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 
 import click
@@ -14,7 +17,7 @@ from cli.commands.targets import targets
 from cli.commands.verify import verify
 from cli.host.interrupts import end_on_signals, stop_on_signals
 from cli.host.program import program_name
-from cli.host.streams import OutputError, guard_streams
+from cli.host.streams import OutputError, guard_streams, say
 from simulator import __version__
 from simulator.errors import BenchError, ConfigError, Interrupted
 
@@ -58,28 +61,43 @@ def main() -> None:
 def _run() -> int:
     """Run the command; print an error as text and return its exit code."""
     try:
+        _check_arguments(sys.argv)
         code = int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        say(text.getvalue().rstrip("\n"), err=True)
         return error.exit_code
     except ConfigError as error:
         for problem in error.problems:
-            click.echo(f"error: {problem}", err=True)
+            say(f"error: {problem}", err=True)
         return error.exit_code
     except OutputError as error:
         if not isinstance(error.__cause__, BrokenPipeError):  # `| head` has read enough
-            click.echo(f"error: {error}", err=True)
+            say(f"error: {error}", err=True)
         return error.exit_code
     except BenchError as error:
-        click.echo(f"error: {error}", err=True)
+        say(f"error: {error}", err=True)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return Interrupted.exit_code
     except OSError as error:
-        click.echo(f"error: {_words(error)}", err=True)
+        say(f"error: {_words(error)}", err=True)
         return 1
     return code
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse bytes that are not text: no result file, no table and no database could hold them."""
+    for number, word in enumerate(arguments):
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            raise ConfigError(
+                f"argument {number}: expected text in UTF-8, got {os.fsencode(word)[:40]!r}; rename"
+                " the file"
+            ) from error
 
 
 def _words(error: OSError) -> str:

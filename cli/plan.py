@@ -9,18 +9,30 @@ from pydantic import ValidationError
 
 from cli.config import Target
 from cli.host.capacity import too_many
+from cli.quantities import LONGEST_S
 from cli.validation import problems_of
 from simulator.data.dataset import Dataset, DatasetReader, lane_range, share
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import LANE_ROWS, Params
-from simulator.errors import ConfigError, UnverifiableError, nearest
+from simulator.data.workloads.file import File
+from simulator.errors import ConfigError, UnverifiableError, counted, nearest
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
 from simulator.protocol.verdict import VerifyMode
 
 PARTS = {"single": 1, "multiple": 4}
 DEFAULT_RUNS = 3
+MOST_WORKERS = 10_000
+MOST_RUNS = 10_000
+"""Of one sweep; the result file holds each of them."""
+MOST_STARTS = 100_000
+"""Workers of all runs of a sweep together."""
+MOST_REPEATS = 100_000
+"""Of one query by one worker, which keeps each duration."""
+LARGEST_BATCH_ROWS = 10_000_000
+SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
+_YEAR_10000_MS = 253_402_300_800_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +73,62 @@ def option_problems(options: InsertOptions) -> list[str]:
     if not options.workers or any(count < 1 for count in options.workers):
         counts = ",".join(map(str, options.workers)) or "none"
         problems.append(f"--workers: expected counts of at least 1, got {counts}")
-    limits = (
-        ("--num-inserts", options.num_inserts, 1),
-        ("--batch", options.batch, 0),
-        ("--prefill", options.prefill, 0),
-        ("--steps", options.steps, 0),
-        ("--timeout", options.timeout_s, 0),
-        ("--rate", options.rate, 0),
-        ("--runs", DEFAULT_RUNS if options.runs is None else options.runs, 1),
+    runs = DEFAULT_RUNS if options.runs is None else options.runs
+    problems += _outside(
+        ("--workers", max(options.workers or (1,)), 1, MOST_WORKERS),
+        ("--num-inserts", options.num_inserts, 1, LANE_ROWS),
+        ("--batch", options.batch, 0, LARGEST_BATCH_ROWS),
+        ("--prefill", options.prefill, 0, LANE_ROWS),
+        ("--steps", options.steps, 0, MOST_RUNS),
+        ("--timeout", options.timeout_s, 0, LONGEST_S),
+        ("--runs", runs, 1, MOST_RUNS),
     )
-    problems += [
-        f"{name}: must be at least {least}, got {value}"
-        for name, value, least in limits
-        if not value >= least  # a NaN is not, either
-    ]
+    if options.rate and not SLOWEST_RATE <= options.rate <= FASTEST_RATE:
+        problems.append(
+            f"--rate: expected 0 for no limit, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f} rows/s,"
+            f" got {options.rate:g}"
+        )
+    sizes = [] if problems else _size_problems(options, options.steps or runs)
+    return [*problems, *sizes, *_step_problems(options)]
+
+
+def _outside(*limits: tuple[str, float, float, float]) -> list[str]:
+    """Return a sentence for each (option, value, least, most) whose value is outside."""
+    found = []
+    for name, value, least, most in limits:
+        if not value >= least:  # a NaN is not, either
+            found.append(f"{name}: must be at least {least:,}, got {value:,}")
+        elif value > most:
+            found.append(f"{name}: must be at most {most:,.0f}, got {value:,}")
+    return found
+
+
+def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
+    """Return why a sweep is too large to be planned, or its rows to be drawn."""
+    problems = []
+    runs, starts = len(options.workers) * repeats, sum(options.workers) * repeats
+    if runs > MOST_RUNS or starts > MOST_STARTS:
+        problems.append(
+            f"--workers, --runs, --steps: a sweep has at most {MOST_RUNS:,} runs, which start at"
+            f" most {MOST_STARTS:,} workers; got {counted(runs, 'run')} with"
+            f" {counted(starts, 'worker')}"
+        )
     most = options.prefill + options.num_inserts * max(options.steps, 1)
     if most > LANE_ROWS:
         problems.append(
             f"--num-inserts, --prefill: a worker can insert {LANE_ROWS:,} rows, got {most:,}"
         )
+    last_ms = options.start_ms + 8 * most * options.tick_ms
+    if last_ms >= _YEAR_10000_MS and options.workload != File.name:
+        problems.append(
+            "--start-time, --tick-ms, --num-inserts: the last rows would be after the year 9999;"
+            " insert fewer rows, or with a shorter tick"
+        )
+    return problems
+
+
+def _step_problems(options: InsertOptions) -> list[str]:
+    problems = []
     if options.steps:
         if len(options.workers) != 1:
             counts = ",".join(map(str, options.workers))
@@ -223,8 +272,9 @@ def _options_of(target: Target) -> dict[str, Any]:
 
 def _worker_plans(before: Dataset, workers: int, prefill: int, rows: int) -> tuple[WorkerPlan, ...]:
     plans = []
+    ends = before.next_sequences()
     for lane, filled in enumerate(share(prefill, workers)):
-        start = before.next_sequence(lane)
+        start = ends.get(lane, 0)
         filling = (lane_range(lane, start, filled),) if filled else ()
         timed = (lane_range(lane, start + filled, rows),)
         plans.append(WorkerPlan(prefill=filling, timed=timed))
@@ -278,8 +328,8 @@ def verify_run(  # noqa: PLR0913
     timeout_s: float,
 ) -> PlannedRun:
     """Return the run that compares what is stored with a dataset: no workers."""
-    if not timeout_s >= 0:
-        raise ConfigError(f"--timeout: must be at least 0, got {timeout_s}")
+    if problems := _outside(("--timeout", timeout_s, 0, LONGEST_S)):
+        raise ConfigError(problems)
     spec = RunSpec(
         sweep_id=sweep_id,
         run_id=f"{sweep_id}-v",
@@ -310,12 +360,11 @@ def query_run(  # noqa: PLR0913
     force: bool,
 ) -> PlannedRun:
     """Return the one run of a query sweep: every worker asks every query `runs` times."""
-    limits = (("--workers", workers, 1), ("--runs", runs, 1), ("--timeout", timeout_s, 0))
-    problems = [
-        f"{name}: must be at least {least}, got {value}"
-        for name, value, least in limits
-        if not value >= least
-    ]
+    problems = _outside(
+        ("--workers", workers, 1, MOST_WORKERS),
+        ("--runs", runs, 1, MOST_REPEATS),
+        ("--timeout", timeout_s, 0, LONGEST_S),
+    )
     known = DatasetReader(dataset).queries()
     problems += [
         f"--queries: {name!r} is no query of workload {dataset.workload} ({nearest(name, known)})"

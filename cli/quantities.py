@@ -2,6 +2,7 @@
 
 import math
 import re
+import reprlib
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +10,11 @@ _SCALE = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _NUMBER = re.compile(r"([+-]?[\d_.]+(?:[eE][+-]?\d+)?)([kKMG]?)")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-_LONGEST_RANGE = 1000
+_MOST_COUNTS = 1000
+LARGEST = 2**63 - 1
+"""Of whole numbers: databases and NumPy hold 64 bits."""
+LONGEST_S = 366 * 86400.0
+"""Of durations: beyond it, operating systems and drivers overflow."""
 
 
 def parse_number(text: str) -> float:
@@ -17,31 +22,38 @@ def parse_number(text: str) -> float:
     match = _NUMBER.fullmatch(text.strip())
     try:
         value = float(match[1]) * _SCALE[match[2]] if match else math.nan
-    except ValueError:
+    except (ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"expected a number such as 1000, 10k or 1e6, got {text!r}")
+        raise ValueError(f"expected a number such as 1000, 10k or 1e6, got {_short(text)}")
     return value
 
 
 def parse_count(text: str) -> int:
     """Return a whole number: 1000, 1_000, 1e3, 10k, 2.5M."""
     try:
-        return int(text)  # of any size, without rounding
+        whole = int(text)  # without rounding
     except ValueError:
-        pass
-    try:
-        value = parse_number(text)
-    except ValueError:
-        value = math.nan
-    if not value.is_integer():
-        raise ValueError(f"expected a whole number such as 1000, 10k or 1e6, got {text!r}")
-    return int(value)
+        try:
+            value = parse_number(text)
+        except ValueError:
+            value = math.nan
+        if not value.is_integer():
+            raise ValueError(
+                f"expected a whole number such as 1000, 10k or 1e6, got {_short(text)}"
+            ) from None
+        whole = int(value)
+    if abs(whole) > LARGEST:
+        raise ValueError(f"expected a whole number up to {LARGEST:,}, got {_short(text)}")
+    return whole
 
 
 def parse_counts(text: str) -> tuple[int, ...]:
     """Return whole numbers separated by commas, and ranges of them: 1,4,8 or 1-4,8."""
-    expected = f"expected whole numbers separated by commas, such as 1,4,8 or 1-4, got {text!r}"
+    expected = (
+        f"expected at most {_MOST_COUNTS:,} whole numbers separated by commas, such as 1,4,8 or"
+        f" 1-4, got {_short(text)}"
+    )
     found: list[int] = []
     for word in text.split(","):
         first, dash, last = word.strip().partition("-")
@@ -50,7 +62,7 @@ def parse_counts(text: str) -> tuple[int, ...]:
             high = parse_count(last) if first and dash else low
         except ValueError as error:
             raise ValueError(expected) from error
-        if not 0 <= high - low < _LONGEST_RANGE:
+        if not 0 <= high - low < _MOST_COUNTS - len(found):
             raise ValueError(expected)
         found += range(low, high + 1)
     return tuple(found)
@@ -60,23 +72,33 @@ def parse_duration_s(text: str) -> float:
     """Return a duration in seconds: 30 or 30s, 500ms, 5m, 1h30m, 2d."""
     word = text.strip()
     parts = _DURATION.findall(word)
-    if parts and "".join(map("".join, parts)) == word:
-        return float(sum(float(value) * _SECONDS[unit] for value, unit in parts))
+    expected = "expected a duration such as 30s, 5m or 1h30m, at most 366d"
     try:
-        return parse_number(word)
-    except ValueError as error:
-        raise ValueError(f"expected a duration such as 30s, 5m or 1h30m, got {text!r}") from error
+        if parts and "".join(map("".join, parts)) == word:
+            value = float(sum(float(value) * _SECONDS[unit] for value, unit in parts))
+        else:
+            value = parse_number(word)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{expected}, got {_short(text)}") from error
+    if value > LONGEST_S:
+        raise ValueError(f"{expected}, got {_short(text)}")
+    return value
 
 
 def parse_instant(text: str) -> datetime:
     """Return an instant; without an offset it is in UTC."""
     try:
         found = datetime.fromisoformat(text.strip())
-    except ValueError as error:
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise ValueError(
-            f"expected an instant such as 2026-11-01T00:00:00Z, got {text!r}"
+            f"expected an instant such as 2026-11-01T00:00:00Z, got {_short(text)}"
         ) from error
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def _short(text: str) -> str:
+    """Return a word in quotes, without its middle if it is long."""
+    return reprlib.repr(text)
 
 
 def as_option(name: str, kind: Any, value: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cli.host.folders import state_folder, temporary_folders
+from cli.host.inputs import read_bytes
 from cli.host.machine import Machine
 from cli.metrics import InsertMetrics
 from simulator.data.dataset import Dataset, DatasetReader
@@ -23,6 +24,8 @@ from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
 
 FORMAT_VERSION: Literal[1] = 1
+_MAX_BYTES = 256 << 20
+"""Larger than the result of any sweep that is allowed."""
 
 
 class Manifest(BaseModel):
@@ -194,9 +197,7 @@ class ResultFile:
 def read(path: Path) -> Result:
     """Read a result file; ConfigError if it is none."""
     try:
-        return Result.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+        return Result.model_validate_json(read_bytes(path, _MAX_BYTES))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"

@@ -1,12 +1,20 @@
-"""What is wrong with a validated value, in plain words instead of the library's."""
+"""What is wrong with a validated value, in plain words instead of the library's.
 
-import reprlib
+The rule for every message about input: a number, a boolean and an empty value are shown. Of
+anything else only the kind is shown, because it may be a credential in the wrong place. The name of
+an unknown key is shown only if it is written as options are.
+"""
+
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
+
+from simulator.errors import counted
+from simulator.redaction import HIDDEN
 
 _EXPECTED = {
     "int": "a whole number",
@@ -25,9 +33,35 @@ _BOUNDS = {
 }
 
 
+_KEY = re.compile(r"[a-z]+(?:[_-][a-z]+)*")
+_LONGEST_KEY = 30
+
+
 def shown(value: Any) -> str:
-    """Return a value for a message, shortened where it is long."""
-    return "nothing" if value is None else f"{type(value).__name__} {reprlib.repr(value)}"
+    """Return a value for a message, or only its kind if it may be a credential."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return str(value)
+        case str():
+            return f"text of {counted(len(value), 'character')}" if value else "an empty text"
+        case list() | tuple():
+            return f"a list of {counted(len(value), 'item')}" if value else "an empty list"
+        case dict():
+            return f"a mapping of {counted(len(value), 'key')}" if value else "an empty mapping"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+def shown_key(key: Any) -> str:
+    """Return an unknown key for a message; hidden unless it is written as the name of an option."""
+    text = str(key) if isinstance(key, str | bool | None) else ""
+    if text in ("True", "False", "None"):
+        return text.lower()
+    return text if len(text) <= _LONGEST_KEY and _KEY.fullmatch(text) else HIDDEN
 
 
 def problems_of(
@@ -42,7 +76,7 @@ def problems_of(
             field.annotation,
             *getattr(field.annotation, "__args__", ()),
         )
-        got = "" if secret or key not in values else f", got {reprlib.repr(values[key])}"
+        got = "" if secret or key not in values else f", got {shown(values[key])}"
         found.append((item["type"], key, _sentence(item, got)))
     return found
 

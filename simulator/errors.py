@@ -62,11 +62,15 @@ class Interrupted(BenchError):
     exit_code = 130
 
 
+_COMPARED = 100
+"""So many characters of a word are compared: the time grows with their square."""
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return a hint with the known word nearest to `word`, or with all known words."""
     choices = sorted(known)
     folded = {choice.casefold(): choice for choice in choices}
-    close = difflib.get_close_matches(word.casefold(), folded, n=1)
+    close = difflib.get_close_matches(word[:_COMPARED].casefold(), folded, n=1)
     if close:
         return f"did you mean {folded[close[0]]!r}?"
     return "known: " + (", ".join(choices) or "none")

@@ -8,6 +8,7 @@ from cli.commands.common import Choice, target_options
 from cli.commands.options import Command
 from cli.config import Target
 from cli.host.interrupts import caught_interrupts
+from cli.host.streams import say
 from cli.runners.choice import runner_for
 from simulator.errors import ConfigError, Interrupted, SetupError
 from simulator.protocol.messages import CheckEvent, Outcome
@@ -40,7 +41,7 @@ def check(*, choice: Choice) -> None:
 
 
 def _line(name: str, text: str) -> None:
-    click.echo(f"{name:13} {text}")
+    say(f"{name:13} {text}")
 
 
 def _check_cluster(target: Target, options: ClusterOptions) -> None:

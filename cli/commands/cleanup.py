@@ -9,7 +9,8 @@ from cli import results
 from cli.cluster.options import ClusterOptions
 from cli.commands.options import Command, config_option, option
 from cli.host.lock import remove_free_locks
-from cli.host.scratch import abandoned_folders, remove_folder
+from cli.host.scratch import left_folders, remove_folder
+from cli.host.streams import say
 from simulator.errors import ConfigError, SetupError, counted
 
 
@@ -60,27 +61,45 @@ def cleanup(  # noqa: PLR0913
         return
     if run_id and everything:
         raise ConfigError("--run, --all: give one of them")
-    removed = 0
-    for folder in abandoned_folders():
-        remove_folder(folder)
-        click.echo(f"removed folder {folder}")
-        removed += 1
-    for lock in remove_free_locks():
-        click.echo(f"removed lock {lock}")
-        removed += 1
-    if not removed:
-        click.echo("nothing to remove on this machine")
+    problems = _clean_machine()
     where = namespace or configuration.load(config).namespace
     options = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
-    problems = options.problems()
-    if problems:
-        raise ConfigError(problems)
+    wrong = options.problems()
+    if wrong:
+        raise ConfigError(wrong)
     try:
         _clean_cluster(options, where, run_id, everything=everything)
     except ConfigError as error:
         if run_id or everything or kubeconfig or context:
             raise
-        click.echo(f"no cluster was cleaned up: {error}")
+        say(f"no cluster was cleaned up: {error}")
+    if problems:
+        raise SetupError("; ".join(problems))
+
+
+def _clean_machine() -> list[str]:
+    """Remove folders and locks of ended commands; return what could not be removed, and why."""
+    removed, problems = 0, []
+    left = left_folders()
+    for folder in left.abandoned:
+        try:
+            remove_folder(folder)
+        except OSError as error:
+            problems.append(f"cannot remove folder {folder}: {error.strerror or error}")
+        else:
+            say(f"removed folder {folder}")
+            removed += 1
+    for folder in left.unknown:
+        say(
+            f"left folder {folder}: it does not name the command that made it; if no command runs,"
+            " remove it with rm -r"
+        )
+    for lock in remove_free_locks():
+        say(f"removed lock {lock}")
+        removed += 1
+    if not removed:
+        say("nothing to remove on this machine")
+    return problems
 
 
 def _list_tables(output: Path) -> None:
@@ -88,9 +107,9 @@ def _list_tables(output: Path) -> None:
     left = results.tables_left(output)
     for (target, table), (path, manifest) in left.items():
         rows = counted(manifest.rows, "row") if manifest.complete else "an unknown number of rows"
-        click.echo(f"{target}: table {table}, {rows} by {path}")
+        say(f"{target}: table {table}, {rows} by {path}")
     if not left:
-        click.echo(f"no insert in {output} left tables")
+        say(f"no insert in {output} left tables")
 
 
 def _clean_cluster(
@@ -114,13 +133,13 @@ def _clean_cluster(
     ]
     for sweep in chosen:
         remove(cluster, helm, sweep.sweep)
-        click.echo(f"removed {sweep.sweep} of {sweep.created}: {len(sweep.objects)} objects")
+        say(f"removed {sweep.sweep} of {sweep.created}: {len(sweep.objects)} objects")
     if run_id and not chosen:
         raise SetupError(f"--run: namespace {namespace} has no objects of {run_id}")
     left = [sweep for sweep in found if sweep not in chosen]
     for sweep in left:
-        click.echo(f"left {sweep.sweep} of {sweep.created}, started by {sweep.owner}")
+        say(f"left {sweep.sweep} of {sweep.created}, started by {sweep.owner}")
     if left:
-        click.echo("remove one with --run ID, all with --all")
+        say("remove one with --run ID, all with --all")
     if not found:
-        click.echo(f"nothing to remove in namespace {namespace}")
+        say(f"nothing to remove in namespace {namespace}")

@@ -20,7 +20,7 @@ from cli.config import RUNNERS, Target
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.program import program
-from cli.host.streams import OutputError, print_out
+from cli.host.streams import OutputError, print_out, say
 from cli.host.terminal import width_of
 from cli.plan import PlannedRun
 from cli.report import tables
@@ -29,6 +29,7 @@ from cli.report.progress import Follower
 from cli.results import Result, ResultFile
 from cli.runners.choice import manifests, runner_for
 from cli.sweep import run_sweep
+from cli.validation import shown
 from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.errors import ConfigError
@@ -144,11 +145,16 @@ class Choice:
     def extra_options(self, problems: list[str]) -> dict[str, Any]:
         """Return the KEY=VALUE words as a mapping; add malformed words to `problems`."""
         options: dict[str, Any] = {}
-        for word in self.extra:
+        for number, word in enumerate(self.extra, 1):
             key, equals, value = word.partition("=")
-            if not equals or not key:
-                problems.append(f"--extra-option: expected KEY=VALUE, got {word!r}")
-            options[key] = value
+            if equals and key:
+                options[key] = value
+            else:  # it may be a credential, so it is not repeated
+                which = f" (number {number} of {len(self.extra)})" if len(self.extra) > 1 else ""
+                problems.append(
+                    f"--extra-option{which}: expected KEY=VALUE, got {shown(word)} without"
+                    f" {'a key' if equals else 'an equals sign'}"
+                )
         return options
 
     def resolve(self, extra: Mapping[str, Any], problems: list[str]) -> Target | None:
@@ -260,7 +266,7 @@ def conclude(  # noqa: PLR0913
         runner_for(target, sweep_id, choice.cluster, interrupts, planned[0].spec) as runner,
     ):
         if results.prepare_folder(output) and not quiet:
-            click.echo(f"created folder {output}", err=True)
+            say(f"created folder {output}", err=True)
         with Follower(planned, quiet=quiet) as follower:
             run_sweep(
                 planned,
@@ -292,18 +298,18 @@ def _shown(sweep: Sweep, *, form: str, quiet: bool) -> bool:
     result, file = sweep.result, sweep.file
     text = tables.printed(result, file.path, form)
     if result.cause and (quiet or form != "table"):
-        click.echo(f"{result.kind} {result.status}: {result.cause}", err=True)
+        say(f"{result.kind} {result.status}: {result.cause}", err=True)
     if file.trouble:
-        click.echo(f"error: {file.trouble}", err=True)
+        say(f"error: {file.trouble}", err=True)
         where = f"is in {file.path}" if file.path else "follows on standard output"
-        click.echo(f"the result {where}", err=True)
+        say(f"the result {where}", err=True)
     try:
         print_out(text if text.strip() else "")
         if file.path is None:
             print_out(result.model_dump_json(indent=1) + "\n")
     except OutputError as error:
-        click.echo(f"error: {error}", err=True)
+        say(f"error: {error}", err=True)
         if file.path:
-            click.echo(f"`{program()} show {file.path}` prints the tables again", err=True)
+            say(f"`{program()} show {file.path}` prints the tables again", err=True)
         return False
     return not file.trouble

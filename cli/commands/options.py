@@ -13,6 +13,7 @@ from cli.quantities import parse_count, parse_counts, parse_duration_s, parse_in
 from simulator.errors import ConfigError
 
 _PROBLEMS = "problems"
+_EXTRA = "Got unexpected extra argument"
 _OTHERS = "Other options"
 _LAST = ("Run and output", "Kubernetes", _OTHERS)
 _Value = TypeVar("_Value")
@@ -24,7 +25,14 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options; ConfigError with everything that is wrong with them."""
         problems = ctx.meta[_PROBLEMS] = []
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if not error.message.startswith(_EXTRA):
+                raise
+            # It may be a credential that was cut at a blank, so it is not repeated.
+            more = "an argument that belongs to no option; put a value with blanks in quotes"
+            raise ConfigError([*problems, more]) from error
         if problems and not ctx.resilient_parsing:  # that of shell completion
             raise ConfigError(problems)
         return rest

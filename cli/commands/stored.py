@@ -4,13 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from cli import plan, results
 from cli.commands.common import Choice
 from cli.config import Target
 from cli.host.interrupts import caught_interrupts
 from cli.host.program import program
+from cli.host.streams import say
 from cli.runners.choice import runner_for
 from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, ConfigError, Interrupted, SetupError
@@ -71,7 +70,7 @@ def last_insert(  # noqa: PLR0913
     if not marks:
         return None
     if not quiet:
-        click.echo(
+        say(
             f"no insert of {target.name} in {output}; from the mark in the database:"
             f" {marks[0].describe()}",
             err=True,

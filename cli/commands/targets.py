@@ -14,6 +14,7 @@ from rich.table import Table
 
 from cli import config as configuration
 from cli.commands.options import Command, complete_target, config_option, option
+from cli.host.streams import say
 from cli.host.terminal import width_of
 from simulator.modules import database_class
 from simulator.modules.evidence import evidence
@@ -40,7 +41,7 @@ def targets(name: str | None, config: Path | None, form: str) -> None:
     chosen = [name] if name else loaded.targets
     rows = [_row(key, loaded.entry(key)) for key in chosen]
     if form == "json":
-        click.echo(json.dumps(rows, indent=1))
+        say(json.dumps(rows, indent=1))
         return
     console = Console(highlight=False, markup=False, width=width_of(sys.stdout))
     for table in _details(rows[0]) if name else [_overview(rows, console)]:

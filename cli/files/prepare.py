@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-import click
-
 from cli.files import preview
 from cli.files.keys import with_key
 from cli.files.request import Request
 from cli.host.scratch import scratch_folder
+from cli.host.streams import say
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Role
 from simulator.data.workloads.file import File, FileParams
@@ -24,7 +23,7 @@ def prepared(request: Request, *, quiet: bool) -> Iterator[FileParams]:
     """Read the file; the prepared rows exist inside the context, and are removed in any case."""
     with _private_folder() as folder:
         if not quiet:
-            click.echo(f"reading {request.file}", err=True)
+            say(f"reading {request.file}", err=True)
         yield _prepare(request, folder, quiet=quiet)
 
 
@@ -54,7 +53,7 @@ def reopened(dataset: Dataset, *, quiet: bool) -> Iterator[Dataset]:
             )
         if not quiet:
             rows = counted(before.rows, "row")
-            click.echo(f"{before.source}: read again, {rows}", err=True)
+            say(f"{before.source}: read again, {rows}", err=True)
         yield dataset.model_copy(update={"params": params.model_dump(mode="json")})
 
 

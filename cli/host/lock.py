@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import platform
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -15,6 +16,8 @@ from pathlib import Path
 from cli.host.folders import state_folder, temporary_folders
 from cli.host.owner import user_name
 from simulator.errors import ConfigError
+
+_OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def holder_of(command: str) -> dict[str, str]:
@@ -61,7 +64,7 @@ def remove_free_locks() -> list[Path]:
     """Remove the lock files of killed processes, which nothing holds; return their paths."""
     removed = []
     for path in sorted(_folder().glob("*.lock")):
-        with suppress(ConfigError):  # a run is in progress
+        with suppress(ConfigError, OSError):  # a run is in progress, or it is no file of ours
             handle = _opened(path)
             path.unlink(missing_ok=True)
             os.close(handle)
@@ -72,7 +75,9 @@ def remove_free_locks() -> list[Path]:
 def _opened(path: Path) -> int:
     """Return the lock file, open and locked; ConfigError if another process has locked it."""
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = os.open(
+            path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600
+        )
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -100,7 +105,9 @@ def _folder() -> Path:
     for folder in (state_folder() / "locks", *shared):
         with suppress(OSError):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK) and folder.stat().st_uid == os.getuid():
+            found = folder.lstat()
+            is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+            if is_own and os.access(folder, os.W_OK):
                 return folder
     raise ConfigError(
         f"cannot create a lock in {state_folder() / 'locks'} or the temporary folder; set"

@@ -2,12 +2,15 @@
 
 import getpass
 import os
+import re
 import socket
 from dataclasses import dataclass
 from typing import Self
 
 import psutil
 
+_OWNER = re.compile(r"([0-9]{1,9})\.([0-9]{1,15})")
+"""Process id and start time; both far below what the system's calls take."""
 _CLOCK_S = 10.0
 """Tolerance for a system clock that is adjusted while the process runs."""
 
@@ -40,8 +43,8 @@ class Owner:
     @classmethod
     def parse(cls, text: str) -> Self | None:
         """Return the process that a text identifies, or None."""
-        pid, _, created = text.strip().partition(".")
-        return cls(int(pid), int(created)) if pid.isdecimal() and created.isdecimal() else None
+        found = _OWNER.fullmatch(text.strip())
+        return cls(int(found[1]), int(found[2])) if found else None
 
     def __str__(self) -> str:
         return f"{self.pid}.{self.created_s}"

@@ -1,16 +1,34 @@
-"""Temporary folders that say whose they are, so that those of a killed command line are found."""
+"""Temporary folders that say whose they are, so that those of a killed command line are found.
 
-import contextlib
+The folder of temporary files belongs to everybody. What others put there is neither followed, nor
+waited for, nor removed.
+"""
+
+import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from cli.host.owner import Owner
 
 _PREFIX = "iot-bench-"
 _OWNER = ".owner"
+_OWNER_BYTES = 64
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class LeftFolders:
+    """The user's temporary folders that no command line uses."""
+
+    abandoned: tuple[Path, ...]
+    """Their command line has ended."""
+    unknown: tuple[Path, ...]
+    """They do not say whose they are."""
 
 
 @contextmanager
@@ -18,21 +36,51 @@ def scratch_folder(use: str) -> Iterator[Path]:
     """Make a private folder that is gone when the context is left."""
     with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{use}-") as name:
         folder = Path(name)
-        (folder / _OWNER).write_text(str(Owner.this()))
+        new = folder / f"{_OWNER}.new"
+        new.write_text(str(Owner.this()))
+        new.replace(folder / _OWNER)  # a reader sees all of it, or nothing
         yield folder
 
 
-def abandoned_folders() -> list[Path]:
-    """Return the folders of command lines that are not alive any more."""
-    found = []
-    for folder in sorted(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*")):
-        with contextlib.suppress(OSError):  # of another user, or gone meanwhile
-            owner = Owner.parse((folder / _OWNER).read_text())
-            if owner and not owner.alive:
-                found.append(folder)
-    return found
+def left_folders() -> LeftFolders:
+    """Return the folders that command lines left behind."""
+    abandoned, unknown = [], []
+    for entry in sorted(os.scandir(tempfile.gettempdir()), key=lambda entry: entry.name):
+        if not entry.name.startswith(_PREFIX) or not _is_own_folder(entry):
+            continue
+        owner = _owner_of(entry.path)
+        if owner is None:
+            unknown.append(Path(entry.path))
+        elif not owner.alive:
+            abandoned.append(Path(entry.path))
+    return LeftFolders(tuple(abandoned), tuple(unknown))
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with what is in it."""
+    """Remove a folder with what is in it; OSError if something cannot be removed."""
     shutil.rmtree(folder)
+
+
+def _is_own_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:  # gone meanwhile
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def _owner_of(folder: str) -> Owner | None:
+    """Return the process that a folder names; None if it names none, or in no regular file."""
+    with suppress(OSError, ValueError):
+        handle = os.open(folder, _OPEN | os.O_DIRECTORY)
+        try:
+            file = os.open(_OWNER, _OPEN, dir_fd=handle)
+        finally:
+            os.close(handle)
+        try:
+            found = os.fstat(file)
+            if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+                return Owner.parse(os.read(file, _OWNER_BYTES).decode("ascii"))
+        finally:
+            os.close(file)
+    return None

@@ -1,12 +1,27 @@
 """Standard output and standard error that may be full, closed or gone."""
 
 import os
+import re
 import sys
 from typing import Any, TextIO
 
 import click
 
 from simulator.errors import BenchError
+
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def plain(text: str) -> str:
+    r"""Return a text as it may be printed: control characters, which a terminal obeys, as \x1b."""
+    return _CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line whose words may come from elsewhere: a file, a server, an argument."""
+    click.echo(plain(text), err=err)
 
 
 class OutputError(BenchError):
@@ -77,5 +92,5 @@ def guard_streams() -> None:
 
 def print_out(text: str) -> None:
     """Print a text on standard output; OutputError if that fails."""
-    click.echo(text, nl=False)
+    click.echo(plain(text), nl=False)
     sys.stdout.flush()

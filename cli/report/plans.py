@@ -14,7 +14,10 @@ from cli.plan import PlannedRun
 from cli.report.estimate import shown_time
 from cli.results import Result, RunRecord
 from simulator.data.dataset import DatasetReader
+from simulator.errors import counted
 from simulator.protocol.spec import Kind, RunSpec
+
+_SHOWN_RUNS = 100
 
 
 def plan_text(planned: Sequence[PlannedRun], runner: str, last: Result | None, width: int) -> str:
@@ -28,7 +31,9 @@ def plan_text(planned: Sequence[PlannedRun], runner: str, last: Result | None, w
         soft_wrap=True,
     )
     if first.kind is Kind.INSERT:
-        console.print(_runs(planned))
+        console.print(_runs(planned[:_SHOWN_RUNS]))
+        if len(planned) > _SHOWN_RUNS:
+            console.print(f"and {counted(len(planned) - _SHOWN_RUNS, 'run')} more")
     for line in _facts(planned, first, last):
         console.print(line, soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())

@@ -9,6 +9,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from cli.host.streams import plain
 from cli.plan import PlannedRun
 from cli.report.estimate import Estimate, shown_time
 from simulator.errors import counted
@@ -107,7 +108,7 @@ class Follower:
 
     def _line(self, planned: PlannedRun, text: str) -> None:
         line = f"{self._head(planned)}: {text}"
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _ending(planned: PlannedRun, outcome: Outcome) -> str:

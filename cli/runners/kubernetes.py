@@ -5,8 +5,6 @@ from contextlib import AbstractContextManager, suppress
 from secrets import token_urlsafe
 from typing import Self
 
-import click
-
 from cli.cluster.api import Cluster, Unreachable
 from cli.cluster.helm import Helm
 from cli.cluster.lifetime import KEPT_S, UNATTENDED_S, Lifetime
@@ -16,6 +14,7 @@ from cli.cluster.removal import remove
 from cli.cluster.watcher import Watcher
 from cli.host.interrupts import Interrupts
 from cli.host.program import program
+from cli.host.streams import say
 from cli.runners.pods import PodRun
 from simulator.clock import OwnClock
 from simulator.errors import BenchError, Interrupted
@@ -68,7 +67,7 @@ class KubernetesRunner:
             self._cluster.version()  # helm would wait for minutes
             remove(self._cluster, self._helm, self._release.sweep)  # and the lock
         except (Interrupted, BenchError):
-            click.echo(
+            say(
                 f"not everything was removed; remove the rest with: {self._cleanup()}\n"
                 f"Kubernetes itself ends the run within {UNATTENDED_S // 60} min, and deletes its"
                 f" pods and credentials {UNATTENDED_S // 60} min later",
@@ -83,7 +82,7 @@ class KubernetesRunner:
     def _print_kept(self) -> None:
         kubectl = " ".join(["kubectl", *self._cluster.flags, "-n", self._cluster.namespace])
         selector = self._release.selector
-        click.echo(
+        say(
             f"kept: release {self._release.name} in namespace {self._cluster.namespace};"
             f" Kubernetes deletes its pods and credentials after {KEPT_S // 3600} h\n"
             f"  look:   {kubectl} get all,cm,secret -l {selector}\n"

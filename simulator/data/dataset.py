@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from simulator.data.block import Block, Values
 from simulator.data.query import Query
@@ -19,6 +19,10 @@ from simulator.errors import ConfigError
 
 BLOCK_ROWS = 8192
 """Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
+
+
+_ROWS = 1 << 62
+"""The number of a row fits into 64 bits, with room for arithmetic."""
 
 
 class RowRange(BaseModel):
@@ -32,7 +36,7 @@ class RowRange(BaseModel):
     @model_validator(mode="after")
     def _in_one_lane(self) -> "RowRange":
         lane = self.start >> LANE_BITS
-        if not 0 <= self.start <= self.stop <= (lane + 1) * LANE_ROWS:
+        if not 0 <= self.start <= self.stop <= (lane + 1) * LANE_ROWS <= _ROWS:
             raise ValueError(f"not a range of rows: {self.start}..{self.stop}")
         return self
 
@@ -74,10 +78,10 @@ class Dataset(BaseModel):
     workload: str
     workload_version: int
     params: dict[str, Any]
-    seed: int
-    start_ms: int
+    seed: int = Field(ge=-_ROWS * 2, lt=_ROWS * 2)
+    start_ms: int = Field(ge=-_ROWS, le=_ROWS)
     primary_key: PrimaryKey
-    parts: int
+    parts: int = Field(ge=1, le=1000)
     ranges: tuple[RowRange, ...] = ()
 
     @property
@@ -89,10 +93,13 @@ class Dataset(BaseModel):
         """Return the dataset with these ranges, merged."""
         return self.model_copy(update={"ranges": merged(ranges)})
 
-    def next_sequence(self, lane: int) -> int:
-        """Return the first sequence number after all rows of the lane."""
-        ends = [r.stop - lane * LANE_ROWS for r in self.ranges if r.start >> LANE_BITS == lane]
-        return max(ends, default=0)
+    def next_sequences(self) -> dict[int, int]:
+        """Return lane -> the first sequence number after all of its rows."""
+        ends: dict[int, int] = {}
+        for rows in self.ranges:
+            lane = rows.start >> LANE_BITS
+            ends[lane] = max(ends.get(lane, 0), rows.stop - lane * LANE_ROWS)
+        return ends
 
 
 class DatasetReader:
@@ -109,7 +116,11 @@ class DatasetReader:
         try:
             params = cls.params_model(**dataset.params)
         except ValidationError as error:
-            raise ConfigError(f"workload {cls.name}: invalid parameters: {error}") from error
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            raise ConfigError(
+                f"workload {cls.name}: invalid parameters: {place}: {first['msg']}"
+            ) from error
         self._workload = cls(params, dataset.seed, dataset.start_ms)
         self._parts = dataset.parts
         self.tables = tuple(

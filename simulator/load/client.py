@@ -13,6 +13,7 @@ from simulator.host import boot_id
 from simulator.protocol.messages import (
     HEARTBEAT_S,
     HOLD_S,
+    NO_COLLECTOR,
     TOKEN_HEADER,
     UID_HEADER,
     AnswerQuestion,
@@ -24,6 +25,8 @@ from simulator.protocol.messages import (
 
 _CONNECT_S = 1.0
 _LEAST_READ_S = 2.0
+_CUT_OFF = 0.8
+"""Part of the silence: the worker has to start first, and to be reported afterwards."""
 
 
 class CollectorClient:
@@ -99,7 +102,7 @@ class CollectorClient:
                 )
             except (requests.ConnectionError, requests.Timeout) as error:
                 if self._clock() - self._heard_s >= self._patience_s:
-                    raise RunError(f"the collector cannot be reached: {error}") from error
+                    raise RunError(f"{NO_COLLECTOR}: {error}") from error
                 timed_out = isinstance(error, requests.Timeout)
                 unanswered_s = (unanswered_s or began_s) if timed_out else None
                 if unanswered_s and isinstance(error, requests.ConnectTimeout):
@@ -123,9 +126,9 @@ class CollectorClient:
 
         A collector that has not started yet refuses them, or its name does not resolve.
         """
-        if self._clock() - since_s >= self._silence_s:
+        if self._clock() - since_s >= _CUT_OFF * self._silence_s:
             raise RunError(
-                f"the collector cannot be reached: connections to {self._url} are not answered;"
+                f"{NO_COLLECTOR}: connections to {self._url} are not answered;"
                 " a firewall or a NetworkPolicy may drop them"
             )
 

@@ -4,6 +4,7 @@ A dotted path "package.file:Class" in config.yaml loads a module of the user.
 """
 
 import importlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,22 +41,30 @@ MODULES = {
 }
 
 
+_LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+_ATTRIBUTES = ("name", "capabilities", "options_model")
+
+
 def database_class(module: str) -> type[Database]:
     """Import and return a module's Database class; ConfigError if there is none of that name."""
     path = MODULES.get(module, module)
     package, _, name = path.partition(":")
     if not name:
         hint = nearest(module, MODULES)
-        msg = f"module {module!r} is not known ({hint}); write your own as package.file:Class"
-        raise ConfigError(msg)
+        raise ConfigError(f"unknown module ({hint}); write your own as package.file:Class")
+    if not _LOCATION.fullmatch(path):
+        raise ConfigError("module: expected package.file:Class, with names of Python")
     try:
         found = getattr(importlib.import_module(package), name)
-    except (ImportError, AttributeError) as error:
-        msg = f"module {module!r} cannot be imported: {error}"
-        raise ConfigError(msg) from error
+    except Exception as error:  # the user's file may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"module {module!r} cannot be imported: {reason}") from error
     if not (isinstance(found, type) and issubclass(found, Database)):
-        msg = f"module {module!r}: {name} is not a simulator.modules.base.Database"
-        raise ConfigError(msg)
+        raise ConfigError(f"module {module!r}: {name} is not a simulator.modules.base.Database")
+    missing = sorted(found.__abstractmethods__)
+    missing += [each for each in _ATTRIBUTES if not hasattr(found, each)]
+    if missing:
+        raise ConfigError(f"module {module!r}: {name} lacks {', '.join(missing)}")
     return found
 
 

@@ -14,13 +14,21 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, SecretStr, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SecretStr,
+    ValidationInfo,
+    create_model,
+    field_validator,
+)
 from typing_extensions import TypeVar
 
 from simulator.data.block import Block
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
+from simulator.redaction import HIDDEN, Redactor
 
 SINGLE = "single"
 """Insert mode: one row per batch, each acknowledged on its own."""
@@ -30,8 +38,8 @@ BATCH = "batch"
 
 OWN = "iotbench_"
 """Prefix of the tables that the program keeps for itself, beside those of a workload."""
-
-_SHORTEST_SECRET = 4  # redacting shorter ones would garble messages
+_LARGEST = 2**63 - 1
+_LONGEST_S = 366 * 86_400
 
 
 class Failure(StrEnum):
@@ -109,7 +117,22 @@ class Options(BaseModel):
     Credentials are SecretStr; they are sent to the database only.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _bounded(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse numbers that drivers and operating systems cannot hold."""
+        name = info.field_name or ""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            least, most = -_LARGEST, _LARGEST
+            if name == "port" or name.endswith("_port"):
+                least, most = 1, 65535
+            if name.endswith("_s"):
+                least, most = 0, _LONGEST_S
+            if not least <= value <= most:
+                raise ValueError(f"expected {least:,} to {most:,}, got {value:,}")
+        return value
 
     columns: ClassVar[tuple[str, ...]] = ()
     """Options that name columns of the workload, which other tables do not have."""
@@ -132,7 +155,7 @@ class Options(BaseModel):
         shown: dict[str, Any] = {}
         for name in type(self).model_fields:
             value = getattr(self, name)
-            shown[name] = "***" if isinstance(value, SecretStr) else value
+            shown[name] = HIDDEN if isinstance(value, SecretStr) else value
         return shown
 
     def secrets(self) -> dict[str, str]:
@@ -140,13 +163,17 @@ class Options(BaseModel):
         values = {name: getattr(self, name) for name in type(self).model_fields}
         return {n: v.get_secret_value() for n, v in values.items() if isinstance(v, SecretStr)}
 
+    def hidden(self) -> set[str]:
+        """Return the texts to redact: the credentials, and passwords within them."""
+        return set(self.secrets().values())
+
     def redact(self, text: str) -> str:
-        """Return a text with every credential in it redacted."""
-        for secret in self.secrets().values():
-            shown = secret.strip()  # a driver may print a trailing newline differently
-            if len(shown) >= _SHORTEST_SECRET:
-                text = text.replace(shown, "***")
-        return text
+        """Return a text with every form of each credential in it redacted."""
+        return self._redactor(text)
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        return Redactor(self.hidden())
 
 
 class Session(ABC):

@@ -24,6 +24,8 @@ SILENCE_S = 15.0
 """A worker or collector that is silent for this long is considered lost."""
 TIMEOUT_GRACE_S = 5.0
 """For how long the collector may exceed --timeout before the others end the run."""
+NO_COLLECTOR = "the collector cannot be reached"
+"""How a worker that has lost the collector begins its last message."""
 HOLD_S = 2.0
 """The longest time for which the collector holds a waiting request; the worker then repeats it."""
 REPORTED_SECONDS = 7 * 86_400

@@ -407,3 +407,27 @@ def test_a_verification_has_no_workers_and_expects_the_dataset():
 def test_what_stores_nothing_is_not_verifiable():
     with pytest.raises(UnverifiableError, match="null stores nothing"):
         plan.expect_stored(NULL, "full")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"num_inserts": 10**20}, "--num-inserts: must be at most 1,099,511,627,776"),
+        ({"batch": 10**15}, "--batch: must be at most 10,000,000"),
+        ({"runs": 10**8}, "--runs: must be at most 10,000"),
+        ({"steps": 10**8}, "--steps: must be at most 10,000"),
+        ({"prefill": 10**15}, "--prefill: must be at most"),
+        ({"workers": (10**9,)}, "--workers: must be at most 10,000"),
+        ({"rate": 1e-300}, "--rate: expected 0 for no limit, or 0.001 to 1,000,000,000 rows/s"),
+        ({"rate": 1e300}, "--rate: expected 0"),
+        ({"rate": float("nan")}, "--rate: expected 0"),
+        ({"timeout_s": float("inf")}, "--timeout: must be at most"),
+        ({"workers": (1,) * 1000, "runs": 11}, "a sweep has at most 10,000 runs"),
+        ({"workers": (10_000,), "runs": 11}, "at most 100,000 workers; got 11 runs with 110,000"),
+        ({"tick_ms": 10**12, "num_inserts": 10**6}, "would be after the year 9999"),
+    ],
+)
+def test_a_plan_that_is_too_large_is_refused_with_the_limit(changes, problem):
+    (found,) = plan.option_problems(replace(DEFAULTS, **changes))
+
+    assert problem in found

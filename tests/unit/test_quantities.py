@@ -60,7 +60,7 @@ def test_counts_are_separated_by_commas_or_are_ranges(text, counts):
 
 @pytest.mark.parametrize("text", ["", "1,", "4-1", "1-", "1-1000000", "many", "1..4"])
 def test_what_are_no_counts_is_refused_with_examples(text):
-    with pytest.raises(ValueError, match=r"such as 1,4,8 or 1-4, got '"):
+    with pytest.raises(ValueError, match=r"such as 1,4,8 or 1-4, got ['\"]"):
         parse_counts(text)
 
 
@@ -126,3 +126,27 @@ def test_what_is_no_instant_is_refused_with_an_example():
 )
 def test_only_numeric_options_are_read_as_numbers(name, kind, value, option):
     assert as_option(name, kind, value) == option
+
+
+@pytest.mark.parametrize("text", ["99999999999999999999", "-1e30", "9" * 5000])
+def test_a_count_beyond_64_bits_is_refused_with_the_limit(text):
+    with pytest.raises(ValueError, match="expected a whole number"):
+        parse_count(text)
+
+
+@pytest.mark.parametrize("text", ["inf", "nan", "1e300", "367d", "9" * 400 + "h"])
+def test_a_duration_beyond_a_year_is_refused_with_the_limit(text):
+    with pytest.raises(ValueError, match="such as 30s, 5m or 1h30m, at most 366d") as error:
+        parse_duration_s(text)
+    assert len(str(error.value)) < 120
+
+
+@pytest.mark.parametrize("text", ["1-1000000000", "1-600,1-600", "1," * 2000 + "1"])
+def test_a_list_of_counts_is_bounded(text):
+    with pytest.raises(ValueError, match="expected at most 1,000 whole numbers"):
+        parse_counts(text)
+
+
+def test_an_instant_whose_offset_leaves_the_calendar_is_refused():
+    with pytest.raises(ValueError, match="expected an instant"):
+        parse_instant("0001-01-01T00:00:00+14:00")

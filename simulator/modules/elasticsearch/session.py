@@ -69,7 +69,8 @@ def reason(error: Any) -> str:
     while isinstance(cause := below.get("caused_by"), dict):
         below = cause
     deepest = below.get("reason")
-    text = f"{error.get('type')}: {error.get('reason')}"
+    known = [str(error[key]) for key in ("type", "reason") if error.get(key)]
+    text = ": ".join(known) or "the server names no cause"
     return f"{text}: {deepest}" if deepest and deepest != error.get("reason") else text
 
 

@@ -19,7 +19,7 @@ from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.query import Documents, Format
-from simulator.modules.shared.conninfo import redacted, redacted_words
+from simulator.modules.shared.conninfo import redacted
 
 if TYPE_CHECKING:
     from simulator.modules.mongodb.session import MongodbSession
@@ -106,11 +106,10 @@ class MongodbOptions(Options):
         address, _ = redacted(self.connection_string.get_secret_value())
         return {**super().public(), "connection_string": address}
 
-    def redact(self, text: str) -> str:
-        """Return a text without the credentials, also without pieces of a password."""
-        secrets = self.secrets()
-        _, passwords = redacted(secrets["connection_string"])
-        return redacted_words(super().redact(text), [*passwords, secrets.get("password", "")])
+    def hidden(self) -> set[str]:
+        """Return the credentials, also the passwords in connection_string."""
+        _, passwords = redacted(self.connection_string.get_secret_value())
+        return super().hidden() | passwords
 
 
 class Mongodb(Database["MongodbSession"]):

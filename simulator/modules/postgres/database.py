@@ -12,12 +12,11 @@ from typing import Any, ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server, with_remedy
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql
-from simulator.modules.shared.conninfo import redacted, redacted_words
+from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.sql import TRANSACTION, VALUES
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
@@ -50,6 +49,11 @@ class WireOptions(Options):
         """Return the options that may be shown: host, database and user, but no password."""
         reach, _ = redacted(self.connection_string.get_secret_value())
         return {**super().public(), "connection_string": reach}
+
+    def hidden(self) -> set[str]:
+        """Return the credentials, also the passwords in connection_string."""
+        _, passwords = redacted(self.connection_string.get_secret_value())
+        return super().hidden() | passwords
 
 
 class PostgresWire(sql.SqlDatabase[PostgresSession]):
@@ -86,10 +90,7 @@ class PostgresWire(sql.SqlDatabase[PostgresSession]):
                 raise
         except psycopg2.Error as error:
             # Not `from error`: libpq quotes what it cannot parse, and that may be a password.
-            secrets = self.options.secrets()
-            _, passwords = redacted(secrets["connection_string"])
-            shown = redacted_words(self.explain(error), [*passwords, secrets.get("password", "")])
-            raise SetupError(f"{self.name}: {shown}") from None
+            raise self.setup_error(error) from None
         return self.open(connection)
 
     def open(self, connection: Any) -> PostgresSession:

@@ -2,47 +2,90 @@
 
 https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
 https://www.mongodb.com/docs/manual/reference/connection-string/
+
+They hide too much rather than too little: a string may be one that no driver can parse.
 """
 
 import re
-from collections.abc import Iterable
 from urllib.parse import unquote
 
-# sslpassword, tlsCertificateKeyFilePassword; authMechanismProperties may hold a session token.
-_QUERY_PASSWORD = re.compile(r"([?&][^=&]*(?:password|properties)=)([^&]*)", re.IGNORECASE)
-_USER_PASSWORD = re.compile(r"(://[^:@/?]*:)(.*)(?=@)", re.DOTALL)
-_WORD_PASSWORD = re.compile(
-    r"((?:ssl)?password\s*=\s*)('(?:\\.|[^'\\])*'?|.*?(?=\s+\w+\s*=|\s*$))",
-    re.IGNORECASE | re.DOTALL,
-)
+from simulator.redaction import HIDDEN, parts_of
 
-_URL = re.compile(r"\s*[a-z][\w+.-]*://", re.IGNORECASE)
+_SECRET_KEY = re.compile(r"(?i)pass|pwd|secret|token|credential|properties")
+"""password, passwd, PWD, sslpassword; authMechanismProperties may hold a session token."""
+_URL = re.compile(r"(\s*(?:[a-z][\w+.-]{0,40}:){1,3}//)(.*)", re.IGNORECASE | re.DOTALL)
+_AUTHORITY = re.compile(r"[^/?#]*")
+_PORT = re.compile(r"[0-9]{0,5}")
+_GAP = re.compile(r"[\s;]+")
+_KEY = re.compile(r"(\w+)\s*[=:]\s*")
+_VALUE = re.compile(r"'(?:\\.|[^'\\])*'?|(?:\\.|[^\s;\\])*\\?", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_NEXT_KEY = re.compile(r"(?<![\s;])[\s;]+\w+\s*=")
 
 
-def redacted(connection_string: str) -> tuple[str, list[str]]:
-    """Return a connection string with its passwords hidden, and the passwords.
-
-    Hides too much rather than too little: the string may be one that no driver can parse.
-    """
+def redacted(connection_string: str) -> tuple[str, set[str]]:
+    """Return a connection string as it may be shown, and its passwords as drivers repeat them."""
     hidden: list[str] = []
-
-    def hide(match: re.Match[str]) -> str:
-        hidden.append(match[2])
-        return f"{match[1]}***"
-
-    is_url = _URL.match(connection_string)
-    for pattern in (_QUERY_PASSWORD, _USER_PASSWORD) if is_url else (_WORD_PASSWORD,):
-        connection_string = pattern.sub(hide, connection_string)
-    return connection_string, hidden
+    url = _URL.fullmatch(connection_string)
+    shown = url[1] + _url(url[2], hidden) if url else _words(connection_string, hidden)
+    bare = [_ESCAPED.sub(r"\1", password.strip("'")) for password in hidden]
+    whole = {form for password in (*hidden, *bare) for form in (password, unquote(password))}
+    return shown, whole.union(*map(parts_of, whole))
 
 
-def redacted_words(words: str, secrets: Iterable[str]) -> str:
-    """Return a message without the secrets and without parts of them.
+def _url(rest: str, hidden: list[str]) -> str:
+    """Return what follows the `//` of a URL without passwords; add these to `hidden`."""
+    rest, question, query = rest.partition("?")
+    pairs = [pair.partition("=") for pair in query.split("&")]
+    query = "&".join(
+        f"{key}{equals}{_hide(value, hidden) if _SECRET_KEY.search(key) else value}"
+        for key, equals, value in pairs
+    )
+    rest = f"{rest}{question}{query}"
+    login, at, address = rest.rpartition("@")
+    user, colon, password = login.partition(":")
+    if colon:
+        return f"{user}:{_hide(password, hidden)}@{address}"
+    return rest if at else _address(rest, hidden)
 
-    A password that is not escaped correctly reaches libpq, and its messages, in parts.
-    """
-    whole = [form for secret in secrets for form in (secret, unquote(secret))]
-    parts = {part for text in whole for part in (text, *re.split(r"[\s@/:'\\]+", text)) if part}
-    for part in sorted(parts, key=len, reverse=True):
-        words = re.sub(rf"(?<!\w){re.escape(part)}(?!\w)", "***", words)
-    return words
+
+def _address(rest: str, hidden: list[str]) -> str:
+    """Hide what follows a host and a colon and is no port: `user:secret` without a host."""
+    authority = _AUTHORITY.match(rest)
+    start = 0
+    for host in authority[0].split(",") if authority else ():
+        _, colon, port = host.rpartition("]")[2].partition(":")
+        if colon and not _PORT.fullmatch(port):
+            at = start + len(host) - len(port)
+            return rest[:at] + _hide(rest[at:], hidden)
+        start += len(host) + 1
+    return rest
+
+
+def _words(text: str, hidden: list[str]) -> str:
+    """Return key=value words without passwords, and without words that have no key."""
+    shown, at = "", 0
+    while at < len(text):
+        gap, key = _GAP.match(text, at), _KEY.match(text, at)
+        is_secret = key is not None and _SECRET_KEY.search(key[1]) is not None
+        if key and not is_secret and "=" not in key[0]:
+            key = None
+        start = gap.end() if gap else key.end() if key else at
+        shown += text[at:start]
+        value = None if gap else _VALUE.match(text, start)
+        at = value.end() if value else start
+        if is_secret:
+            if not text.startswith("'", start):  # it may contain blanks that are not quoted
+                following = _NEXT_KEY.search(text, start)
+                at = following.start() if following else len(text)
+            shown += _hide(text[start:at], hidden)
+        else:
+            shown += text[start:at] if key else _hide(text[start:at], hidden)
+    return shown
+
+
+def _hide(password: str, hidden: list[str]) -> str:
+    if not password.strip("' \t\n;"):
+        return password
+    hidden.append(password)
+    return HIDDEN

@@ -262,3 +262,26 @@ def test_last_reports_are_not_waited_for_longer_than_the_grace():
         return clock.now
 
     assert within_a_moment(scenario()) < 1000 + 3.0 + 2
+
+
+def test_silence_and_instants_are_read_from_different_clocks():
+    async def scenario():
+        instants, own = Clock(), Clock(5.0)
+        run = Coordinator(1, instants, own)
+        run.uids[0] = "uid"
+        run.beat(Heartbeat(index=0, phase="insert", rows=1))
+        await run.arrive(Arrival(index=0, barrier="insert"))
+        watching = asyncio.create_task(run.watch(120.0, SILENCE_S))
+        instants.now += 10_000  # the machine was suspended, or its clock was set
+        await turns()
+        over = run.stopped.is_set()
+        own.now += SILENCE_S + 1
+        await watching
+        return over, run.released_s, run.heard_s, run.cause
+
+    assert within_a_moment(scenario()) == (
+        False,
+        {"insert": 1000.0},
+        {0: 5.0},
+        f"worker 0 has been silent for {SILENCE_S:.0f} s",
+    )

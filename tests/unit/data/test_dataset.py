@@ -207,7 +207,7 @@ def test_a_whole_lane_is_a_range():
 def test_the_next_sequence_number_is_after_all_rows_of_the_lane():
     held = dataset().with_ranges([lane_range(0, 0, 10), lane_range(0, 50, 10), lane_range(2, 0, 1)])
 
-    assert [held.next_sequence(lane) for lane in range(4)] == [60, 0, 1, 0]
+    assert held.next_sequences() == {0: 60, 2: 1}
     assert held.rows == 21
 
 

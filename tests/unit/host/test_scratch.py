@@ -10,8 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from cli.host.scratch import abandoned_folders, remove_folder, scratch_folder
+from cli.host.scratch import left_folders, remove_folder, scratch_folder
 from tests import ROOT
+
+
+def abandoned_folders():
+    return list(left_folders().abandoned)
+
 
 NOBODY = 65534
 KILLED = """
@@ -88,11 +93,62 @@ def test_the_folder_of_an_earlier_process_with_this_number_is_found(folders):
     assert abandoned_folders() == [folder]
 
 
-@pytest.mark.parametrize("name", ["iot-bench-values-x", "other-x"])
-def test_a_folder_without_an_owner_is_left_alone(folders, name):
+@pytest.mark.parametrize(("name", "is_listed"), [("iot-bench-values-x", True), ("other-x", False)])
+def test_a_folder_without_an_owner_is_listed_and_not_removed(folders, name, is_listed):
     (folders / name).mkdir()
 
-    assert abandoned_folders() == []
+    assert left_folders().abandoned == ()
+    assert left_folders().unknown == ((folders / name,) if is_listed else ())
+
+
+def with_owner(folders, name, put):
+    folder = folders / f"iot-bench-{name}"
+    folder.mkdir()
+    put(folder / ".owner")
+    return folder
+
+
+BAD_OWNERS = {
+    "fifo": os.mkfifo,
+    "folder": Path.mkdir,
+    "link": lambda path: path.symlink_to("/proc/1/stat"),
+    "link to nothing": lambda path: path.symlink_to("nowhere"),
+    "other bytes": lambda path: path.write_bytes(b"\xff\xfe.1"),
+    "long number": lambda path: path.write_text("9" * 5000 + ".1"),
+    "large number": lambda path: path.write_text("9" * 40 + ".1"),
+    "other digits": lambda path: path.write_text("\u0661\u0662.1"),
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "large": lambda path: path.write_bytes(b"1" * (1 << 20)),
+}
+
+
+@pytest.mark.timeout(10)
+def test_no_owner_blocks_or_stops_the_search(folders):
+    bad = {with_owner(folders, name, put) for name, put in BAD_OWNERS.items()}
+    (folders / "iot-bench-zz-link").symlink_to("/")
+    (folders / "iot-bench-zz-fifo").mkdir()
+    dead = left_by_a_killed_process()
+
+    found = left_folders()
+
+    assert found.abandoned == (dead,)
+    assert set(found.unknown) == {*bad, folders / "iot-bench-zz-fifo"}
+
+
+@pytest.mark.usefixtures("folders")
+def test_an_owner_is_never_half_written(monkeypatch):
+    seen = []
+    write = Path.write_text
+
+    def watched(path, text):
+        seen.append(left_folders().unknown)
+        return write(path, text)
+
+    monkeypatch.setattr(Path, "write_text", watched)
+    with scratch_folder("values") as folder:
+        assert seen == [(folder,)]
+        assert left_folders().unknown == ()
+        assert [path.name for path in folder.iterdir()] == [".owner"]
 
 
 def test_a_file_with_such_a_name_is_left_alone(folders):

@@ -1,0 +1,43 @@
+"""Files that the user names, read within bounds: a wrong one is a ConfigError with its name."""
+
+import os
+import stat
+from pathlib import Path
+
+from simulator.errors import ConfigError
+
+
+def read_bytes(path: Path, most_bytes: int, *, remedy: str = "") -> bytes:
+    """Return the content of a regular file; ConfigError if it is none, or too large."""
+    try:
+        # Without O_NONBLOCK, opening a FIFO would wait for somebody to write to it.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            mode = os.fstat(handle).st_mode
+            if not stat.S_ISREG(mode):
+                kind = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
+                raise _error(path, f"is {kind}, expected a regular file", remedy)
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                content = file.read(most_bytes + 1)
+        finally:
+            os.close(handle)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _error(path, f"cannot be read: {reason}", remedy) from error
+    if len(content) > most_bytes:
+        raise _error(path, f"is larger than {most_bytes / 2**20:,.0f} MiB", remedy)
+    return content
+
+
+def read_text(path: Path, most_bytes: int, *, remedy: str = "") -> str:
+    """Return the content of a text file in UTF-8, without a byte order mark."""
+    content = read_bytes(path, most_bytes, remedy=remedy)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _error(path, f"line {line}: is not valid UTF-8", "convert it to UTF-8") from error
+
+
+def _error(path: Path, problem: str, remedy: str) -> ConfigError:
+    return ConfigError(f"{path}: {problem}" + (f"; {remedy}" if remedy else ""))

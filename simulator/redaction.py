@@ -1,0 +1,169 @@
+"""Credentials out of texts: every form in which a driver or a server may repeat one.
+
+A form is the credential as it is or escaped (percent, JSON, Python, SQL, HTML, in any mixture), in
+base64 (alone or within `user:secret`), or in hex. Case is ignored. Matching takes linear time.
+"""
+
+import base64
+import re
+from collections.abc import Iterable
+from html.entities import codepoint2name
+from itertools import groupby
+
+HIDDEN = "***"
+WORD_CHARACTERS = 4
+"""A shorter credential is redacted only where it stands as a word: "a" would garble all texts."""
+
+_BACKSLASH = r"(?:\\|%(?:25){0,3}5c|&#0{0,4}92;|&#x0{0,4}5c;|&bsol;)"
+_PLAIN, _GAP, _OTHER = "plain", "gap", "other"
+_LAST_ASCII, _LAST_LATIN_1, _LAST_BMP = 0x7F, 0xFF, 0xFFFF
+_PREFIX = _BACKSLASH + "{0,8}"
+_BLANK_LETTERS = "nrtvf"  # \n, \r, \t, \v, \f
+_HTML_MORE = {"'": "apos"}
+_CONTROL_LETTERS = {"\0": "0", "\a": "a", "\b": "b", "\x1b": "e"}
+_BASE64_ESCAPED = {"+": r"(?:\+|-|%(?:25){0,3}2b)", "/": r"(?:\\{0,8}/|_|%(?:25){0,3}2f)"}
+_SEPARATORS = re.compile(r"[\s@/:;,?#&='\"\\]+")
+
+
+class Redactor:
+    """Replaces credentials in texts; compiled once for a set of them."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        """Take the credentials; blanks around one do not count, and empty ones are ignored."""
+        found = sorted({text for secret in secrets if (text := secret.strip())}, key=len)
+        forms = [form for secret in reversed(found) for form in _forms(secret)]
+        self._pattern = re.compile("|".join(forms), re.IGNORECASE) if forms else None
+
+    def __call__(self, text: str) -> str:
+        """Return the text with every form of each credential replaced."""
+        return self._pattern.sub(HIDDEN, text) if self._pattern else text
+
+
+def parts_of(password: str) -> set[str]:
+    """Return the parts in which a driver repeats a password that it cannot parse."""
+    return set(filter(None, _SEPARATORS.split(password)))
+
+
+def _forms(secret: str) -> list[str]:
+    """Return a pattern for each form of a credential."""
+    if len(secret) < WORD_CHARACTERS:
+        return [rf"(?<!\w){_escaped(secret)}(?!\w)"]
+    contents = {_utf8(secret)}
+    if not secret.isascii():
+        contents.add(secret.encode("latin-1", "replace"))
+    encoded = [_in_base64(content, offset) for content in contents for offset in range(3)]
+    return [_escaped(secret), *(content.hex() for content in contents), *encoded]
+
+
+def _in_base64(content: bytes, offset: int) -> str:
+    """Return the pattern of bytes in base64 that follow `offset` bytes of a group of three."""
+    encoded = base64.b64encode(bytes(offset) + content).decode()
+    # A character at the edges that also holds bits of a neighbour is not known.
+    known = encoded[-(-8 * offset // 6) : 8 * (offset + len(content)) // 6]
+    core = "".join(_BASE64_ESCAPED.get(letter, letter) for letter in known)
+    return rf"{core}[\w+/-]?(?:=|%3d){{0,2}}"
+
+
+def _escaped(secret: str) -> str:
+    """Return the pattern of a text of which any character may be escaped in any way."""
+    runs = [(kind, "".join(letters)) for kind, letters in groupby(secret, _kind)]
+    pattern = prefix = ""
+    for kind, run in runs:
+        pattern += _run(kind, run, prefix or ("" if pattern else _PREFIX))
+        # A backslash belongs either to a gap or to what follows it: one way to match a text.
+        prefix = "" if kind == _GAP and "\\" in run else _PREFIX
+    return pattern
+
+
+def _kind(letter: str) -> str:
+    """Return what is escaped together: letters, gaps, or one character repeated."""
+    if letter.isspace() or letter == "\\":
+        return _GAP
+    if letter.isascii():
+        return _PLAIN if letter.isalnum() else letter
+    return _OTHER
+
+
+def _run(kind: str, run: str, prefix: str) -> str:
+    """Return the pattern of characters of one kind, with the backslashes before them."""
+    if kind == _PLAIN:
+        return run
+    if kind == _GAP:
+        return _gap(run)
+    if kind == _OTHER:
+        letters = _PREFIX.join(_any(_ways(letter)) for letter in run)
+        lost = rf"[?\N{{REPLACEMENT CHARACTER}}]{{{len(run)},{4 * len(run)}}}"
+        return f"{prefix}(?:{letters}|{lost})"
+    way, more = _any(_ways(kind)), 2 * len(run) - 1  # SQL doubles quotes
+    return f"{prefix}{way}(?:{_PREFIX}{way}){{{len(run) - 1},{more}}}"
+
+
+def _gap(run: str) -> str:
+    """Return the pattern of backslashes and blanks; a message may collapse or change blanks."""
+    slashes = run.count("\\")
+    if slashes == len(run):
+        return f"{_BACKSLASH}{{{slashes},{_most(run)}}}"
+    blanks = sorted(set(run) - {"\\"})
+    alone = "|".join(way for letter in blanks for way in _standing(letter))
+    escaped = "|".join(way for letter in blanks for way in _after_backslash(letter))
+    if slashes:  # one of them alone, or with a letter
+        escape = rf"{_BACKSLASH}(?:[{_BLANK_LETTERS}]|{escaped})?"
+    else:
+        escape = rf"{_BACKSLASH}{{1,8}}(?:[\s{_BLANK_LETTERS}]|{escaped})"
+    return rf"(?:[\s+]|{alone}|{escape}){{1,{_most(run)}}}"
+
+
+def _most(run: str) -> int:
+    """Return how long a gap may become where it is escaped: bounded, so that matching is fast."""
+    return min(16 * len(run), 16 + 2 * len(run))
+
+
+def _any(ways: Iterable[str]) -> str:
+    return f"(?:{'|'.join(ways)})"
+
+
+def _ways(letter: str) -> list[str]:
+    """Return the patterns of all ways to write a character, without a backslash before it."""
+    return [re.escape(letter), *_standing(letter), *_after_backslash(letter)]
+
+
+def _standing(letter: str) -> list[str]:
+    """Return the ways to write a character without a backslash: percent, HTML, wrong decoding."""
+    code, octets = ord(letter), _utf8(letter)
+    ways = [_percent(octets), f"&#0{{0,4}}{code};", f"&#x0{{0,4}}{code:x};"]
+    ways += [f"&{name};" for name in (codepoint2name.get(code), _HTML_MORE.get(letter)) if name]
+    if code > _LAST_ASCII:
+        wrong = {octets.decode("latin-1"), octets.decode("cp1252", "replace")}
+        ways += map(re.escape, sorted(wrong))
+    if _LAST_ASCII < code <= _LAST_LATIN_1:
+        ways.append(_percent(bytes([code])))
+    return ways
+
+
+def _after_backslash(letter: str) -> list[str]:
+    """Return what stands behind a backslash to write a character."""
+    code, octets = ord(letter), _utf8(letter)
+    ways = [
+        _escapes(f"x{octet:02x}" for octet in octets),
+        _escapes(f"{octet:03o}" for octet in octets),
+        f"x{code:02x}",
+        f"u{code:04x}",
+        f"U{code:08x}",
+        rf"u\{{0{{0,4}}{code:x}\}}",
+    ]
+    if code > _LAST_BMP:
+        units = letter.encode("utf-16-be").hex()
+        ways.append(_escapes(f"u{unit}" for unit in (units[:4], units[4:])))
+    return [*ways, *filter(None, [_CONTROL_LETTERS.get(letter)])]
+
+
+def _percent(octets: bytes) -> str:
+    return "".join(rf"%(?:25){{0,3}}{octet:02x}" for octet in octets)
+
+
+def _escapes(words: Iterable[str]) -> str:
+    return f"{_BACKSLASH}{{1,8}}".join(words)
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

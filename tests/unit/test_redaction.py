@@ -1,0 +1,183 @@
+"""A credential is redacted in every form in which a driver or a server may repeat it."""
+
+import base64
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from simulator.modules.mongodb.database import MongodbOptions
+from simulator.modules.mysql.database import MySqlOptions
+from simulator.modules.postgres.database import WireOptions
+from simulator.modules.shared.conninfo import redacted
+from simulator.redaction import WORD_CHARACTERS, Redactor
+from tests.secret_forms import FORMS
+
+CHARACTERS = st.one_of(
+    st.sampled_from("abcXYZ019 \t\n'\"\\/@:%&+=<>#?;,.-_~!$()*[]{}|^`\x00\x07\x1b\x7féüß€中😀"),
+    st.characters(codec="utf-8", max_codepoint=0x1FFFF),
+)
+SECRETS = st.text(CHARACTERS, min_size=WORD_CHARACTERS, max_size=24).map(str.strip)
+AROUND = st.text(st.sampled_from("ab:='\" \\%\n*."), max_size=6)
+
+
+def is_testable(secret: str) -> bool:
+    return len(secret) >= WORD_CHARACTERS and "***" not in secret and any(map(str.isalnum, secret))
+
+
+@settings(max_examples=60, deadline=None)
+@given(secret=SECRETS, before=AROUND, after=AROUND)
+@example(secret="p@ss%5Cword", before="", after="")
+@example(secret="it''s \\\\ here", before="'", after="'")
+@example(secret="é€😀x", before=":", after="")
+def test_no_form_of_a_secret_survives(secret, before, after):
+    assume(is_testable(secret))
+    redact = Redactor([secret])
+    for form, write in FORMS.items():
+        with suppress(UnicodeEncodeError):  # not in Latin-1
+            written = write(secret)
+            shown = redact(before + written + after)
+
+            assert written not in shown, form
+            assert "***" in shown, form
+
+
+@given(user=st.text(st.sampled_from("abcdefg_1"), max_size=7), secret=SECRETS)
+def test_a_basic_login_in_base64_does_not_survive(user, secret):
+    assume(is_testable(secret))
+    login = base64.b64encode(f"{user}:{secret}".encode()).decode()
+
+    shown = Redactor([secret])(f"Authorization: Basic {login}")
+
+    assert shown.endswith("***")
+    assert len(shown) <= len("Authorization: Basic ***") + 4 * (len(user) + 3) // 3
+
+
+@given(text=st.text(max_size=200), secret=SECRETS)
+def test_any_text_can_be_redacted(text, secret):
+    shown = Redactor([secret])(text)
+
+    assert secret not in shown or not is_testable(secret)
+
+
+def test_a_text_without_the_secret_stays_as_it_is():
+    text = "connection to server at 127.0.0.1, port 5432 failed: 100% of\\n them"
+
+    assert Redactor(["hunter2", "x"])(text) == text
+
+
+def test_a_short_secret_is_redacted_where_it_stands_as_a_word():
+    redact = Redactor(["no"])
+
+    assert redact("password no, 'no', no!") == "password ***, '***', ***!"
+    assert redact("nobody knows") == "nobody knows"
+
+
+def test_nothing_is_redacted_for_an_empty_secret():
+    assert Redactor(["", " \n"])("a b") == "a b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\\" * 50_000, "%25" * 20_000, "?" * 50_000, "'" * 50_000, "\\n" * 25_000, "&#39;" * 10_000],
+    ids=["backslashes", "percents", "question marks", "quotes", "line ends", "entities"],
+)  # fmt: skip
+@pytest.mark.parametrize("secret", ["\\ " * 4 + "x", "éü" * 8, "'" * 10, "%" * 10, "a'b\\c d"])
+def test_no_text_takes_long(secret, text):
+    redact = Redactor([secret])
+    begun = time.process_time()
+
+    redact(text)
+
+    assert time.process_time() - begun < 2
+
+
+# --- passwords in connection strings ---
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("host=db dbname=b user=u", "host=db dbname=b user=u"),
+        ("host=db password=SECRET user=u", "host=db password=*** user=u"),
+        ("host=db password='SECRET' user=u", "host=db password=*** user=u"),
+        ("host=db password = SECRET user = u", "host=db password = *** user = u"),
+        ("host=db password=my SECRET user=u", "host=db password=*** user=u"),
+        ("host=db passwd=SECRET", "host=db passwd=***"),
+        ("PWD=SECRET;host=db", "PWD=***;host=db"),
+        ("Host=db;Password=SECRET;Database=b", "Host=db;Password=***;Database=b"),
+        ("host=db sslpassword=SECRET", "host=db sslpassword=***"),
+        ("host=db SECRET user=u", "host=db *** user=u"),
+        ("SECRET", "***"),
+        ("u:SECRET@db", "***"),
+        ("password:SECRET host=db", "password:*** host=db"),
+        ("postgresql://u@db:5432/b", "postgresql://u@db:5432/b"),
+        ("postgresql://h1:1,h2:2/b", "postgresql://h1:1,h2:2/b"),
+        ("postgresql://[::1]:5432/b", "postgresql://[::1]:5432/b"),
+        ("postgresql://u:SECRET@db/b", "postgresql://u:***@db/b"),
+        ("postgresql://u:SECRET@h1:1,h2:2/b", "postgresql://u:***@h1:1,h2:2/b"),
+        ("postgresql://u:SEC@RET@db/b", "postgresql://u:***@db/b"),
+        ("postgresql://u:SEC/RET@db/b", "postgresql://u:***@db/b"),
+        ("postgresql://u:SECRET", "postgresql://u:***"),
+        ("postgresql://u:SECRET/b", "postgresql://u:***"),
+        ("postgresql://h1:1,u:SECRET", "postgresql://h1:1,u:***"),
+        ("postgresql://[::1]:SECRET", "postgresql://[::1]:***"),
+        ("postgresql://db/b?password=SECRET&x=1", "postgresql://db/b?password=***&x=1"),
+        ("jdbc:postgresql://db/b?PWD=SECRET", "jdbc:postgresql://db/b?PWD=***"),
+        ("mongodb+srv://u:SECRET@db/?w=1", "mongodb+srv://u:***@db/?w=1"),
+        (
+            "mongodb://db/?authMechanismProperties=AWS_SESSION_TOKEN:SECRET",
+            "mongodb://db/?authMechanismProperties=***",
+        ),
+    ],
+)
+def test_a_connection_string_is_shown_without_its_passwords(given, shown):
+    found, passwords = redacted(given)
+
+    assert found == shown
+    assert any("SECRET" in each or "SEC" in each for each in passwords) == ("SEC" in given)
+
+
+@given(text=st.text(st.sampled_from("ab:/@=;,?&#'\\ p12[]%"), max_size=60))
+def test_any_connection_string_can_be_shown(text):
+    redacted(text)
+    redacted(f"x://{text}")
+    redacted(f"password={text}")
+
+
+@pytest.mark.parametrize("model", [WireOptions, MongodbOptions])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "scheme://u:{}@host/db",
+        "scheme://u:{}@h1:1,h2:2/db",
+        "host=h passwd={} user=u",
+        "PWD={};host=h",
+        "scheme://u:{}",
+    ],
+)
+@pytest.mark.parametrize("secret", ["Xq7vNw3kZp", "p%40ss/W0rd", "s3cr:t"])
+def test_a_password_in_a_connection_string_is_redacted_on_its_own(model, where, secret):
+    options = model(connection_string=where.format(secret))
+
+    assert secret not in options.redact(f"no host {secret!r}, {base64.b64encode(secret.encode())}")
+    assert secret not in str(options.public())
+    assert secret not in repr(options)
+
+
+def test_an_escaped_password_is_redacted_as_the_server_sees_it():
+    options = WireOptions(connection_string="postgresql://u:sec%40ret%2Fword@h/db")
+
+    shown = options.redact("user u, password sec@ret/word; host 'ret/word@h'")
+
+    assert shown == "user u, password ***; host '***@h'" or "ret" not in shown
+
+
+def test_options_with_equal_values_are_equal_whether_they_have_redacted_or_not():
+    given = {"host": "h", "user": "u", "database": "d", "password": "x"}
+    used, unused = MySqlOptions(**given), MySqlOptions(**given)
+
+    assert used.redact("a b") == "a b"
+    assert used == unused
