@@ -98,6 +98,15 @@ config_option = option(
     " comes with the program]",
 )
 
+dataset_option = functools.partial(
+    option,
+    "--dataset",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Result file of the insert.  [default: the target's last insert in --output, or in the"
+    " database]",
+)
+
 
 class _Parsed(click.ParamType[_Value], Generic[_Value]):
     """A value that one function parses; the text of its ValueError is what was expected."""

@@ -7,7 +7,7 @@ import click
 
 from cli import plan
 from cli.commands.common import Choice, common_options, conclude, start
-from cli.commands.options import COUNT, COUNTS, NAMES, Command, option
+from cli.commands.options import COUNT, COUNTS, NAMES, Command, dataset_option, option
 from cli.commands.stored import inserted
 from cli.files.prepare import reopened
 from simulator.errors import ConfigError
@@ -42,13 +42,7 @@ _load = functools.partial(option, group="Queries")
     help="How often each worker runs each query.",
 )
 @_load("--queries", type=NAMES, default=None, help="Queries to run.  [default: all]")
-@_load(
-    "--dataset",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="Result file of the insert.  [default: the target's last insert in --output, or in the"
-    " database]",
-)
+@dataset_option(group="Queries")
 @_load(
     "--seed",
     type=COUNT,

@@ -6,7 +6,7 @@ import click
 
 from cli import plan
 from cli.commands.common import Choice, common_options, conclude, start
-from cli.commands.options import Command, option
+from cli.commands.options import Command, dataset_option, option
 from cli.commands.stored import inserted
 from cli.files.prepare import reopened
 from simulator.errors import ConfigError
@@ -22,13 +22,7 @@ Examples:
 
 @click.command(cls=Command, epilog=_EXAMPLES)
 @common_options
-@option(
-    "--dataset",
-    type=click.Path(path_type=Path),
-    default=None,
-    help="Result file of the insert.  [default: the target's last insert in --output, or in the"
-    " database]",
-)
+@dataset_option()
 @option(
     "--verify",
     type=click.Choice([VerifyMode.COUNTS.value, VerifyMode.FULL.value]),

@@ -50,10 +50,10 @@ class WorkerProgress:
     def arrive(self, barrier: str, opened: int) -> None:
         """Take its arrival at a barrier."""
         barriers = self._script.barriers
-        place = barriers.index(barrier) if barrier in barriers else len(barriers)
-        if place < self._arrived:
+        if barrier in barriers[: self._arrived]:
             return
-        if self.report or place != self._arrived or self._arrived > opened:
+        its_turn = barrier in barriers[self._arrived : opened + 1]
+        if self.report or not its_turn:
             raise self._reject(f"came to barrier {barrier!r}", opened)
         self._arrived += 1
 

@@ -176,6 +176,13 @@ def test_a_barrier_that_the_run_does_not_have_is_rejected(insert):
     assert insert.run.released_s == {}
 
 
+def test_there_is_no_barrier_after_the_last(inserting):
+    with pytest.raises(Rejected, match="came to barrier 'lunch'; expected its report"):
+        arrive(inserting, "lunch")
+
+    assert tuple(inserting.run.released_s) == ("insert",)
+
+
 def test_barriers_come_in_the_order_of_the_queries():
     gate = gate_of(query_spec(1))
     register(gate)
