@@ -1,10 +1,14 @@
-"""The machine that a process runs on: clock, memory, CPU limit."""
+"""The machine that a process runs on: clock, memory, CPU limit, parent."""
 
+import ctypes
 import resource
+import signal
+import sys
 import uuid
 from contextlib import suppress
 from pathlib import Path
 
+_PR_SET_PDEATHSIG = 1
 _CPU_STATS = (
     # (file, word, seconds of one unit); cgroup v2, then v1
     (Path("/sys/fs/cgroup/cpu.stat"), "throttled_usec", 1e-6),
@@ -23,6 +27,16 @@ def allow_many_files() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def continue_without_parent() -> None:
+    """Have the kernel continue this process, if it is stopped, when its parent ends.
+
+    It then sees that its parent is gone, and ends. Only on Linux:
+    https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
 def memory_peak_bytes() -> int:

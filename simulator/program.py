@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from simulator.clock import OwnClock
 from simulator.errors import BenchError
-from simulator.host import allow_many_files
+from simulator.host import allow_many_files, continue_without_parent
 from simulator.modules import open_database
 from simulator.modules.base import Database
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
@@ -120,6 +120,7 @@ def play() -> int:
     try:
         parent = None if arguments.spec else ParentPipe()
         if parent:
+            continue_without_parent()
             given = parent.read_input()
         else:
             given = input_from_files(arguments.spec, arguments.secrets)

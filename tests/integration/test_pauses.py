@@ -3,6 +3,7 @@
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -149,6 +150,20 @@ def test_workers_end_without_collector_and_command_line(
     assert done.code == 1
     assert "the collector has been silent" in result["cause"]
     assert result["runs"][0]["metrics"]["rows"] > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels have no PR_SET_PDEATHSIG")
+def test_stopped_processes_end_with_a_command_line_that_is_killed(
+    cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], eventually: Wait
+) -> None:
+    running = inserting(*LONG)
+    for role in ("collector", "--index=1"):
+        (victim,) = cli.processes(role)
+        victim.send_signal(signal.SIGSTOP)
+    running.kill()
+    running.communicate()
+
+    eventually(lambda: not cli.processes())
 
 
 def test_the_timeout_is_kept_without_the_collector(cli: CommandLine, eventually: Wait) -> None:
