@@ -9,7 +9,7 @@ from typing import Any
 from cli.results import Result, RunRecord
 from simulator.errors import counted
 from simulator.protocol.spec import Kind
-from simulator.protocol.verdict import Status
+from simulator.protocol.verdict import Status, Verdict
 
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 
@@ -22,7 +22,8 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
         yield f"{result.status}: {result.cause}"
     if result.status != "done":
         yield from _done_before(result)
-    yield from (f"mismatch: {text}" for text in mismatches_of(result))
+    for run, verdict in _not_right(result):
+        yield f"{verdict.status}: {_place(run)}{verdict.reason}"
     yield from (f"warning: {text}" for text in result.warnings)
     yield f"configuration: {_configuration(result)}"
     if result.target_options:
@@ -48,11 +49,12 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
 
 def mismatches_of(result: Result) -> list[str]:
     """Return what is wrong, incomplete or unknown, run by run."""
-    return [
-        f"{_place(run)}{run.outcome.verdict.reason}"
-        for run in result.runs
-        if run.outcome.verdict and run.outcome.verdict.status in _NOT_RIGHT
-    ]
+    return [f"{_place(run)}{verdict.reason}" for run, verdict in _not_right(result)]
+
+
+def _not_right(result: Result) -> list[tuple[RunRecord, Verdict]]:
+    runs = ((run, run.outcome.verdict) for run in result.runs)
+    return [(run, verdict) for run, verdict in runs if verdict and verdict.status in _NOT_RIGHT]
 
 
 def _place(run: RunRecord) -> str:

@@ -34,7 +34,7 @@ def _pause_warnings(result: Result) -> Iterator[str]:
     for workers, (pause_s, who) in longest.items():
         if pause_s:
             yield (
-                f"at {counted(workers, 'worker')}: {who} stood still for {pause_s:.0f} s while the"
+                f"{counted(workers, 'worker')}: {who} stood still for {pause_s:.0f} s while the"
                 " clock ran (the machine was suspended or overloaded, or the process was stopped),"
                 " and rates and latencies may include this pause; repeat the run"
             )

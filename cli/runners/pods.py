@@ -28,22 +28,23 @@ from cli.cluster.watcher import (
     Watcher,
 )
 from cli.host.interrupts import Interrupts
-from cli.runners.stream import TAIL_LINES, EventStream
+from cli.runners.stream import TAIL_LINES, EventStream, reports_in, words_of
 from simulator.errors import BenchError
 from simulator.protocol.messages import (
+    NO_COLLECTOR,
     TIMEOUT_GRACE_S,
     Event,
     Outcome,
     PhaseEvent,
-    ReportEvent,
     WorkerReport,
-    parse_event,
 )
 from simulator.protocol.spec import RunSpec
 
 _POLL_S = 0.1
 _ITS_OWN_WORDS_S = 3.0
 """Grace period for the collector to report a failure that the cluster already shows."""
+_HEARD_S = 6.0
+"""The collector writes at least every 5 s."""
 _TIDY_S = 12.0
 _UNREACHABLE_S = 60.0
 _NODE_S = 15.0
@@ -78,6 +79,8 @@ class PodRun:
         self._first_seen: dict[str, float] = {}
         self._phase = "start"
         self._reported = ""
+        self._last_lines: dict[str, str] = {}
+        """Of the logs of pods that have ended, by symptom."""
         self._began = self._heard_at = clock()
         self._collector_began: float | None = None
         self._read_until = ""
@@ -146,7 +149,7 @@ class PodRun:
         """Give the collector a moment to report the failure and the progress itself."""
         if cause:
             self._cause = cause
-            self._deadline = self._clock() + _ITS_OWN_WORDS_S
+            self._deadline = self._clock() + (0 if self._cut_off else _ITS_OWN_WORDS_S)
 
     def _next(self) -> Event | None:
         match self._watcher.next(_POLL_S):
@@ -189,18 +192,34 @@ class PodRun:
         for symptom in found:
             since = self._first_seen.setdefault(symptom.key, now)
             if now - since >= symptom.patience_s:
-                return self._with_reason(symptom)
+                return self._with_reason(symptom, now)
         return self._out_of_reach(now) or self._silence(now)
 
-    def _with_reason(self, symptom: Symptom) -> str:
+    def _with_reason(self, symptom: Symptom, now: float) -> str:
         if symptom.deleted:
             return self._unattended() or symptom.cause
         if not symptom.pod:
             return symptom.cause
-        self._guessed = is_collector(self._pods[symptom.pod])
-        tail = self._cluster.log_tail(symptom.pod, TAIL_LINES)
-        last = _without_events(tail)[-1:]
-        return f"{symptom.cause}: {last[0]}" if last else symptom.cause
+        if symptom.key not in self._last_lines:
+            lines = words_of(self._cluster.log_tail(symptom.pod, TAIL_LINES))
+            self._last_lines[symptom.key] = f": {lines[-1]}" if lines else ""
+        cause = symptom.cause + self._last_lines[symptom.key]
+        if is_collector(self._pods[symptom.pod]):
+            self._guessed = True
+        elif NO_COLLECTOR in cause and now - self._heard_at > _HEARD_S:
+            return self._lost_collector(cause, now)
+        return cause
+
+    def _lost_collector(self, cause: str, now: float) -> str:
+        """Return why a worker does not reach a silent collector; nothing until that is known."""
+        collector = self._collector()
+        trouble = self._nodes.trouble(collector["spec"].get("nodeName", "")) if collector else ""
+        if collector is None or trouble is None:
+            return ""
+        self._guessed, self._node_lost = True, bool(trouble)
+        if trouble:
+            return _no_sign_of_life(now - self._heard_at, collector, trouble)
+        return cause + _place(collector)
 
     def _unattended(self) -> str:
         with suppress(BenchError):
@@ -237,8 +256,7 @@ class PodRun:
             # If its node lives, its log may be late: it comes through the node and the API server.
             if trouble or silent_s > 2 * self._spec.silence_s:
                 self._guessed, self._node_lost = True, bool(trouble)
-                node = _node(collector, trouble)
-                return f"no sign of life from the collector for {silent_s:.0f} s{node}"
+                return _no_sign_of_life(silent_s, collector, trouble)
         limit_s = self._spec.timeout_s
         if limit_s and now - (self._collector_began or now) > limit_s + TIMEOUT_GRACE_S:
             return (
@@ -330,7 +348,7 @@ class PodRun:
             if trouble == "":
                 break
             time.sleep(_POLL_S)
-        return f" (pod {pod['metadata']['name']} on {pod['spec'].get('nodeName', 'no node')})"
+        return _place(pod)
 
     def _without_collector(self, interrupts: Interrupts) -> Outcome:
         self._keep_logs()
@@ -356,7 +374,7 @@ class PodRun:
         until = self._clock() + _LAST_REPORTS_S
         while left and self._clock() < until:
             for name in sorted(left):
-                reports = _reports(self._cluster.log_tail(name, TAIL_LINES))
+                reports = reports_in(self._cluster.log_tail(name, TAIL_LINES))
                 found |= {report.index: report for report in reports}
                 if reports or phase_of(self._pods[name]) != "Running":
                     left.remove(name)
@@ -367,7 +385,7 @@ class PodRun:
         """Read the logs now, before the pods are gone."""
         failed = [pod for pod in self._pods.values() if phase_of(pod) == "Failed"]
         for pod in failed[:_LOGS]:
-            lines = _without_events(self._cluster.log_tail(pod["metadata"]["name"], TAIL_LINES))
+            lines = words_of(self._cluster.log_tail(pod["metadata"]["name"], TAIL_LINES))
             if lines and not is_collector(pod):
                 self._kept_logs[name_of(pod).replace(" ", "-")] = "\n".join(lines)
         if self._stream.log:
@@ -378,20 +396,12 @@ class PodRun:
         return self._kept_logs
 
 
-def _event_of(line: str) -> Event | None:
-    try:
-        return parse_event(line)[1]
-    except ValueError:
-        return None
+def _no_sign_of_life(silent_s: float, collector: Object, trouble: str | None) -> str:
+    return f"no sign of life from the collector for {silent_s:.0f} s{_node(collector, trouble)}"
 
 
-def _without_events(log: str) -> list[str]:
-    return [line for line in log.splitlines() if not _event_of(line)]
-
-
-def _reports(log: str) -> list[WorkerReport]:
-    events = map(_event_of, log.splitlines())
-    return [event.report for event in events if isinstance(event, ReportEvent)]
+def _place(pod: Object) -> str:
+    return f" (pod {pod['metadata']['name']} on {pod['spec'].get('nodeName', 'no node')})"
 
 
 def _node(pod: Object, trouble: str | None) -> str:

@@ -46,3 +46,21 @@ class EventStream:
             return complete
         cause = f"the collector's log lacks the reports of {counted(lost, 'worker')}"
         return complete.model_copy(update={"status": "failed", "cause": cause, "exit_code": 1})
+
+
+def words_of(log: str) -> list[str]:
+    """Return the lines of a log that are not events."""
+    return [line for line in log.splitlines() if not _event_of(line)]
+
+
+def reports_in(log: str) -> list[WorkerReport]:
+    """Return the reports that a worker without a collector has written to its log."""
+    events = map(_event_of, log.splitlines())
+    return [event.report for event in events if isinstance(event, ReportEvent)]
+
+
+def _event_of(line: str) -> Event | None:
+    try:
+        return parse_event(line)[1]
+    except ValueError:
+        return None

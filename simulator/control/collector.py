@@ -6,18 +6,19 @@ Standard output is the event stream of the run; its last event is the Outcome, e
 import asyncio
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from signal import SIGTERM
 from typing import Literal
-
-import uvicorn
 
 from simulator.clock import OwnClock
 from simulator.control.coordinator import Coordinator
 from simulator.control.endpoints import application
 from simulator.control.event_writer import EventWriter
+from simulator.control.gate import Gate
 from simulator.control.probe import probe
+from simulator.control.script import Script
+from simulator.control.server import server_of
 from simulator.control.stages import Stages
 from simulator.errors import BenchError, Interrupted, RunError, SetupError
 from simulator.modules.base import Database
@@ -39,15 +40,6 @@ _PULSES = 3
 """...but so often within the time that counts as silence, in every phase, as a sign of life."""
 _LAST_REPORTS_S = 2.0
 _LAST_REPLIES_S = 0.05
-_KEPT_ALIVE_S = 3600
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without signal handlers: the collector handles signals."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 class Collector:
@@ -59,6 +51,7 @@ class Collector:
         self._token = token
         self._clock = clock
         self._run = Coordinator(len(spec.workers), own_clock=clock)
+        self._gate = Gate(self._run, Script.of(spec, database))
         self._writer = EventWriter()
         self._pulse_s = spec.silence_s / _PULSES
         self._phase = ""
@@ -80,13 +73,7 @@ class Collector:
         loop.add_signal_handler(SIGTERM, self._interrupt, "stopped by the user")
         if parent:
             self._listen_to(parent, loop)
-        config = uvicorn.Config(
-            application(self._run, self._token),
-            log_level="warning",
-            lifespan="off",
-            timeout_keep_alive=_KEPT_ALIVE_S,
-        )
-        server = _Server(config)
+        server = server_of(application(self._gate, self._token), self._run.workers)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         failure: BenchError | None = None
         try:
@@ -192,7 +179,7 @@ class Collector:
         if self._spec.kind is Kind.INSERT:
             self._stages.finish_insert(reports)
         else:
-            self._stages.finish_query(reports, self._run.answers)
+            self._stages.finish_query(self._gate.answers)
 
     def _over(self) -> BenchError:
         return (Interrupted if self._interrupted else RunError)(self._run.cause)

@@ -1,6 +1,6 @@
 """State of a run: which workers are registered, waiting or finished, and why it is over.
 
-Pure state and waiting on one event loop; no HTTP, no database.
+Pure state and waiting on one event loop; no HTTP, no database. The gate admits the messages.
 """
 
 import asyncio
@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from simulator.data.query import Answer
 from simulator.protocol.messages import (
     HOLD_S,
     Arrival,
@@ -18,10 +17,6 @@ from simulator.protocol.messages import (
 )
 
 _TICK_S = 0.25
-
-
-class Rejected(Exception):
-    """The message does not belong to this run; the text gives the reason."""
 
 
 class Coordinator:
@@ -44,7 +39,6 @@ class Coordinator:
         self.beats: dict[int, Heartbeat] = {}
         self.heard_s: dict[int, float] = {}
         self.reports: dict[int, WorkerReport] = {}
-        self.answers: dict[str, Answer] = {}
         self.released_s: dict[str, float] = {}
         """Barrier -> time at which it opened."""
         self.first_arrival_s: dict[str, float] = {}
@@ -58,12 +52,9 @@ class Coordinator:
             self.cause = cause
             self.stopped.set()
 
-    async def register(self, message: Registration, version: str) -> bool:
+    async def register(self, message: Registration, uid: str, version: str) -> bool:
         """Register a worker, hold the request for a while; return whether the tables are ready."""
-        if not 0 <= message.index < self.workers:
-            raise Rejected(f"worker {message.index}: this run has workers 0..{self.workers - 1}")
-        if self.uids.setdefault(message.index, message.uid) != message.uid:
-            raise Rejected(f"worker {message.index} is already registered by another process")
+        self.uids.setdefault(message.index, uid)
         if message.version != version:
             self.stop(
                 f"worker {message.index} is version {message.version} and the collector {version};"
@@ -72,13 +63,8 @@ class Coordinator:
         self.heard_s[message.index] = self._own_clock()
         return await self._held(self.tables_ready)
 
-    def _expect(self, index: int) -> None:
-        if index not in self.uids:
-            raise Rejected(f"worker {index} has not registered")
-
     async def arrive(self, message: Arrival) -> bool:
         """Hold a worker at a barrier for a while; return whether all are there and may go on."""
-        self._expect(message.index)
         name = message.barrier
         gate = self._gates.setdefault(name, asyncio.Event())
         arrived = self._arrived.setdefault(name, set())
@@ -116,13 +102,11 @@ class Coordinator:
 
     def beat(self, message: Heartbeat) -> None:
         """Note how far a worker is."""
-        self._expect(message.index)
         self.beats[message.index] = message
         self.heard_s[message.index] = self._own_clock()
 
     def report(self, report: WorkerReport) -> None:
         """Take a worker's result; an error in it ends the run."""
-        self._expect(report.index)
         self.reports[report.index] = report
         if report.error:
             self.stop(f"worker {report.index}: {report.error}")

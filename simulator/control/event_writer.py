@@ -6,6 +6,7 @@ The reader may be stopped: a full pipe must not keep the collector from hearing 
 import queue
 import sys
 import threading
+from typing import TextIO
 
 from simulator.protocol.messages import Event, event_line
 
@@ -13,7 +14,9 @@ from simulator.protocol.messages import Event, event_line
 class EventWriter:
     """The numbered lines of one run, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: TextIO | None = None) -> None:
+        """Take the stream to write to; standard output by default."""
+        self._output = output or sys.stdout
         self._number = 0
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._done = threading.Event()
@@ -36,8 +39,8 @@ class EventWriter:
     def _write_lines(self) -> None:
         try:
             while not self._done.is_set() and (line := self._lines.get()):
-                sys.stdout.write(line)
-                sys.stdout.flush()
+                self._output.write(line)
+                self._output.flush()
         except OSError:
             pass  # the reader is gone, which standard input shows too
         finally:

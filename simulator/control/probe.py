@@ -47,7 +47,8 @@ def probe(database: Database) -> Iterator[Step]:
             database.drop([scratch])
         yield Step(name, ok=True, detail="create, insert, read and drop work")
     except BenchError as error:
-        yield Step(name, ok=False, detail=str(error))
+        # The message goes after the target's name, which says enough.
+        yield Step(name, ok=False, detail=str(error).removeprefix(f"{database.name}: "))
     except Exception as error:  # noqa: BLE001 - a driver's error
         yield Step(name, ok=False, detail=database.explain(error))
 

@@ -1,6 +1,6 @@
 """The collector's work on the database, before the workers start and after the clock stops."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from simulator.control.tenure import Tenure
@@ -132,8 +132,8 @@ class Stages:
         if mark and self.verdict.status is Status.VERIFIED:
             self.tenure.confirm(mark)
 
-    def finish_query(self, reports: Sequence[WorkerReport], answers: Mapping[str, Answer]) -> None:
-        """Compare every distinct answer with the truth."""
+    def finish_query(self, answers: Callable[[str], Sequence[Answer]]) -> None:
+        """Compare every distinct answer to each query with the truth."""
         self._enter("verify")
         spec, known = self._spec, self._reader.queries()
         oracle = Oracle(known[name] for name in spec.queries)
@@ -141,13 +141,8 @@ class Stages:
             for blocks in self._reader.blocks(rows, VERIFY_BLOCK_ROWS):
                 for block in blocks:
                     oracle.add(block)
-        came: dict[str, set[str]] = {name: set() for name in spec.queries}
-        for report in reports:
-            for times in report.queries:
-                came[times.name].update(times.answers)
         self.queries = tuple(
-            self._judge(name, known[name], oracle, [answers[d] for d in sorted(came[name])])
-            for name in spec.queries
+            self._judge(name, known[name], oracle, answers(name)) for name in spec.queries
         )
         asked = [query for query in self.queries if query.statement]
         self.verdict = Verdict.of([check for query in asked for check in query.verdict.checks])

@@ -84,10 +84,14 @@ class Tenure:
     def refusal(self, mark: Mark | None) -> SetupError:
         """Return the error for rows of an insert that did not end."""
         which = f" ({mark.describe()})" if mark else ""
-        target, what = self._spec.target, "did not end, or not all of its rows are stored"
+        if mark and mark.state is State.CLEARING:
+            return SetupError(
+                f"the last insert of {self._spec.target} ended while it created the tables, which"
+                f" may hold anything{which}: run insert again"
+            )
         return SetupError(
-            f"the last insert of {target}{which} {what}: run insert again, or `verify`, which"
-            " counts the rows that are stored"
+            f"the last insert of {self._spec.target} did not end, or not all of its rows are"
+            f" stored{which}: run insert again, or `verify`, which counts the stored rows"
         )
 
     def wrong_count(self, mark: Mark | None, stored: int) -> BenchError:
@@ -95,8 +99,8 @@ class Tenure:
         expected, target = self._spec.dataset.rows, self._spec.target
         if mark:
             return MismatchError(
-                f"the tables of {target} hold {counted(stored, 'row')}, but {mark.describe()} left"
-                f" {expected:,} in them: the data is wrong; `verify` names the rows"
+                f"the tables of {target} hold {counted(stored, 'row')}, but their insert left"
+                f" {expected:,} ({mark.describe()}): the data is wrong; `verify` names the rows"
             )
         return SetupError(
             f"the tables of {target} hold {counted(stored, 'row')}, but its last insert left"

@@ -1,6 +1,7 @@
 """The worker's side of the protocol: posts messages to the collector until they arrive."""
 
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,11 @@ from simulator.host import boot_id
 from simulator.protocol.messages import (
     HEARTBEAT_S,
     HOLD_S,
+    NO_COLLECTOR,
     TOKEN_HEADER,
+    UID_HEADER,
+    AnswerQuestion,
+    AnswerRows,
     Message,
     Reply,
     dump,
@@ -20,6 +25,8 @@ from simulator.protocol.messages import (
 
 _CONNECT_S = 1.0
 _LEAST_READ_S = 2.0
+_CUT_OFF = 0.8
+"""Part of the silence: the worker has to start first, and to be reported afterwards."""
 
 
 class CollectorClient:
@@ -45,6 +52,7 @@ class CollectorClient:
         self._heard_s = clock()
         self._session = requests.Session()
         self._session.headers[TOKEN_HEADER] = token
+        self._session.headers[UID_HEADER] = uuid.uuid4().hex
         self._session.trust_env = False  # no proxy between worker and collector
         self.clock_offset_s = 0.0
         self._best_round_trip_s = float("inf")
@@ -68,14 +76,13 @@ class CollectorClient:
         """Do not wait any longer for a collector that cannot be reached."""
         self._patience_s = 0.0
 
-    def known(self, digest: str) -> bool:
-        """Whether the collector already has this answer."""
-        return bool(self._post("/answer/known", {"digest": digest})["known"])
-
-    def answer(self, digest: str, found: Answer) -> None:
-        """Send the collector an answer to compare."""
-        body = {"digest": digest, "names": found.names, "rows": found.rows}
-        self._post("/answer", body, self._silence_s)
+    def answer(self, query: str, digest: str, found: Answer) -> None:
+        """Send the collector an answer to compare, unless it has it."""
+        index = self._index
+        question = AnswerQuestion(index=index, query=query, digest=digest)
+        if not self._post("/answer/known", dump(question))["known"]:
+            rows = AnswerRows(index=index, query=query, digest=digest, rows=found.rows)
+            self._post("/answer", dump(rows), self._silence_s)
 
     def _post(self, path: str, body: dict[str, Any], read_s: float = 0.0) -> Any:
         """Post, and retry for a while; a message may therefore arrive twice.
@@ -95,7 +102,7 @@ class CollectorClient:
                 )
             except (requests.ConnectionError, requests.Timeout) as error:
                 if self._clock() - self._heard_s >= self._patience_s:
-                    raise RunError(f"the collector cannot be reached: {error}") from error
+                    raise RunError(f"{NO_COLLECTOR}: {error}") from error
                 timed_out = isinstance(error, requests.Timeout)
                 unanswered_s = (unanswered_s or began_s) if timed_out else None
                 if unanswered_s and isinstance(error, requests.ConnectTimeout):
@@ -119,9 +126,9 @@ class CollectorClient:
 
         A collector that has not started yet refuses them, or its name does not resolve.
         """
-        if self._clock() - since_s >= self._silence_s:
+        if self._clock() - since_s >= _CUT_OFF * self._silence_s:
             raise RunError(
-                f"the collector cannot be reached: connections to {self._url} are not answered;"
+                f"{NO_COLLECTOR}: connections to {self._url} are not answered;"
                 " a firewall or a NetworkPolicy may drop them"
             )
 

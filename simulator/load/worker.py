@@ -1,13 +1,10 @@
 """A worker: registers, prefills, waits at the barrier, inserts or queries, reports."""
 
 import gc
-import hashlib
-import json
 import os
 import sys
 import threading
 import time
-import uuid
 
 from simulator import __version__
 from simulator.clock import OwnClock
@@ -18,9 +15,10 @@ from simulator.host import memory_peak_bytes, throttled_s
 from simulator.load.client import CollectorClient
 from simulator.load.meter import Meter
 from simulator.load.sender import Sender, Stopped
-from simulator.modules.base import Database, Session, Unsupported
+from simulator.modules.base import Database, Session
 from simulator.protocol.messages import (
     HEARTBEAT_S,
+    REPORTED_SECONDS,
     TIMEOUT_GRACE_S,
     Arrival,
     Heartbeat,
@@ -29,6 +27,7 @@ from simulator.protocol.messages import (
     Registration,
     ReportEvent,
     WorkerReport,
+    digest_of,
     event_line,
 )
 from simulator.protocol.spec import PREFILL_BATCH_ROWS, Kind, RunSpec
@@ -87,10 +86,7 @@ class Worker:
 
     def _run(self) -> bool:
         try:
-            self._wait(
-                "/register",
-                Registration(index=self._index, uid=str(uuid.uuid4()), version=__version__),
-            )
+            self._wait("/register", Registration(index=self._index, version=__version__))
         except Stopped:
             return False
         threading.Thread(target=self._beat, daemon=True).start()
@@ -202,11 +198,7 @@ class Worker:
         spec, reader = self._spec, DatasetReader(self._spec.dataset)
         known = reader.queries()
         with self._database.connect() as session:
-            for name in spec.queries:
-                try:
-                    statement = self._database.statement(known[name], spec.queries[name])
-                except Unsupported:
-                    continue
+            for name, statement in self._database.statements(known, spec.queries).items():
                 self._wait_for_all(name)
                 if self._started is None:
                     self._start_clock()
@@ -234,12 +226,10 @@ class Worker:
                 raise RunError(
                     f"query {name}: the answer does not have the expected columns: {error}"
                 ) from (error)
-            text = json.dumps(found.rows).encode()
-            digest = hashlib.sha256(text).hexdigest()
+            digest = digest_of(found.rows)
             if digest not in digests:
                 digests[digest] = None
-                if not self._client.known(digest):
-                    self._client.answer(digest, found)
+                self._client.answer(name, digest, found)
         return QueryTimes(name=name, durations_s=tuple(durations), answers=tuple(digests))
 
     def _start_clock(self) -> None:
@@ -280,7 +270,7 @@ class Worker:
             cpu_s=self._cpu_s,
             memory_peak_bytes=memory_peak_bytes(),
             latency=meter.latency() if meter.sends else "",
-            rows_by_second=meter.rows_by_second(),
+            rows_by_second=meter.rows_by_second()[:REPORTED_SECONDS],
             queries=tuple(self._queries),
             node=os.environ.get("NODE_NAME", ""),
             throttled_s=self._throttled_s,

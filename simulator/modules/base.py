@@ -7,7 +7,7 @@ measure the tables; each worker opens a Session from it to insert or to query.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -390,6 +390,19 @@ class Database(ABC, Generic[Session_co]):
         if tuned:
             return Statement(tuned, outputs(query), tuned=True)
         return self.render(query)
+
+    def statements(
+        self, queries: Mapping[str, Query], tuned: Mapping[str, str]
+    ) -> dict[str, Statement]:
+        """Return the statement of each query of `tuned` (name -> own text or empty), in order.
+
+        A query that the database cannot express is left out.
+        """
+        found = {}
+        for name, text in tuned.items():
+            with suppress(Unsupported):
+                found[name] = self.statement(queries[name], text)
+        return found
 
     def explain(self, error: Exception) -> str:
         """Return the text of a driver's error, with a remedy if one is known."""

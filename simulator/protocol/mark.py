@@ -78,7 +78,7 @@ class Mark(BaseModel):
         rows = counted(self.dataset.rows, "row")
         ended = _ENDED[self.state]
         by = f" by {self.by}" if self.by else ""
-        return f"insert {self.sweep_id}{by} ({rows}, {ended} at {at:%F %T} UTC)"
+        return f"insert {self.sweep_id}{by}, {rows}, {ended} at {at:%F %T} UTC"
 
 
 _ENDED = {

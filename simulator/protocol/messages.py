@@ -1,30 +1,61 @@
 """The messages between workers, collector and command line.
 
 Workers post messages to the collector over HTTP. The collector writes numbered events as JSON lines
-to its standard output, which the runner reads.
+to its standard output, which the runner reads. Every list, number and text from a worker has a
+limit that no correct worker reaches.
 """
 
+import hashlib
+import json
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, TypeAdapter
 
 from simulator.protocol.mark import Mark
 from simulator.protocol.verdict import RowSlice, Verdict
 
 TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
+UID_HEADER = "X-Worker-Uid"
+"""Who sends: the token is common to all workers, the uid known to one process only."""
+UID_PATTERN = "^[0-9a-f]{32}$"
 HEARTBEAT_S = 0.5
 SILENCE_S = 15.0
 """A worker or collector that is silent for this long is considered lost."""
 TIMEOUT_GRACE_S = 5.0
 """For how long the collector may exceed --timeout before the others end the run."""
+NO_COLLECTOR = "the collector cannot be reached"
+"""How a worker that has lost the collector begins its last message."""
 HOLD_S = 2.0
 """The longest time for which the collector holds a waiting request; the worker then repeats it."""
+REPORTED_SECONDS = 7 * 86_400
+"""A report lists the rows of each second for a week at most."""
+_TEXT_CHARACTERS = 10_000
+_NAME_CHARACTERS = 1_000
+_LATENCY_CHARACTERS = 1 << 19
+"""A histogram of `simulator.load.meter` with a count in every bucket."""
+_UNCERTAIN_SENDS = 5_000
+"""More than a sender leaves: a hundred, and those in flight."""
 
 
 class Message(BaseModel):
     """Base of all messages."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _cut(text: str) -> str:
+    """Shorten a driver's error rather than refuse the report that it belongs to."""
+    return text if len(text) <= _TEXT_CHARACTERS else f"{text[: _TEXT_CHARACTERS - 3]}..."
+
+
+Text: TypeAlias = Annotated[str, AfterValidator(_cut)]
+Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=_NAME_CHARACTERS)]
+Index: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 20)]
+Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
+Duration: TypeAlias = Annotated[float, Field(ge=0)]
+Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Scalar: TypeAlias = int | float | str | bool | None
 
 
 # --- worker -> collector, and the replies -----------------------------------------------------
@@ -33,32 +64,31 @@ class Message(BaseModel):
 class Registration(Message):
     """A worker registers; `go` in the reply means that the tables are ready."""
 
-    index: int
-    uid: str
-    version: str
+    index: Index
+    version: Name
 
 
 class Arrival(Message):
     """A worker waits at a barrier; `go` in the reply means that all workers have arrived."""
 
-    index: int
-    barrier: str
+    index: Index
+    barrier: Name
 
 
 class Heartbeat(Message):
     """The progress of a worker."""
 
-    index: int
-    phase: str
-    rows: int = 0
+    index: Index
+    phase: Name
+    rows: Count = 0
     """Acknowledged in the timed part."""
-    prefill_rows: int = 0
-    uncertain_rows: int = 0
-    retried: int = 0
+    prefill_rows: Count = 0
+    uncertain_rows: Count = 0
+    retried: Count = 0
 
 
 class Reply(Message):
-    """The collector's reply to each of them."""
+    """The collector's reply to each of them, and to a report."""
 
     go: bool = True
     """False: wait, and repeat the request."""
@@ -70,49 +100,81 @@ class Reply(Message):
     """Identifies the clock: workers on the same machine need no correction."""
 
 
+class AnswerQuestion(Message):
+    """A worker asks whether the collector already has this answer to a query."""
+
+    index: Index
+    query: Name
+    digest: Digest
+
+
+class AnswerRows(Message):
+    """The rows of an answer that the collector does not have yet."""
+
+    index: Index
+    query: Name
+    digest: Digest
+    """`digest_of` the rows."""
+    rows: Annotated[tuple[Annotated[tuple[Scalar, ...], FailFast()], ...], FailFast()]
+
+
+class Known(Message):
+    """The collector's reply to both."""
+
+    known: bool
+
+
+def digest_of(rows: Sequence[Sequence[Scalar]]) -> str:
+    """Return the digest that identifies the rows of an answer."""
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+
+
 class QueryTimes(Message):
     """The measurements of one query by one worker."""
 
-    name: str
-    durations_s: tuple[float, ...]
-    answers: tuple[str, ...]
+    name: Name
+    durations_s: Annotated[tuple[Duration, ...], FailFast()]
+    answers: Annotated[tuple[str, ...], FailFast()]
     """Digests of the distinct answers; one, unless answers differ."""
 
 
 class WorkerReport(Message):
     """All measurements of one worker. Instants are in the collector's clock."""
 
-    index: int
-    error: str | None = None
+    index: Index
+    error: Text | None = None
     started_s: float | None = None
     ended_s: float | None = None
     """When the last send was acknowledged."""
     duration_s: float = 0.0
-    rows: int = 0
+    rows: Count = 0
     """Acknowledged in the timed part."""
-    prefill_rows: int = 0
-    sends: int = 0
-    retried: int = 0
-    uncertain: tuple[RowSlice, ...] = ()
-    uncertain_cause: str = ""
+    prefill_rows: Count = 0
+    sends: Count = 0
+    retried: Count = 0
+    uncertain: Annotated[tuple[RowSlice, ...], Field(max_length=_UNCERTAIN_SENDS), FailFast()] = ()
+    uncertain_cause: Text = ""
     """The last error that left the outcome of a batch unknown."""
-    generate_s: float = 0.0
-    encode_s: float = 0.0
-    send_s: float = 0.0
+    generate_s: Duration = 0.0
+    encode_s: Duration = 0.0
+    send_s: Duration = 0.0
     """From each send to its acknowledgement or failure, including pauses before retries."""
-    idle_s: float = 0.0
+    idle_s: Duration = 0.0
     """Waiting for the scheduled time of a batch (--rate)."""
-    cpu_s: float = 0.0
-    memory_peak_bytes: int = 0
-    latency: str = ""
+    cpu_s: Duration = 0.0
+    memory_peak_bytes: Count = 0
+    latency: Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern="^[A-Za-z0-9+/=]*$")] = ""
     """Encoded HdrHistogram of the latency of each send, in microseconds."""
-    rows_by_second: tuple[int, ...] = ()
-    queries: tuple[QueryTimes, ...] = ()
-    node: str = ""
+    rows_by_second: Annotated[
+        tuple[Count, ...], Field(max_length=REPORTED_SECONDS), FailFast()
+    ] = ()
+    """Acknowledged rows of each second, for the first week."""
+    queries: Annotated[tuple[QueryTimes, ...], Field(max_length=_NAME_CHARACTERS), FailFast()] = ()
+    node: Text = ""
     """The cluster node of the worker."""
-    throttled_s: float = 0.0
+    throttled_s: Duration = 0.0
     """For how long a CPU limit throttled the worker while the clock ran."""
-    paused_s: float = 0.0
+    paused_s: Duration = 0.0
     """For how long the worker stood still meanwhile: it was stopped, or its machine suspended."""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from simulator.errors import counted
 
@@ -97,11 +97,11 @@ class Verdict(BaseModel):
 class RowSlice(BaseModel):
     """The rows of one batch: start, start + step, ... below stop."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    start: int
-    stop: int
-    step: int
+    start: int = Field(ge=0)
+    stop: int = Field(ge=1, lt=1 << 63)
+    step: int = Field(ge=1, lt=1 << 63)
 
     def numbers(self) -> range:
         """Return the rows' numbers."""

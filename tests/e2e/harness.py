@@ -23,7 +23,7 @@ import yaml
 from tests.e2e.databases import POSTGRESQL
 from tests.e2e.images import SCRIPT, app_image, script
 from tests.e2e.permissions import manifests, outside
-from tests.integration.conftest import ROOT, CommandLine, Finished
+from tests.integration.conftest import CommandLine, Finished
 
 STATE = Path("/var/tmp/bench-cluster")
 """Where cluster.sh keeps a running cluster."""
@@ -238,8 +238,6 @@ class ClusterLine(CommandLine):
     values: Mapping[str, Any] = field(default_factory=lambda: SMALL)
     words_before: Sequence[str] = ()
     """A command that starts the command line."""
-    program: Sequence[str] = (str(ROOT / "run.py"),)
-    """What Python runs."""
     started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
@@ -260,7 +258,7 @@ class ClusterLine(CommandLine):
             "TMPDIR": str(self.temporary),
             **self.environment,
         }
-        run = [*self.words_before, sys.executable, *self.program]
+        run = [*self.words_before, sys.executable, str(self.program)]
         process = subprocess.Popen(
             [*run, command, *own, *arguments],
             stdin=subprocess.DEVNULL,

@@ -15,21 +15,13 @@ import pytest
 import yaml
 
 from tests.e2e.harness import STATE, ClusterLine, Kubernetes, Namespace, waited
+from tests.e2e.short_lifetime import UNATTENDED_S
 from tests.e2e.test_failures import POSTGRES, QUICK, failed
 from tests.integration.conftest import ROOT
 
-UNATTENDED_S = 12
-"""Instead of half an hour."""
 WITHIN_S = 2 * UNATTENDED_S + 60
 """The controllers of a loaded machine act some seconds late."""
-SHORT_LIVED = (
-    "import sys\n"
-    f"sys.path.insert(0, {str(ROOT)!r})\n"
-    "from cli.cluster import lifetime, release\n"
-    f"lifetime.UNATTENDED_S = release.UNATTENDED_S = {UNATTENDED_S}\n"
-    "from cli.main import main\n"
-    "main()\n"
-)
+SHORT_LIVED = ROOT / "tests" / "e2e" / "short_lifetime.py"
 HALF_A_MINUTE = (
     *("--workers=2", "--runs=1", "--batch=100", "--num-inserts=15000", "--rate=1000"),
     "--verify=full",
@@ -37,7 +29,7 @@ HALF_A_MINUTE = (
 
 
 def verdict(line: ClusterLine) -> str:
-    (run,) = line.result()["runs"]
+    (run,) = line.results()[-1]["runs"]
     status: str = run["outcome"]["verdict"]["status"]
     return status
 
@@ -63,33 +55,33 @@ def has_secret(line: ClusterLine) -> bool:
 def test_no_credential_outlives_a_killed_command_line_for_long(
     cli: ClusterLine, moment: Callable[[ClusterLine], object] | None
 ) -> None:
-    cli.program = ("-c", SHORT_LIVED)
+    cli.program = SHORT_LIVED
     if moment is None:
         process = cli.inserting(workers=2)
     else:
-        process = cli.start("insert", POSTGRES, "--workers=2", *HALF_A_MINUTE[1:])
+        process = cli.start("insert", POSTGRES, *HALF_A_MINUTE)
         waited("the moment has come", lambda: moment(cli))
     process.kill()
     process.wait()
 
     waited("nothing with a credential is left", lambda: not credentials(cli.namespace), WITHIN_S)
 
-    cli.program = (str(ROOT / "run.py"),)
+    cli.program = ROOT / "run.py"
     cleaned = cli.run("cleanup")
     assert cleaned.code == 0, cleaned.err
     assert not cli.namespace.leftovers()
 
 
 def test_the_time_of_a_run_is_extended_while_its_command_line_lives(cli: ClusterLine) -> None:
-    cli.program = ("-c", SHORT_LIVED)
+    cli.program = SHORT_LIVED
     done = cli.insert(POSTGRES, *HALF_A_MINUTE)
     assert done.code == 0, done.err
     (run,) = cli.result()["runs"]
-    assert run["metrics"]["duration_s"] > UNATTENDED_S + 2
+    assert run["outcome"]["phases_s"]["insert"] > UNATTENDED_S + 2
 
 
 def test_a_run_that_kubernetes_ended_says_so(cli: ClusterLine) -> None:
-    cli.program = ("-c", SHORT_LIVED)
+    cli.program = SHORT_LIVED
     process = cli.inserting()
     process.send_signal(signal.SIGSTOP)
     waited("no pod is left", lambda: not cli.namespace.pods(), WITHIN_S)
@@ -234,7 +226,7 @@ def test_a_connection_that_stays_lost_ends_the_run_and_says_what_remains(
     proxy.disconnect()
     began = time.monotonic()
     done = cli.finish(process, 120)
-    assert time.monotonic() - began < 85
+    assert time.monotonic() - began < 110  # a minute of its own time, on a loaded machine
     failed(cli, done, "no answer from the cluster for 60 s", f"127.0.0.1:{proxy.port}")
     assert "Traceback" not in done.err
     assert "Kubernetes itself ends the run within 30 min" in done.err

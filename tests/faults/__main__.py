@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import signal
 import sys
 import time
 from collections import Counter
@@ -73,6 +74,8 @@ def table(done: Sequence[Judged]) -> str:
 
 def main() -> int:
     """Run the matrix; return the exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # also where the parent ignores the first
+        signal.signal(number, signal.default_int_handler)
     arguments = _arguments()
     if arguments.cell and arguments.seed is None:
         sys.exit("--cell: needs the --seed of the matrix")
@@ -90,14 +93,22 @@ def main() -> int:
     if arguments.list:
         print("\n".join(map(repr if arguments.verbose else str, picked)))
         return 0
+    return tried(seed, picked, arguments)
+
+
+def tried(seed: int, picked: Sequence[Cell], arguments: argparse.Namespace) -> int:
+    """Run the cells and print them; return the exit code."""
     began, done = time.monotonic(), []
-    for judged in run(picked, arguments.at_once, arguments.keep):
-        done.append(judged)
-        print(line_of(judged), flush=True)
-        if not judged.right:
-            print(details(judged), flush=True)
-        if arguments.verbose:
-            print(judged.cell, judged.seen, sep="\n", flush=True)
+    try:
+        for judged in run(picked, arguments.at_once, arguments.keep):
+            done.append(judged)
+            print(line_of(judged), flush=True)
+            if not judged.right:
+                print(details(judged), flush=True)
+            if arguments.verbose:
+                print(judged.cell, judged.seen, sep="\n", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
     wrong = [judged for judged in done if not judged.right]
     print(f"\n{table(done)}\n")
     for judged in sorted(wrong, key=lambda each: each.cell.number):
@@ -105,7 +116,7 @@ def main() -> int:
         print(f"      {repeats(judged.cell)}")
     took_s = time.monotonic() - began
     print(f"seed {seed}: {len(done)} tried, {len(done) - len(wrong)} right in {took_s:.0f} s")
-    return 1 if wrong or not done else 0
+    return 1 if wrong or len(done) < len(picked) or not done else 0
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from tests.faults.cells import SHORT_S, Cell
 
 _LOST = (
     r"closed the connection|connection (was |has been )?(lost|closed|refused|reset|aborted)"
-    r"|could not connect|not reached|cannot be reached|refused|reset by peer|no answer"
+    r"|could not connect|not reached|cannot be reached|refused|reset by peer"
+    r"|no (complete )?answer|connection to server .* failed"
     r"|broken pipe|remote end closed|terminat|SSL SYSCALL|shutting down|starting up"
 )
 _SLOW = r"--timeout|timed? ?out|no answer|not done|did not answer"

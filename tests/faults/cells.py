@@ -148,7 +148,7 @@ def cells(seed: int) -> Iterator[Cell]:
 
 _LOADS = {0: (100, 400), 10: (500, 2000), 100: (1000, 5000), 1000: (5000, 20_000)}
 """Batch -> rows/s."""
-_UNLIMITED = {"sqlite": 500_000, "postgres": 300_000, "influxdb": 120_000}
+_UNLIMITED = {"sqlite": 300_000, "postgres": 200_000, "influxdb": 80_000}
 """Rows of about two seconds, without a rate."""
 
 
@@ -169,7 +169,7 @@ def _drawn(seed: int, number: int, place: Place) -> Cell:
     elif place.command == "query":
         prefill = 60_000 if place.target == "sqlite" else 20_000
     elif place.phase == "verify":
-        prefill = 300_000 if place.target == "sqlite" else 20_000
+        prefill = 200_000 if place.target == "sqlite" else 20_000
     runs = 1 if place.command == "query" else rng.choice((1, 1, 2))
     long = place.fault in ("pause", "blink") and rng.random() < 0.25
     pause_s = rng.uniform(16, 20) if long else rng.uniform(0.3, 6)

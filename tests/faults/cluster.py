@@ -199,9 +199,6 @@ class _Trial:
 
     def _killed(self) -> Iterator[str]:
         """The command line itself was killed."""
-        cleaned = self.line.run("cleanup")
-        if cleaned.code or self.namespace.leftovers():
-            yield f"left after `cleanup`: {self.namespace.leftovers()}; {cleaned.err}"
         if any(result["status"] == "done" for result in self.line.results()):
             yield "its result says done, and it was killed"
 
@@ -243,6 +240,8 @@ class _Trial:
     def _next(self) -> Iterator[str]:
         """What the next commands say is true."""
         self.line.run("cleanup")
+        if left := self.namespace.leftovers():
+            yield f"left after `cleanup`: {', '.join(left)}"
         self.namespace.kubectl("wait", "--for=condition=Ready", "pod/postgres-0", "--timeout=90s")
         before = self.line.results()
         asked = self.line.run("verify", "--target=postgresql")

@@ -2,7 +2,6 @@
 
 import json
 import re
-import signal
 from collections.abc import Iterator
 
 from cli.results import Result
@@ -12,7 +11,7 @@ from tests.faults.cells import Cell
 from tests.faults.line import Finished
 from tests.faults.trial import LIMIT_S, Seen
 
-_UNFINISHED = r"did not finish|interrupted|not all of its rows|unfinished|in progress|not complete"
+_UNFINISHED = r"did not end|did not finish|not all of its rows|no insert of|another insert"
 _SMALL_ROWS = 500
 
 
@@ -38,6 +37,8 @@ def _end(cell: Cell, seen: Seen) -> Iterator[str]:
         yield f"it did not end within {LIMIT_S:.0f} s of the fault"
         return
     allowed_s = LIMIT_S + (cell.length_s if seen.done.code == 0 else 0)
+    if cell.waits_for_timeout:  # which counts from the beginning of the run
+        allowed_s += max(seen.began_at - seen.fault_at, 0)
     if ended_after_s(seen) > allowed_s:
         yield f"it ended {ended_after_s(seen):.1f} s after the fault; {allowed_s:.0f} s are allowed"
 
@@ -78,7 +79,7 @@ def _killed(cell: Cell, seen: Seen) -> Iterator[str]:
     if cell.place.command == "insert" and touched and result.status != "done":
         if result.manifest is None:
             yield "the tables were written, and its result has no manifest"
-        elif result.manifest.complete:
+        elif result.manifest.complete and result.manifest.rows != seen.stored.rows:
             yield "its manifest is complete, and the insert was killed"
 
 
@@ -113,8 +114,10 @@ def _failed(cell: Cell, seen: Seen, result: Result) -> Iterator[str]:
     code = seen.done.code
     if code != 1:
         yield f"exit code {code}; a failed run has 1"
-    if cell.place.command == "insert" and result.manifest and result.manifest.complete:
-        yield "its manifest is complete, and the insert failed"
+    manifest = result.manifest if cell.place.command == "insert" else None
+    # An earlier run's rows are whole if this one did not touch them.
+    if manifest and manifest.complete and manifest.rows != seen.stored.rows:
+        yield f"its manifest is complete with {manifest.rows} rows, and the insert failed"
     if must_survive(cell):
         yield f"exit code {code} after a pause that does no harm: {result.cause}"
     elif result.status == "done" and Status.INCOMPLETE in _verdicts(result):
@@ -190,16 +193,14 @@ def _next_of_insert(cell: Cell, seen: Seen, then: Finished) -> Iterator[str]:
     untouched = seen.before.rows is not None and seen.stored.rows == seen.before.rows
     if then.code == 3:
         yield f"a false accusation: {then}"
-    elif then.code == -signal.SIGKILL:
-        yield f"{then}"
     elif whole and then.code != 0:
         yield f"the rows are whole, and then {then}"
     elif then.code == 0 and not (whole or untouched or seen.stored.rows == cell.planned):
         yield f"`{then.command}` says that {seen.stored.rows} rows are whole"
     elif then.code not in (0, 1, 2):
         yield f"{then}"
-    elif then.code and re.search(r"hold \d.* but its last insert left", then.err):
-        yield f"a false accusation: {then}"
-    elif then.code == 2 and seen.result is not None and seen.result.manifest is not None:  # noqa: SIM102
-        if not re.search(_UNFINISHED, then.err):
-            yield f"it does not say that the insert was not finished: {then}"
+    elif seen.found_then is not None:
+        if seen.found_then != seen.stored.rows:
+            yield f"`verify` found {seen.found_then} rows, and {seen.stored.rows} are stored"
+    elif then.code and not re.search(_UNFINISHED, then.err):
+        yield f"it does not say that the insert did not end: {then}"

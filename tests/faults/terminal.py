@@ -40,6 +40,8 @@ class Terminal:
         self._changed = threading.Condition()
         self._ended = False
         self.shown = START
+        self.began: dict[int, float] = {}
+        """When the first phase of each run was shown."""
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
@@ -103,6 +105,7 @@ class Terminal:
             rows = _ROWS.search(line)
             run, count = int(found[1] or 1), int(rows[1].replace(",", "")) if rows else 0
             new = Shown(run, found[2], count, line[found.end() :].strip(" ━╸╺"))
+            self.began.setdefault(run, time.monotonic())
             if new != self.shown:
                 self.shown = new
                 self._changed.notify_all()

@@ -50,6 +50,8 @@ class Seen:
     """The progress at the moment of the fault."""
     victim: str = ""
     fault_at: float = 0.0
+    began_at: float = 0.0
+    """When the run began, by its progress; 0: it never did."""
     resumed_at: float = 0.0
     """When the process was continued, or the network restored; 0: never."""
     ended_at: float = 0.0
@@ -67,6 +69,8 @@ class Seen:
     parts_seen: bool = False
     """Whether collector or workers had been started."""
     then: Finished = field(default_factory=lambda: Finished("", 0, "", ""))
+    found_then: int | None = None
+    """Rows that the next `verify` found of an insert that did not end."""
     stored_then: Counts = field(default_factory=lambda: NOTHING)
     insert: Finished = field(default_factory=lambda: Finished("", 0, "", ""))
     stored_last: Counts = field(default_factory=lambda: NOTHING)
@@ -122,7 +126,7 @@ class _Trial:
             self._await_end(running)
         finally:
             seen.done = running.finished(place.command)
-        seen.ended_at = seen.ended_at or 0.0
+        seen.began_at = running.terminal.began.get(self.cell.run, 0.0)
         self._look()
         processes.end(self.line.running())
         self.world.heal()
@@ -153,7 +157,8 @@ class _Trial:
         if cell.waits_for_timeout:
             arguments.append(f"--timeout={TIMEOUT_S}")
         if self.place.command == "query":
-            return self.line.start("query", *arguments, "--runs=15")
+            repeats = 10 if self.place.target == "sqlite" else 6  # two or three seconds
+            return self.line.start("query", *arguments, f"--runs={repeats}")
         return self.line.start(
             "insert",
             *arguments,
@@ -346,6 +351,9 @@ class _Trial:
         seen, line = self.seen, self.line
         more = ("--runs=1",) if self.cell.then == "query" else ()
         seen.then = line.run(self.cell.then, *more)
+        newest = line.newest("verify") if self.cell.then == "verify" else None
+        if isinstance(newest, tuple) and (verdict := newest[1].runs[-1].outcome.verdict):
+            seen.found_then = verdict.uncertain_present if verdict.uncertain_absent else None
         seen.stored_then = self.world.counts()
         seen.insert = line.run("insert", *_SMALL, "--num-inserts=500", "--seed=99")
         seen.stored_last = self.world.counts()

@@ -237,6 +237,15 @@ def test_a_query_needs_the_file_as_it_was_inserted(cli: CommandLine, sensors: Pa
     assert cli.leftovers() == []
 
 
+def test_two_columns_with_the_same_values_have_answers_of_their_own(cli: CommandLine) -> None:
+    (cli.folder / "same.csv").write_text("time,a,b\n2026-01-01,1.5,1.5\n2026-01-02,2.5,2.5\n")
+    cli.run("insert", *SQLITE, "--data=same.csv", "--workers=1", "--runs=1", "-q")
+    done = cli.run("query", *SQLITE, "--workers=1", "--runs=1", "--quiet")
+
+    assert (done.code, done.err) == (0, "")
+    assert "mismatch" not in done.out
+
+
 @pytest.mark.parametrize("stop", ["terminate", "interrupt"])
 def test_a_file_being_read_can_be_interrupted(
     cli: CommandLine, eventually, interrupt, stop

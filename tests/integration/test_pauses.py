@@ -1,5 +1,6 @@
 """Processes that are stopped: for a while, which a run survives, and for ever, which it names."""
 
+import re
 import signal
 import subprocess
 import time
@@ -95,13 +96,13 @@ def test_a_short_pause_of_a_process_is_survived_and_reported(
     cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], role: str
 ) -> None:
     running = inserting(*SHORT)
-    pause(cli.processes(role), SILENCE_S / 2)
+    pause(cli.processes(role), 1.6)
     done, result, _ = ended(cli, running)
 
     assert done.code == 0, done.out
     name = "the collector" if role == "collector" else "worker 1"
     (warning,) = [text for text in result["warnings"] if "stood still" in text]
-    assert warning.startswith(f"at 2 workers: {name} stood still for 2 s while the clock ran")
+    assert re.match(rf"2 workers: {name} stood still for \d s while the clock ran", warning)
 
 
 def test_a_suspend_of_everything_is_survived_and_reported(
@@ -114,7 +115,9 @@ def test_a_suspend_of_everything_is_survived_and_reported(
     assert done.code == 0, done.out
     assert result["runs"][0]["outcome"]["verdict"]["status"] == "verified"
     (warning,) = [text for text in result["warnings"] if "stood still" in text]
-    assert f"for {SILENCE_S + 2:.0f} s" in warning
+    found = re.search(r"stood still for (\d+) s while the clock ran", warning)
+    assert found
+    assert SILENCE_S < int(found[1]) < SILENCE_S + 5
     assert warning in " ".join(done.out.split())
 
 

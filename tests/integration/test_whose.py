@@ -15,17 +15,23 @@ LONG = ("insert", *SQLITE, "--workers=1", "--runs=1", "--batch=1000", "--quiet")
 Wait = Callable[[Callable[[], Any]], Any]
 
 
-def newest(cli: CommandLine) -> Any:
-    return json.loads(max(cli.output.glob("*-insert-*.json")).read_text())
+def inserts(cli: CommandLine, target: str = "*") -> list[Any]:
+    """Return the result files of inserts, oldest first."""
+    paths = sorted(cli.output.glob(f"2*-insert-{target}-????.json"))
+    return [json.loads(path.read_text()) for path in paths]
+
+
+def in_progress(cli: CommandLine) -> Any:
+    return inserts(cli)[-1]["in_progress"] or {}
 
 
 def killed_in(phase: str, cli: CommandLine, eventually: Wait, *arguments: str) -> None:
     """Kill an insert in one of its phases, as its result file shows it: all of it at once."""
-    before = len([*cli.output.glob("*-insert-*")])
+    before = len(inserts(cli))
     running = cli.start(*LONG, *arguments)
-    eventually(lambda: len([*cli.output.glob("*-insert-*")]) > before)
+    eventually(lambda: len(inserts(cli)) > before)
     (collector,) = eventually(lambda: cli.processes("collector"))
-    eventually(lambda: (newest(cli)["in_progress"] or {}).get("phase") == phase)
+    eventually(lambda: in_progress(cli).get("phase") == phase)
     collector.kill()
     running.kill()
     running.communicate()
@@ -38,7 +44,7 @@ def test_a_kill_in_verify_accuses_no_database(cli: CommandLine, eventually: Wait
     refused = cli.run("query", *SQLITE)
 
     assert refused.code == 1
-    assert "did not end, or not all of its rows are stored: run insert again" in refused.out
+    assert "did not end, or not all of its rows are stored (insert 20" in refused.out
     assert "wrong" not in refused.out
 
     assert cli.run("insert", *SQLITE, "--no-clean", "--seed=2", "--workers=1").code == 1
@@ -54,7 +60,7 @@ def test_a_kill_in_mid_insert_is_reported(cli: CommandLine, eventually: Wait) ->
     assert shown.code == 0
     assert "did not end: its command line was killed, or is still running" in shown.out
     assert "phase insert" in shown.out
-    assert newest(cli)["manifest"]["complete"] is False
+    assert inserts(cli)[-1]["manifest"]["complete"] is False
 
     found = cli.run("verify", *SQLITE)
     assert found.code == 1
@@ -71,11 +77,11 @@ def test_without_results_the_database_says_whose_rows_it_holds(cli: CommandLine)
         done = cli.run(command, *SQLITE)
         assert done.code == 0, done.err
         assert "from the mark in the database: insert 20" in done.err
-        assert "(2,000 rows, complete at" in done.err
+        assert ", 2,000 rows, complete at" in done.err
 
     added = cli.run(*INSERT, "--seed=3", "--no-clean")
     assert added.code == 0, added.err
-    assert newest(cli)["manifest"]["rows"] == 4000
+    assert inserts(cli)[-1]["manifest"]["rows"] == 4000
     assert cli.run("verify", *SQLITE).code == 0
 
 
@@ -101,23 +107,19 @@ def test_two_targets_of_one_database_know_each_other(cli: CommandLine) -> None:
     for command in (("query",), ("verify",), ("insert", "--no-clean", *insert)):
         done = cli.run(*command, "--target=one")
         assert done.code == 1
-        assert f"another insert: insert {newest_of('two', cli)['sweep_id']} by " in done.out
-
-
-def newest_of(target: str, cli: CommandLine) -> Any:
-    return json.loads(max(cli.output.glob(f"*-insert-{target}-*.json")).read_text())
+        assert f"another insert: insert {inserts(cli, 'two')[0]['sweep_id']} by " in done.out
 
 
 def test_a_killed_collector_leaves_the_last_progress(cli: CommandLine, eventually: Wait) -> None:
     running = cli.start(*LONG, "--num-inserts=50000000")
-    eventually(lambda: [*cli.output.glob("*-insert-*")])
-    eventually(lambda: (newest(cli)["in_progress"] or {}).get("rows"))
+    eventually(lambda: inserts(cli))
+    eventually(lambda: in_progress(cli).get("rows"))
     (collector,) = cli.processes("collector")
     collector.kill()
     done = cli.finish(running)
 
     assert done.code == 1
-    (run,) = newest(cli)["runs"]
+    (run,) = inserts(cli)[-1]["runs"]
     reported = sum(worker["rows"] for worker in run["outcome"]["workers"])
     known = reported or run["progress"]["rows"]
     assert known > 0

@@ -2,9 +2,12 @@
 
 from typing import Any
 
-from simulator.data.dataset import Dataset
+from simulator.data.dataset import Dataset, lane_range
 from simulator.data.schema import PrimaryKey
+from simulator.protocol.mark import Mark, State
 from simulator.protocol.spec import Kind, RunSpec
+
+MARKED_MS = 1_800_000_000_000
 
 
 def dataset(**changes: Any) -> Dataset:
@@ -19,6 +22,21 @@ def dataset(**changes: Any) -> Dataset:
         "parts": 1,
     }
     return Dataset(**(given | changes))
+
+
+def mark(**changes: Any) -> Mark:
+    """Return the mark of a complete insert by four workers."""
+    given = {
+        "sweep_id": "20261122-120000-ab12",
+        "run_id": "20261122-120000-ab12-4-1",
+        "state": State.COMPLETE,
+        "tables": ("events",),
+        "dataset": dataset(seed=7).with_ranges([lane_range(lane, 0, 10) for lane in range(4)]),
+        "version": "0.2.0",
+        "by": "anna@laptop",
+        "at_ms": MARKED_MS,
+    }
+    return Mark(**(given | changes))
 
 
 def run_spec(**changes: Any) -> RunSpec:

@@ -9,13 +9,14 @@ import pytest
 from cli import results
 from cli.host.machine import Machine
 from cli.metrics import InsertMetrics, Latency
-from cli.results import Manifest, Result, RunRecord
+from cli.results import Manifest, Progress, Result, RunRecord
 from simulator.data.dataset import Dataset, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError
 from simulator.protocol.messages import Outcome, QueryTimes, QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, RowSlice, Status, Verdict
+from tests.unit.specs import mark
 
 CREATED = datetime(2026, 11, 21, 3, 45, 0, 123456, tzinfo=UTC)
 DATASET = Dataset(
@@ -37,6 +38,7 @@ MACHINE = Machine(
 )
 MANIFEST = Manifest(dataset=DATASET.with_ranges([lane_range(0, 0, 9)]), rows=9, complete=True)
 LATENCY = Latency(sends=9, mean_ms=1.5, p50_ms=1.0, p95_ms=2.0, p99_ms=3.0, p999_ms=4.0, max_ms=5.0)
+PROGRESS = Progress(run_id="r", workers=1, run=2, level=7, phase="insert", rows=8, at=CREATED)
 METRICS = InsertMetrics(
     rows=9,
     uncertain_rows=1,
@@ -105,6 +107,10 @@ def full_result():
         verdict=verdict,
         queries=(QueryVerdict(name="q", statement="SELECT 1", tuned=True, verdict=verdict),),
         size_bytes=4096,
+        complete=True,
+        marks=(mark(),),
+        no_mark="permission denied",
+        paused_s=0.5,
     )
     record = RunRecord(
         run_id="r",
@@ -113,12 +119,14 @@ def full_result():
         level=7,
         outcome=outcome,
         metrics=METRICS,
+        progress=PROGRESS,
         logs={"worker-0": "Traceback"},
     )
     return result(
         manifest=MANIFEST,
         status="failed",
         cause="disk is full",
+        in_progress=PROGRESS,
         runs=[record],
         warnings=["slow"],
     )
@@ -224,6 +232,15 @@ def test_an_insert_that_failed_half_way_is_the_last_one(tmp_path):
     path = written(tmp_path, 2, manifest=half, status="failed")
 
     assert results.last_insert(tmp_path, "lite") == (path, half)
+
+
+def test_an_insert_whose_command_line_was_killed_is_the_last_one(tmp_path):
+    written(tmp_path, 1)
+    half = MANIFEST.model_copy(update={"complete": False})
+    path = written(tmp_path, 2, manifest=half, status="running", in_progress=PROGRESS)
+
+    assert results.last_insert(tmp_path, "lite") == (path, half)
+    assert results.read(path).exit_code == 1
 
 
 def test_inserts_of_the_same_second_are_reported_apart(tmp_path):

@@ -191,6 +191,19 @@ def test_a_check_ends_with_the_first_thing_that_is_wrong(events_of):
     assert "no right to create" in events[-1].cause
 
 
+class Unreachable(Null):
+    """Names itself in its errors, as modules do."""
+
+    def describe(self):
+        raise self.setup_error(ConnectionRefusedError("port 9"))
+
+
+def test_a_check_does_not_repeat_the_name_of_the_module(events_of):
+    _, events, _ = events_of(collector_of(Kind.CHECK, database=Unreachable(NullOptions())))
+
+    assert events[-1].cause == "not reached: ConnectionRefusedError: port 9"
+
+
 # --- the end ------------------------------------------------------------------------------------
 
 

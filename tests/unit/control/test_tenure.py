@@ -89,7 +89,7 @@ def test_the_rows_of_another_insert_are_named_and_nobody_is_accused(database):
     insert(database, seed=2)
 
     for ask in (queried, verified):
-        with pytest.raises(SetupError, match=r"another insert: insert sweep-2 by anna@laptop .*50"):
+        with pytest.raises(SetupError, match=r"another insert: insert sweep-2 by anna@laptop"):
             ask(database, mine)
 
 
@@ -143,7 +143,7 @@ def test_tables_that_were_being_dropped_are_not_compared(database):
     Stages(killed, database, lambda _: None).tenure.record(State.CLEARING)
 
     for stored in (earlier, killed.after):
-        with pytest.raises(SetupError, match="did not end"):
+        with pytest.raises(SetupError, match="may hold anything.*run insert again$"):
             verified(database, stored)
 
 
@@ -151,7 +151,7 @@ def test_rows_that_differ_although_the_insert_was_complete_are_wrong(database):
     stored = insert(database)
     change(database, "DELETE FROM events WHERE rowid = 7")
 
-    with pytest.raises(MismatchError, match=r"hold 49 rows, but insert sweep-1 .* is wrong"):
+    with pytest.raises(MismatchError, match=r"hold 49 rows, but .*insert sweep-1 .* is wrong"):
         queried(database, stored)
     assert verified(database, stored).status is Status.MISMATCH
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from cli.cluster import diagnosis
+from cli.cluster.lifetime import KEPT_S, UNATTENDED_S
 from tests import ROOT
 
 PAGE = (ROOT / "docs/cluster.md").read_text()
@@ -46,3 +47,14 @@ def test_every_file_that_the_page_links_to_exists():
     ]
     anchors = re.findall(r"\]\(#([^)]+)\)", PAGE)
     assert [anchor for anchor in anchors if anchor not in titles] == []
+
+
+def test_the_page_on_security_says_how_long_a_run_lives_without_its_command_line():
+    page = " ".join((ROOT / "docs/security.md").read_text().split())
+    minutes = f"{UNATTENDED_S // 60} minutes"
+
+    assert f"a deadline of {minutes} that the command line extends" in page
+    assert f"within {minutes}, and deletes the Jobs" in page
+    assert f"Secret, {minutes} later" in page
+    assert 2 * UNATTENDED_S <= 3600, "at most an hour"
+    assert KEPT_S == 24 * 3600, "--keep makes that a day"

@@ -13,12 +13,14 @@ from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-import uvicorn
 
 from simulator.clock import OwnClock
 from simulator.control import coordinator
 from simulator.control.coordinator import Coordinator
 from simulator.control.endpoints import application
+from simulator.control.gate import Gate
+from simulator.control.script import Script
+from simulator.control.server import server_of
 from simulator.data.dataset import lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
@@ -187,6 +189,34 @@ def test_a_collector_that_was_there_is_missed_sooner(client_of):
     assert time.monotonic() - began < 2
 
 
+def test_time_in_which_this_process_stood_still_is_no_silence(client_of):
+    """Requests time out during a pause; only what the own clock counts is silence."""
+    now = [0.0]
+    with Server().serving() as server:
+        client = client_of(server.server_port, appear_s=600.0, silence_s=0.2, clock=lambda: now[0])
+        client.post("/heartbeat", BEAT)
+        client._session.close()
+    threading.Timer(0.6, lambda: now.__setitem__(0, 1.0)).start()
+    began = time.monotonic()
+
+    with pytest.raises(RunError, match="cannot be reached"):
+        client.post("/heartbeat", BEAT)
+
+    assert time.monotonic() - began >= 0.5
+
+
+def test_a_collector_that_takes_messages_and_does_not_answer_is_silent(client_of, monkeypatch):
+    monkeypatch.setattr(client_module, "_LEAST_READ_S", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as stopped:
+        client = client_of(stopped.getsockname()[1], appear_s=0.6, silence_s=0.5)
+        began = time.monotonic()
+
+        with pytest.raises(RunError, match="cannot be reached"):
+            client.post("/heartbeat", BEAT)
+
+    assert 0.6 <= time.monotonic() - began < 2
+
+
 def test_a_network_that_drops_everything_is_not_waited_for(client_of):
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         port = full.getsockname()[1]
@@ -276,10 +306,10 @@ class Served:
 
     def __init__(self, workers):
         self.run = Coordinator(workers)
+        gate = Gate(self.run, Script.of(spec_of(workers), Null(NullOptions())))
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        config = uvicorn.Config(application(self.run, "token"), log_level="error", lifespan="off")
-        self._server = uvicorn.Server(config)
+        self._server = server_of(application(gate, "token"), workers)
         self._thread = threading.Thread(target=self._serve)
         self._thread.start()
 

@@ -9,24 +9,9 @@ from hypothesis import strategies as st
 from simulator.data.dataset import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.base import LANE_ROWS
-from simulator.protocol.mark import Mark, Marks, State, decode, encode, same_rows
-from tests.unit.specs import dataset
-
-MS = 1_800_000_000_000
-
-
-def mark(**changes):
-    given = {
-        "sweep_id": "20261122-120000-ab12",
-        "run_id": "20261122-120000-ab12-4-1",
-        "state": State.COMPLETE,
-        "tables": ("events",),
-        "dataset": dataset(seed=7).with_ranges([lane_range(lane, 0, 10) for lane in range(4)]),
-        "version": "0.2.0",
-        "by": "anna@laptop",
-        "at_ms": MS,
-    }
-    return Mark(**(given | changes))
+from simulator.protocol.mark import Marks, State, decode, encode, same_rows
+from tests.unit.specs import MARKED_MS as MS
+from tests.unit.specs import dataset, mark
 
 
 def rows(*marks):
@@ -134,5 +119,5 @@ def test_a_mark_is_described_by_whom_and_when():
     text = mark().describe()
 
     assert text == (
-        "insert 20261122-120000-ab12 by anna@laptop (40 rows, complete at 2027-01-15 08:00:00 UTC)"
+        "insert 20261122-120000-ab12 by anna@laptop, 40 rows, complete at 2027-01-15 08:00:00 UTC"
     )

@@ -137,3 +137,23 @@ def test_failed_runs_and_queries_are_not_warned_of():
 
     assert warnings_of(result([failed])) == []
     assert warnings_of(queried) == []
+
+
+PAUSED = "stood still for {} s while the clock ran"
+
+
+@pytest.mark.parametrize("kind", [Kind.INSERT, Kind.QUERY])
+def test_the_longest_pause_of_each_worker_count_is_warned_of(kind):
+    runs = [
+        run(outcome(worker(0, paused_s=2.0)), number=1),
+        run(outcome(worker(0, paused_s=18.2)), number=2),
+        run(outcome(worker(0), worker(1, paused_s=3.0), paused_s=4.0)),
+        run(outcome(worker(0), worker(1), worker(2))),
+    ]
+    paused = [text for text in warnings_of(result(runs, kind=kind)) if "stood still" in text]
+
+    assert [text.partition(" (")[0] for text in paused] == [
+        f"1 worker: worker 0 {PAUSED.format(18)}",
+        f"2 workers: the collector {PAUSED.format(4)}",
+    ]
+    assert all(text.endswith("; repeat the run") for text in paused)

@@ -13,6 +13,7 @@ from cli.cluster.watcher import Line, LogEnded, PodChanged, PodGone, Reached, Tr
 from cli.runners import pods
 from cli.runners.pods import PodRun
 from simulator.protocol.messages import (
+    NO_COLLECTOR,
     Outcome,
     PhaseEvent,
     ReportEvent,
@@ -204,7 +205,8 @@ def test_a_report_in_a_workers_log_is_not_its_last_words():
 
     found, _ = played(cluster, 5.0, PodChanged(worker("Failed")))
 
-    assert found.cause == "worker 0 ended with exit code 1: the collector cannot be reached"
+    reported = "worker 0 ended with exit code 1: the collector cannot be reached"
+    assert found.cause == f"{reported} (pod c on node2)"
 
 
 # --- nodes ----------------------------------------------------------------------------------------
@@ -231,6 +233,31 @@ def test_a_node_is_waited_for_until_its_lease_shows_whether_it_lives(monkeypatch
     found, _ = played(Cluster(), line(1, outcome(SILENT)))
 
     assert found.cause == f"{SILENT}: its node node1 has been silent for 25 s"
+
+
+def test_a_collector_that_no_worker_reaches_is_lost_with_its_node(monkeypatch):
+    """The worker gives up first; the lease of the collector's node shows the loss later."""
+    monkeypatch.setattr(pods.Nodes, "trouble", lambda nodes, _: node(nodes._clock()))
+
+    def node(now_s):
+        return "has been silent for 25 s" if now_s > 25 else None
+
+    cluster = Cluster(tails={"w": f"{NO_COLLECTOR}: timed out"})
+    found, ended_s = played(cluster, 16.0, PodChanged(worker("Failed")))
+
+    assert found.cause.startswith("no sign of life from the collector for 2")
+    assert found.cause.endswith("its node node2 has been silent for 25 s")
+    assert ended_s < 45
+
+
+def test_a_worker_that_does_not_reach_a_living_collector_is_named():
+    beats = [x for at in range(1, 9) for x in (at * 4.0, line(at, PhaseEvent(phase="insert")))]
+    beats[8:8] = [PodChanged(worker("Failed"))]
+    cluster = Cluster(tails={"w": f"{NO_COLLECTOR}: timed out"})
+
+    found, _ = played(cluster, *beats)
+
+    assert found.cause == f"worker 0 ended with exit code 1: {NO_COLLECTOR}: timed out"
 
 
 # --- a cluster that does not answer ---------------------------------------------------------------

@@ -1,0 +1,146 @@
+"""The gate between workers and coordinator: admits the messages that the script of the run allows.
+
+Everything else is rejected with what was expected instead. Pure state; no HTTP, no database.
+"""
+
+import json
+
+from simulator import __version__
+from simulator.clock import elapsed_s
+from simulator.control.coordinator import Coordinator
+from simulator.control.progress import Rejected, WorkerProgress
+from simulator.control.script import MOST_ANSWER_BYTES, Script
+from simulator.data.query import Answer, Output
+from simulator.data.schema import Type
+from simulator.protocol.messages import (
+    AnswerQuestion,
+    AnswerRows,
+    Arrival,
+    Heartbeat,
+    Registration,
+    Scalar,
+    WorkerReport,
+    digest_of,
+)
+
+_JSON_TYPES: dict[Type, type] = {
+    Type.INT16: int,
+    Type.INT32: int,
+    Type.INT64: int,
+    Type.FLOAT32: float,
+    Type.FLOAT64: float,
+    Type.BOOL: bool,
+    Type.TEXT: str,
+    Type.TIMESTAMP: int,
+}
+
+
+class Gate:
+    """Who the workers of a run are, how far each is, and the answers that they have sent."""
+
+    def __init__(self, run: Coordinator, script: Script) -> None:
+        self.run = run
+        self.script = script
+        self._workers: dict[int, WorkerProgress] = {}
+        self._answers: dict[str, dict[str, bytes]] = {query: {} for query in script.outputs}
+        """Query -> digest -> rows in JSON, which take a tenth of the memory of objects."""
+        self._answer_bytes = 0
+        self._began_s = elapsed_s()
+
+    @property
+    def report_bytes(self) -> int:
+        """The most that a report may take in JSON at this time."""
+        return self.script.report_bytes(elapsed_s() - self._began_s)
+
+    @property
+    def _opened(self) -> int:
+        return len(self.run.released_s)
+
+    async def register(self, message: Registration, uid: str) -> bool:
+        """Register a worker, hold the request for a while; return whether the tables are ready."""
+        index, workers = message.index, len(self.script.plans)
+        if index >= workers:
+            known = f"this run has workers 0..{workers - 1}" if workers else "this run has none"
+            raise Rejected(f"worker {index}: {known}")
+        if self.run.uids.get(index, uid) != uid:
+            raise Rejected(f"worker {index} is already registered by another process")
+        if index not in self._workers:
+            if uid in self.run.uids.values():
+                raise Rejected(f"worker {index}: this process is already another worker")
+            self._workers[index] = WorkerProgress(index, self.script)
+        return await self.run.register(message, uid, __version__)
+
+    def _worker(self, index: int, uid: str) -> WorkerProgress:
+        """Return the worker that this process has registered, once it may work."""
+        if index not in self._workers:
+            raise Rejected(f"worker {index} has not registered")
+        if self.run.uids[index] != uid:
+            raise Rejected(f"worker {index} is registered by another process")
+        if not self.run.tables_ready.is_set():
+            raise Rejected(f"worker {index}: expected it to wait until the tables are ready")
+        return self._workers[index]
+
+    async def arrive(self, message: Arrival, uid: str) -> bool:
+        """Hold a worker at a barrier for a while; return whether all are there and may go on."""
+        self._worker(message.index, uid).arrive(message.barrier, self._opened)
+        return await self.run.arrive(message)
+
+    def beat(self, message: Heartbeat, uid: str) -> None:
+        """Note how far a worker is."""
+        if self._worker(message.index, uid).beat(message, self._opened):
+            self.run.beat(message)
+
+    def report(self, report: WorkerReport, uid: str) -> None:
+        """Take a worker's result; an error in it ends the run."""
+        worker = self._worker(report.index, uid)
+        worker.finish(
+            report,
+            opened=self._opened,
+            stopped=self.run.stopped.is_set(),
+            answers=self._answers,
+        )
+        self.run.report(report)
+
+    def knows(self, message: AnswerQuestion, uid: str) -> bool:
+        """Return whether this answer of a query is here."""
+        worker = self._worker(message.index, uid)
+        worker.answer(message.query, opened=self._opened, known=True)
+        return message.digest in self._answers[message.query]
+
+    def answer(self, message: AnswerRows, uid: str) -> None:
+        """Keep the rows of an answer for its comparison with the truth."""
+        query, digest, rows = message.query, message.digest, message.rows
+        known = digest in self._answers.get(query, ())
+        self._worker(message.index, uid).answer(query, opened=self._opened, known=known)
+        if digest != digest_of(rows):
+            raise Rejected(f"the digest of this answer to query {query!r} is not that of its rows")
+        columns = self.script.outputs[query]
+        if not all(_fits(row, columns) for row in rows):
+            types = ", ".join(f"{column.name} {column.type}" for column in columns)
+            raise Rejected(f"expected an answer to query {query!r} with rows of {types}")
+        if not known:
+            self._keep(query, digest, json.dumps(rows).encode())
+
+    def _keep(self, query: str, digest: str, rows: bytes) -> None:
+        if self._answer_bytes + len(rows) > MOST_ANSWER_BYTES:
+            raise Rejected(
+                f"all different answers of this run take more than {MOST_ANSWER_BYTES:,} bytes;"
+                f" the last one is to query {query!r}"
+            )
+        self._answer_bytes += len(rows)
+        self._answers[query][digest] = rows
+
+    def answers(self, query: str) -> list[Answer]:
+        """Return the distinct answers to a query."""
+        names = tuple(column.name for column in self.script.outputs.get(query, ()))
+        return [
+            Answer(names, tuple(map(tuple, json.loads(rows))))
+            for _, rows in sorted(self._answers.get(query, {}).items())
+        ]
+
+
+def _fits(row: tuple[Scalar, ...], columns: tuple[Output, ...]) -> bool:
+    return len(row) == len(columns) and all(
+        value is None or type(value) is _JSON_TYPES[column.type]
+        for value, column in zip(row, columns, strict=True)
+    )

@@ -1,0 +1,68 @@
+"""The script of a run: what each of its workers sends, in which order, and how much of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from simulator.data.dataset import DatasetReader, RowRange
+from simulator.data.query import Output
+from simulator.modules.base import Database
+from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
+
+_MIB = 1 << 20
+_ANSWER_ROW_BYTES = 1024
+MOST_ANSWER_BYTES = 256 * _MIB
+_QUERY_RUN_BYTES = 128
+"""A duration and perhaps the digest of an answer, in JSON."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """The barriers, rows and queries of a run."""
+
+    plans: tuple[WorkerPlan, ...]
+    barriers: tuple[str, ...]
+    """In the order in which every worker passes them."""
+    outputs: Mapping[str, tuple[Output, ...]]
+    """Query -> columns of its answer; empty for an insert."""
+    repeats: int = 1
+    stored_rows: int = 0
+
+    @classmethod
+    def of(cls, spec: RunSpec, database: Database) -> "Script":
+        """Return the script that a specification gives the workers of a database."""
+        if spec.kind is not Kind.QUERY:
+            barriers = ("insert",) if spec.kind is Kind.INSERT else ()
+            return cls(spec.workers, barriers, {})
+        known = DatasetReader(spec.dataset).queries()
+        asked = database.statements(known, spec.queries)
+        return cls(
+            spec.workers,
+            tuple(asked),
+            {name: statement.outputs for name, statement in asked.items()},
+            spec.repeats,
+            spec.dataset.rows,
+        )
+
+    @cached_property
+    def phases(self) -> dict[str, int]:
+        """Phase of a worker -> its place: start, prefill, then each barrier and what follows it."""
+        names = ["start", "prefill"]
+        for barrier in self.barriers:
+            names += [f"barrier {barrier}", barrier]
+        return {name: place for place, name in enumerate(names)}
+
+    @cached_property
+    def answer_bytes(self) -> int:
+        """The most that one answer may take in JSON: it has no more rows than are stored."""
+        return min(_MIB + self.stored_rows * _ANSWER_ROW_BYTES, MOST_ANSWER_BYTES)
+
+    def report_bytes(self, elapsed_s: float) -> int:
+        """Return the most that a report may take in JSON, so long after the run began."""
+        seconds = 16 * int(elapsed_s)  # a number of rows for each
+        return _MIB + seconds + len(self.outputs) * self.repeats * _QUERY_RUN_BYTES
+
+
+def rows_of(ranges: tuple[RowRange, ...]) -> int:
+    """Return the number of rows in ranges."""
+    return sum(len(item) for item in ranges)

@@ -1,0 +1,174 @@
+"""A run without processes: its script, its gate, and HTTP requests to its application."""
+
+import asyncio
+import json
+from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar
+
+from simulator import __version__
+from simulator.control.coordinator import Coordinator
+from simulator.control.endpoints import application
+from simulator.control.gate import Gate
+from simulator.control.script import Script
+from simulator.data.dataset import lane_range
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.messages import (
+    TOKEN_HEADER,
+    UID_HEADER,
+    AnswerRows,
+    Message,
+    QueryTimes,
+    WorkerReport,
+    digest_of,
+)
+from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
+from tests.unit.specs import dataset, run_spec
+
+TOKEN = "the-token"
+PREFILL, TIMED, REPEATS = 30, 100, 2
+QUERIES = ("count-events", "temperature-stats-per-device")
+Done = TypeVar("Done")
+
+
+def insert_spec(workers: int) -> RunSpec:
+    """Return an insert run with a prefill."""
+    plans = tuple(
+        WorkerPlan(prefill=(lane_range(i, 0, PREFILL),), timed=(lane_range(i, PREFILL, TIMED),))
+        for i in range(workers)
+    )
+    return run_spec(workers=plans)
+
+
+def query_spec(workers: int) -> RunSpec:
+    """Return a run of two queries."""
+    stored = dataset(ranges=(lane_range(0, 0, 1000),))
+    return run_spec(
+        kind=Kind.QUERY,
+        workers=(WorkerPlan(),) * workers,
+        dataset=stored,
+        queries=dict.fromkeys(QUERIES, ""),
+        repeats=REPEATS,
+    )
+
+
+def gate_of(spec: RunSpec, *, ready: bool = True) -> Gate:
+    """Return the gate of a run whose tables are ready."""
+    script = Script.of(spec, Sqlite(SqliteOptions(path="unused")))
+    gate = Gate(Coordinator(len(spec.workers)), script)
+    if ready:
+        gate.run.tables_ready.set()
+    return gate
+
+
+def uid_of(index: int) -> str:
+    """Return the uid of the process that is worker `index`."""
+    return f"{index:032x}"
+
+
+def answer(query: str, rows: Iterable[Iterable[Any]], index: int = 0) -> AnswerRows:
+    """Return an answer with its digest."""
+    found = tuple(map(tuple, rows))
+    return AnswerRows(index=index, query=query, digest=digest_of(found), rows=found)
+
+
+ANSWERS = (
+    answer(QUERIES[0], [[1000]]),
+    answer(QUERIES[1], [["device", 30.5, 10.25, -4.0]]),
+)
+
+
+def times(which: int, **changes: Any) -> QueryTimes:
+    """Return the measurements of a query whose answer is in ANSWERS."""
+    given = {
+        "name": QUERIES[which],
+        "durations_s": (0.5,) * REPEATS,
+        "answers": (ANSWERS[which].digest,),
+    }
+    return QueryTimes(**(given | changes))
+
+
+def insert_report(index: int = 0, **changes: Any) -> WorkerReport:
+    """Return the report of a worker that has inserted its rows."""
+    given = {"index": index, "rows": TIMED, "prefill_rows": PREFILL, "rows_by_second": (TIMED,)}
+    return WorkerReport(**(given | changes))
+
+
+def query_report(index: int = 0, **changes: Any) -> WorkerReport:
+    """Return the report of a worker that has asked both queries."""
+    return WorkerReport(**({"index": index, "queries": (times(0), times(1))} | changes))
+
+
+REGISTRATION = {"version": __version__}
+
+
+def within_a_moment(scenario: Coroutine[Any, Any, Done]) -> Done:
+    """Run a scenario that must not hang."""
+
+    async def bounded() -> Done:
+        async with asyncio.timeout(10):
+            return await scenario
+
+    return asyncio.run(bounded())
+
+
+class Http:
+    """Requests to the application of a run, without a network."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._app = application(gate, TOKEN)
+        self.headers: dict[bytes, bytes] = {}
+        """Of the last response."""
+
+    async def post(self, path: str, message: Message, uid: str | None = None) -> tuple[int, str]:
+        """Post a message as the worker of its index."""
+        uid = uid_of(message.index) if uid is None else uid
+        return await self.ask(path, [message.model_dump_json().encode()], uid=uid)
+
+    async def ask(
+        self,
+        path: str,
+        parts: Iterable[bytes] | None,
+        *,
+        uid: str | bytes = uid_of(0),
+        token: str | bytes | None = TOKEN,
+        method: str = "POST",
+    ) -> tuple[int, str]:
+        """Send a request whose body comes in parts, or never; return status and text."""
+        headers = [(UID_HEADER.lower().encode(), uid.encode() if isinstance(uid, str) else uid)]
+        if token is not None:
+            given = token.encode() if isinstance(token, str) else token
+            headers.append((TOKEN_HEADER.lower().encode(), given))
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "path": path,
+            "raw_path": path.encode(),
+            "root_path": "",
+            "query_string": b"",
+            "headers": headers,
+            "scheme": "http",
+            "server": ("collector", 80),
+            "client": None,
+        }
+        rest = iter(parts) if parts is not None else None
+        sent: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            if rest is None:
+                await asyncio.Event().wait()
+            part = next(rest, None)
+            return {"type": "http.request", "body": part or b"", "more_body": part is not None}
+
+        async def send(event: dict[str, Any]) -> None:
+            sent.append(event)
+
+        await self._app(scope, receive, send)
+        self.headers = dict(sent[0]["headers"])
+        body = b"".join(event.get("body", b"") for event in sent[1:])
+        return sent[0]["status"], body.decode()
+
+
+def json_bytes(content: object) -> bytes:
+    """Return content as JSON."""
+    return json.dumps(content).encode()

@@ -1,0 +1,242 @@
+"""The HTTP of the collector: every request gets a documented status and a reason."""
+
+import json
+
+import pytest
+
+from simulator.control import coordinator, endpoints
+from simulator.protocol.messages import Arrival, Heartbeat, Registration, Reply
+from tests.unit.control.run import (
+    ANSWERS,
+    QUERIES,
+    REGISTRATION,
+    TOKEN,
+    Http,
+    gate_of,
+    insert_report,
+    insert_spec,
+    json_bytes,
+    query_report,
+    query_spec,
+    uid_of,
+    within_a_moment,
+)
+
+PATHS = sorted(endpoints.KINDS)
+SMALL = 16 << 10
+BEAT = json_bytes({"index": 0, "phase": "start"})
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(coordinator, "HOLD_S", 0.0)
+
+
+@pytest.fixture
+def gate():
+    """An insert run with one worker, which has registered."""
+    made = gate_of(insert_spec(1))
+    assert asked(made, "/register", json_bytes({"index": 0, **REGISTRATION}))[0] == 200
+    return made
+
+
+def asked(gate, path, body=b"{}", **request):
+    parts = [body] if isinstance(body, bytes) else body
+    return within_a_moment(Http(gate).ask(path, parts, **request))
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "token", [None, "", "t", TOKEN[:-1], TOKEN + "x", "ü", "ü".encode("latin-1"), b"\xff\x80"]
+)
+def test_without_the_token_of_the_run_nothing_is_read(gate, path, token):
+    assert asked(gate, path, b"[" * 100_000, token=token) == (
+        403,
+        "the token is not that of this run",
+    )
+
+
+@pytest.mark.parametrize("uid", ["", "x", uid_of(0)[:-1], uid_of(0).upper() + "A", "ü", b"\xff"])
+def test_a_sender_has_a_uid(gate, uid):
+    status, text = asked(gate, "/heartbeat", BEAT, uid=uid)
+
+    assert (status, text[:35]) == (400, "expected a header X-Worker-Uid that")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"", "Invalid JSON: EOF"),
+        (b"{", "Invalid JSON: EOF"),
+        (b"\xff\xfe", "Invalid JSON"),
+        (b'{"index": "\xe9"}', "Invalid JSON: "),
+        (b'{"index": "\\ud800"}', "Invalid JSON: "),
+        (b"[" * 10_000, "Invalid JSON: recursion limit exceeded"),
+        (b'{"index": ' + b'{"a":' * 2000, "Invalid JSON: recursion limit exceeded"),
+        (b'{"index": ' + b"1" * 5000 + b"}", "Invalid JSON: number out of range"),
+        (b"[]", "Input should be an object"),
+        (b"null", "Input should be an object"),
+        (b"{}", "index: Field required"),
+        (b'{"index": true}', "index: Input should be a valid integer"),
+        (b'{"index": "0"}', "index: Input should be a valid integer"),
+        (b'{"index": 0.0}', "index: Input should be a valid integer"),
+        (b'{"index": -1}', "index: Input should be greater than or equal to 0"),
+        (b'{"index": 1e400}', "index: Input should be a valid integer"),
+        (b'{"index": 1208925819614629174706176}', "index: Input should be less than 1048576"),
+        (b"{%s}" % b",".join(b'"%d":0' % key for key in range(1000)), " problems"),
+    ],
+    ids=range(18),
+)
+def test_what_is_no_message_is_refused_with_the_reason(gate, path, body, reason):
+    status, text = asked(gate, path, body)
+
+    assert status == 400
+    assert reason in text
+    assert len(text) <= 530
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/register", {"version": ""}),
+        ("/register", {"version": "x" * 1001}),
+        ("/barrier", {"barrier": None}),
+        ("/heartbeat", {"phase": "start", "rows": -1}),
+        ("/heartbeat", {"phase": "start", "rows": 2**63}),
+        ("/heartbeat", {"phase": "start", "other": 1}),
+        ("/report", {"rows": -1}),
+        ("/report", {"cpu_s": -1.0}),
+        ("/report", {"ended_s": float("nan")}),
+        ("/report", {"ended_s": float("inf")}),
+        ("/report", {"latency": "x" * (2**19 + 1)}),
+        ("/report", {"latency": "<script>"}),
+        ("/report", {"uncertain": [{"start": -1, "stop": 1, "step": 1}]}),
+        ("/report", {"uncertain": [{"start": 0, "stop": 1, "step": 0}]}),
+        ("/report", {"uncertain": [{"start": 0, "stop": 1, "step": 1}] * 5001}),
+        ("/report", {"rows_by_second": [0, -1]}),
+        ("/report", {"rows_by_second": [[]] * 100_000}),
+        ("/report", {"queries": [{"name": "q", "durations_s": [-1.0], "answers": []}]}),
+        ("/answer/known", {"query": "q", "digest": "x" * 64}),
+        ("/answer", {"query": "q", "digest": "0" * 64, "rows": [[[]]]}),
+        ("/answer", {"query": "q", "digest": "0" * 64, "rows": [[{}]]}),
+        ("/answer", {"query": "q", "digest": "0" * 64, "rows": [[float("nan")]]}),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_numbers_texts_and_lists_have_limits(gate, path, content):
+    status, text = asked(gate, path, json_bytes({"index": 0} | content))
+
+    assert status == 400, text
+    assert gate.run.reports == {}
+    assert gate.run.beats == {}
+
+
+def test_a_long_error_is_shortened_so_that_its_report_arrives(gate):
+    report = insert_report(0, error="x" * 50_000, rows=0, rows_by_second=())
+
+    assert within_a_moment(Http(gate).post("/report", report))[0] == 200
+    assert gate.run.reports[0].error == "x" * 9_997 + "..."
+
+
+@pytest.mark.parametrize("path", ["/", "/nothing", "/register/", "/answer/", "/../report"])
+def test_an_unknown_path_is_not_found(gate, path):
+    assert asked(gate, path)[0] == 404
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "BREW"])
+def test_every_request_is_a_post(gate, path, method):
+    assert asked(gate, path, method=method)[0] == 405
+
+
+def endless(size_bytes, part=b" " * 65536):
+    for _ in range(size_bytes // len(part)):
+        yield part
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path not in ("/report", "/answer")])
+def test_a_large_body_is_refused_after_all_of_it_was_dropped(gate, path):
+    status, text = asked(gate, path, endless(200 << 20))
+
+    assert (status, text) == (413, "expected a body of at most 16,384 bytes, got 209,715,200")
+
+
+def test_reports_and_answers_are_as_large_as_the_run_makes_them():
+    gate = gate_of(query_spec(1))
+    for path, least, most in (
+        ("/report", 1 << 20, 2 << 20),
+        ("/answer", 1 << 20, 4 << 20),
+    ):
+        assert asked(gate, path, endless(least))[0] == 400
+        assert asked(gate, path, endless(most))[0] == 413
+
+
+def test_a_slow_body_is_waited_for_only_so_long(gate, monkeypatch):
+    monkeypatch.setattr(endpoints, "_BODY_S", 0.05)
+
+    monkeypatch.setattr(endpoints, "_DROP_S", 0.05)
+
+    assert asked(gate, "/heartbeat", None)[0] == 408
+    assert asked(gate, "/heartbeat", None, token="wrong")[0] == 403
+
+
+def test_a_refused_request_closes_its_connection_and_an_admitted_one_does_not(gate):
+    http = Http(gate)
+    within_a_moment(http.ask("/heartbeat", [BEAT]))
+    kept = http.headers
+    within_a_moment(http.ask("/heartbeat", [BEAT], token="x"))
+
+    assert b"connection" not in kept
+    assert http.headers[b"connection"] == b"close"
+
+
+def test_a_message_out_of_turn_is_a_conflict(gate):
+    status, text = asked(gate, "/barrier", json_bytes({"index": 0, "barrier": "lunch"}))
+
+    assert (status, text) == (
+        409,
+        "worker 0: came to barrier 'lunch'; expected barrier 'insert'",
+    )
+
+
+def test_a_whole_insert_run_over_http():
+    gate = gate_of(insert_spec(2))
+    http = Http(gate)
+
+    async def run():
+        statuses = []
+        for path, make in (
+            ("/register", lambda i: Registration(index=i, **REGISTRATION)),
+            ("/heartbeat", lambda i: Heartbeat(index=i, phase="prefill", prefill_rows=1)),
+            ("/barrier", lambda i: Arrival(index=i, barrier="insert")),
+            ("/report", insert_report),
+            ("/heartbeat", lambda i: Heartbeat(index=i, phase="insert", rows=100)),
+            ("/report", insert_report),
+        ):
+            statuses += [await http.post(path, make(index)) for index in (0, 1)]
+        return statuses
+
+    answered = within_a_moment(run())
+
+    assert {status for status, _ in answered} == {200}
+    assert all(Reply.model_validate_json(text).stop is None for _, text in answered)
+    assert gate.run._all_reported.is_set()
+
+
+def test_a_whole_query_run_over_http():
+    gate = gate_of(query_spec(1))
+    http = Http(gate)
+
+    async def run():
+        answered = [await http.post("/register", Registration(index=0, **REGISTRATION))]
+        for query, answer in zip(QUERIES, ANSWERS, strict=True):
+            answered.append(await http.post("/barrier", Arrival(index=0, barrier=query)))
+            answered.append(await http.post("/answer", answer))
+        return [*answered, await http.post("/report", query_report())]
+
+    answered = within_a_moment(run())
+
+    assert {status for status, _ in answered} == {200}
+    assert json.loads(answered[2][1]) == {"known": True}
+    assert gate.run._all_reported.is_set()

@@ -1,0 +1,461 @@
+"""What the workers of a run may send when: in the order of its script, each for itself, once."""
+
+import asyncio
+
+import pytest
+
+from simulator import __version__
+from simulator.control import coordinator
+from simulator.control.progress import Rejected
+from simulator.data.query import Answer
+from simulator.protocol.messages import (
+    AnswerQuestion,
+    Arrival,
+    Heartbeat,
+    Registration,
+    WorkerReport,
+)
+from simulator.protocol.verdict import RowSlice
+from tests.unit.control.run import (
+    ANSWERS,
+    PREFILL,
+    QUERIES,
+    TIMED,
+    answer,
+    gate_of,
+    insert_report,
+    insert_spec,
+    query_report,
+    query_spec,
+    times,
+    uid_of,
+    within_a_moment,
+)
+
+STRANGER = uid_of(99)
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(coordinator, "HOLD_S", 0.0)
+
+
+def register(gate, index=0, uid=None):
+    message = Registration(index=index, version=__version__)
+    return within_a_moment(gate.register(message, uid or uid_of(index)))
+
+
+def arrive(gate, barrier, index=0):
+    return within_a_moment(gate.arrive(Arrival(index=index, barrier=barrier), uid_of(index)))
+
+
+def beat(gate, phase="start", index=0, **counts):
+    gate.beat(Heartbeat(index=index, phase=phase, **counts), uid_of(index))
+
+
+def report(gate, made):
+    gate.report(made, uid_of(made.index))
+
+
+@pytest.fixture
+def insert():
+    """An insert run whose two workers have registered."""
+    gate = gate_of(insert_spec(2))
+    register(gate, 0)
+    register(gate, 1)
+    return gate
+
+
+@pytest.fixture
+def inserting(insert):
+    """An insert run whose two workers have passed the barrier."""
+    assert not arrive(insert, "insert", 0)
+    assert arrive(insert, "insert", 1)
+    return insert
+
+
+@pytest.fixture
+def query():
+    """A query run whose worker is at the first query."""
+    gate = gate_of(query_spec(1))
+    register(gate)
+    arrive(gate, QUERIES[0])
+    return gate
+
+
+@pytest.fixture
+def asked(query):
+    """A query run whose worker has asked both queries."""
+    query.answer(ANSWERS[0], uid_of(0))
+    arrive(query, QUERIES[1])
+    query.answer(ANSWERS[1], uid_of(0))
+    return query
+
+
+# --- who ----------------------------------------------------------------------------------------
+
+
+def test_a_second_process_cannot_take_the_index_of_a_worker(insert):
+    with pytest.raises(Rejected, match="worker 1 is already registered by another process"):
+        register(insert, 1, STRANGER)
+
+    assert insert.run.uids[1] == uid_of(1)
+    assert not insert.run.stopped.is_set()
+
+
+def test_a_process_is_one_worker_only():
+    gate = gate_of(insert_spec(2))
+    register(gate, 0)
+
+    with pytest.raises(Rejected, match="worker 1: this process is already another worker"):
+        register(gate, 1, uid_of(0))
+
+    assert gate.run.uids == {0: uid_of(0)}
+
+
+def test_an_index_outside_the_run_is_rejected(insert):
+    with pytest.raises(Rejected, match=r"worker 2: this run has workers 0\.\.1"):
+        register(insert, 2)
+
+    assert set(insert.run.uids) == {0, 1}
+
+
+def everything(index):
+    """A message of each kind."""
+    question = AnswerQuestion(index=index, query=QUERIES[0], digest=ANSWERS[0].digest)
+    return {
+        "arrive": Arrival(index=index, barrier="insert"),
+        "beat": Heartbeat(index=index, phase="start"),
+        "report": WorkerReport(index=index, error="x"),
+        "knows": question,
+        "answer": answer(QUERIES[0], [[1]], index),
+    }
+
+
+async def _sent(gate, kind, message, uid):
+    done = getattr(gate, kind)(message, uid)
+    return await done if asyncio.iscoroutine(done) else done
+
+
+@pytest.mark.parametrize("kind", everything(0))
+def test_only_the_registered_process_speaks_for_a_worker(insert, kind):
+    with pytest.raises(Rejected, match="worker 0 is registered by another process"):
+        within_a_moment(_sent(insert, kind, everything(0)[kind], STRANGER))
+
+    assert (insert.run.reports, insert.run.beats, insert.run.waiting("insert")) == ({}, {}, 0)
+
+
+@pytest.mark.parametrize("kind", everything(0))
+@pytest.mark.parametrize("index", [1, 7])
+def test_a_worker_that_has_not_registered_is_not_admitted(kind, index):
+    gate = gate_of(insert_spec(2))
+    register(gate, 0)
+
+    with pytest.raises(Rejected, match=f"worker {index} has not registered"):
+        within_a_moment(_sent(gate, kind, everything(index)[kind], uid_of(index)))
+
+    assert (gate.run.reports, gate.run.beats, gate.run.waiting("insert")) == ({}, {}, 0)
+
+
+@pytest.mark.parametrize("kind", everything(0))
+def test_a_worker_waits_for_the_tables(kind):
+    gate = gate_of(insert_spec(1), ready=False)
+    assert not register(gate)
+
+    with pytest.raises(Rejected, match="expected it to wait until the tables are ready"):
+        within_a_moment(_sent(gate, kind, everything(0)[kind], uid_of(0)))
+
+
+# --- barriers -----------------------------------------------------------------------------------
+
+
+def test_a_barrier_that_the_run_does_not_have_is_rejected(insert):
+    with pytest.raises(Rejected, match="came to barrier 'lunch'; expected barrier 'insert'"):
+        arrive(insert, "lunch")
+
+    assert insert.run.released_s == {}
+
+
+def test_barriers_come_in_the_order_of_the_queries():
+    gate = gate_of(query_spec(1))
+    register(gate)
+
+    with pytest.raises(Rejected, match=f"expected barrier '{QUERIES[0]}'"):
+        arrive(gate, QUERIES[1])
+
+
+def test_no_worker_goes_past_a_barrier_that_has_not_opened():
+    gate = gate_of(query_spec(2))
+    register(gate, 0)
+    register(gate, 1)
+    assert not arrive(gate, QUERIES[0], 0)
+
+    with pytest.raises(Rejected, match=f"expected it to wait at barrier '{QUERIES[0]}'"):
+        arrive(gate, QUERIES[1], 0)
+
+
+def test_an_arrival_may_be_repeated_in_every_state(insert):
+    assert not arrive(insert, "insert", 0)
+    assert not arrive(insert, "insert", 0)
+    assert arrive(insert, "insert", 1)
+    assert arrive(insert, "insert", 0)
+    released_s = dict(insert.run.released_s)
+    report(insert, insert_report(0))
+    assert arrive(insert, "insert", 0)
+    assert register(insert, 0)
+
+    assert insert.run.released_s == released_s
+    assert insert.run.waiting("insert") == 2
+
+
+def test_nobody_comes_to_a_barrier_after_the_report(insert):
+    report(insert, WorkerReport(index=0, error="disk is full"))
+
+    with pytest.raises(Rejected, match="expected nothing more, since it has reported"):
+        arrive(insert, "insert", 0)
+
+
+# --- heartbeats ---------------------------------------------------------------------------------
+
+
+def test_heartbeats_follow_the_course_of_a_run(insert):
+    beat(insert, "start")
+    beat(insert, "prefill", prefill_rows=10)
+    beat(insert, "barrier insert", prefill_rows=PREFILL - 1, uncertain_rows=1)
+    arrive(insert, "insert", 0)
+    arrive(insert, "insert", 1)
+    beat(insert, "insert", prefill_rows=PREFILL - 1, uncertain_rows=1)
+    beat(insert, "insert", prefill_rows=PREFILL - 1, uncertain_rows=1)
+    beat(insert, "insert", rows=TIMED, prefill_rows=PREFILL - 1, uncertain_rows=1)
+
+    assert insert.run.beats[0].rows == TIMED
+
+
+@pytest.mark.parametrize(
+    ("beats", "reason"),
+    [
+        ([("insert", {})], "is in phase 'insert'; expected barrier 'insert'"),
+        ([("lunch", {})], "is in phase 'lunch'"),
+        ([("start", {"rows": 1})], "counts 1 rows of 0"),
+        ([("prefill", {"prefill_rows": PREFILL + 1})], "counts 31 rows of a prefill of 30"),
+        ([("prefill", {"uncertain_rows": PREFILL + TIMED + 1})], "some uncertain, of 130"),
+        ([("prefill", {}), ("start", {})], "went back from 'prefill'"),
+        (
+            [("prefill", {"prefill_rows": 9}), ("prefill", {"prefill_rows": 8})],
+            r"went back from 'prefill' with 9 \+ 0 rows and 0 uncertain to 'prefill' with 8 \+ 0",
+        ),
+        ([("start", {"uncertain_rows": 9}), ("start", {})], "went back"),
+    ],
+)
+def test_a_heartbeat_that_cannot_be_is_rejected(insert, beats, reason):
+    *before, (phase, counts) = beats
+    for earlier, earlier_counts in before:
+        beat(insert, earlier, **earlier_counts)
+
+    with pytest.raises(Rejected, match=reason):
+        beat(insert, phase, **counts)
+
+    assert len(insert.run.beats) == len(before)
+
+
+def test_timed_rows_never_go_back_nor_beyond_the_plan(inserting):
+    beat(inserting, "insert", rows=50)
+
+    with pytest.raises(Rejected, match="went back"):
+        beat(inserting, "insert", rows=49)
+    with pytest.raises(Rejected, match="counts 101 rows of 100"):
+        beat(inserting, "insert", rows=TIMED + 1)
+    assert inserting.run.beats[0].rows == 50
+
+
+def test_a_heartbeat_that_follows_the_report_changes_nothing(inserting):
+    beat(inserting, "insert", rows=50)
+    report(inserting, insert_report(0))
+    beat(inserting, "insert", rows=40)
+
+    assert inserting.run.beats[0].rows == 50
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def test_an_answer_is_kept_once_for_each_query(asked):
+    asked.answer(ANSWERS[0], uid_of(0))
+    question = AnswerQuestion(index=0, query=QUERIES[0], digest=ANSWERS[0].digest)
+
+    assert asked.knows(question, uid_of(0))
+    assert asked.answers(QUERIES[0]) == [Answer(("count",), ((1000,),))]
+    assert [found.rows for found in asked.answers(QUERIES[1])] == [ANSWERS[1].rows]
+
+
+def test_equal_rows_of_two_queries_are_two_answers(asked):
+    """Two columns may hold equal values; the second query has names of its own."""
+    nothing = [answer(query, []) for query in QUERIES]
+    asked.answer(nothing[0], uid_of(0))
+    question = AnswerQuestion(index=0, query=QUERIES[1], digest=nothing[1].digest)
+
+    assert not asked.knows(question, uid_of(0))
+
+
+def test_every_different_answer_is_kept(query):
+    query.answer(ANSWERS[0], uid_of(0))
+    query.answer(answer(QUERIES[0], [[999]]), uid_of(0))
+
+    assert sorted(found.rows for found in query.answers(QUERIES[0])) == [((999,),), ((1000,),)]
+
+
+@pytest.mark.parametrize("name", [QUERIES[1], "newest-per-device", "lunch"])
+def test_an_answer_to_a_query_not_yet_reached_is_rejected(query, name):
+    with pytest.raises(Rejected, match=f"answers query '{name}'; expected barrier"):
+        query.answer(answer(name, [[1]]), uid_of(0))
+    with pytest.raises(Rejected, match=f"answers query '{name}'"):
+        query.knows(AnswerQuestion(index=0, query=name, digest="0" * 64), uid_of(0))
+
+
+def test_an_insert_run_takes_no_answer(inserting):
+    with pytest.raises(Rejected, match="answers query 'insert'"):
+        inserting.answer(answer("insert", []), uid_of(0))
+
+
+def test_the_digest_of_an_answer_is_that_of_its_rows(query):
+    forged = ANSWERS[0].model_copy(update={"rows": ((1,),)})
+
+    with pytest.raises(Rejected, match="is not that of its rows"):
+        query.answer(forged, uid_of(0))
+
+    assert query.answers(QUERIES[0]) == []
+
+
+@pytest.mark.parametrize(
+    "rows", [[[]], [[1, 2]], [["1000"]], [[1000.0]], [[True]], [[1], ["1"]]], ids=str
+)
+def test_the_rows_of_an_answer_have_the_columns_of_the_query(query, rows):
+    with pytest.raises(Rejected, match=f"'{QUERIES[0]}' with rows of count int64"):
+        query.answer(answer(QUERIES[0], rows), uid_of(0))
+
+
+@pytest.mark.parametrize("rows", [[], [[None]], [[1], [2]]], ids=str)
+def test_a_wrong_answer_is_admitted_since_it_is_for_the_verdict_to_judge(query, rows):
+    query.answer(answer(QUERIES[0], rows), uid_of(0))
+
+    assert len(query.answers(QUERIES[0])) == 1
+
+
+def test_a_new_answer_after_the_report_is_rejected_and_an_old_one_repeated(asked):
+    report(asked, query_report())
+    asked.answer(ANSWERS[1], uid_of(0))
+
+    with pytest.raises(Rejected, match="since it has reported"):
+        asked.answer(answer(QUERIES[0], [[7]]), uid_of(0))
+
+
+def test_different_answers_take_a_limited_memory(query, monkeypatch):
+    monkeypatch.setattr("simulator.control.gate.MOST_ANSWER_BYTES", 100)
+    query.answer(answer(QUERIES[0], [[int("1" * 60)]]), uid_of(0))
+
+    with pytest.raises(Rejected, match="all different answers of this run take more than 100"):
+        query.answer(answer(QUERIES[0], [[int("2" * 60)]]), uid_of(0))
+
+    assert len(query.answers(QUERIES[0])) == 1
+
+
+# --- reports ------------------------------------------------------------------------------------
+
+
+def test_a_run_is_finished_when_every_worker_has_reported(inserting):
+    report(inserting, insert_report(0))
+    assert not inserting.run._all_reported.is_set()
+    report(inserting, insert_report(1))
+
+    assert inserting.run._all_reported.is_set()
+    assert not inserting.run.stopped.is_set()
+
+
+def test_a_report_may_be_repeated_but_not_changed(inserting):
+    report(inserting, insert_report(0))
+    report(inserting, insert_report(0))
+
+    with pytest.raises(Rejected, match="reports again, and differently"):
+        report(inserting, insert_report(0, retried=1))
+
+    assert inserting.run.reports == {0: insert_report(0)}
+
+
+def test_a_worker_that_has_not_passed_the_barrier_cannot_be_done(insert):
+    arrive(insert, "insert", 0)
+
+    with pytest.raises(Rejected, match="expected it to wait at barrier 'insert'"):
+        report(insert, insert_report(0, rows=0, rows_by_second=()))
+
+    report(insert, insert_report(0, rows=0, rows_by_second=(), error="the database is gone"))
+    assert insert.run.cause == "worker 0: the database is gone"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"rows": TIMED - 1, "rows_by_second": ()}, "reports 129 rows of 130, and no error"),
+        ({"rows": TIMED + 1}, "counts 101 rows of 100"),
+        ({"prefill_rows": PREFILL + 1}, "counts 31 rows of a prefill of 30"),
+        ({"uncertain": (RowSlice(start=0, stop=1, step=1),)}, "counts 131 rows, some uncertain"),
+        ({"uncertain": (RowSlice(start=129, stop=131, step=1),)}, "that are not its own"),
+        ({"uncertain": (RowSlice(start=2**40, stop=2**40 + 1, step=1),)}, "that are not its own"),
+        ({"rows_by_second": (TIMED, 1)}, "more rows by second than rows"),
+        ({"queries": (times(0),)}, f"reports the queries {QUERIES[0]}"),
+    ],
+)
+def test_a_report_that_cannot_be_is_rejected(inserting, changes, reason):
+    with pytest.raises(Rejected, match=reason):
+        report(inserting, insert_report(0, **changes))
+
+    assert inserting.run.reports == {}
+
+
+def test_rows_of_unknown_outcome_count(inserting):
+    uncertain = (RowSlice(start=0, stop=10, step=3), RowSlice(start=100, stop=106, step=1))
+    report(
+        inserting,
+        insert_report(0, prefill_rows=26, rows=94, rows_by_second=(), uncertain=uncertain),
+    )
+
+    assert inserting.run.reports[0].uncertain == uncertain
+
+
+def test_a_report_is_not_behind_the_last_heartbeat(inserting):
+    beat(inserting, "insert", rows=50)
+
+    with pytest.raises(Rejected, match="reports less than its last heartbeat"):
+        report(inserting, insert_report(0, rows=49, rows_by_second=(), error="gone"))
+
+
+def test_a_worker_that_was_stopped_reports_what_it_has(inserting):
+    inserting.run.stop("--timeout")
+    report(inserting, insert_report(0, rows=5, rows_by_second=(5,)))
+
+    assert inserting.run.reports[0].rows == 5
+
+
+def test_the_report_of_a_query_run(asked):
+    report(asked, query_report())
+
+    assert asked.run._all_reported.is_set()
+
+
+@pytest.mark.parametrize(
+    ("queries", "reason"),
+    [
+        ((), "reports before it is done, and no error"),
+        ((times(0),), "reports before it is done, and no error"),
+        ((times(1), times(0)), "reports the queries"),
+        ((times(0), times(0)), "reports the queries"),
+        ((times(0), times(1, durations_s=(1.0,))), "ran 1 of 2 times"),
+        ((times(0), times(1, answers=())), "without its rows"),
+        ((times(0), times(1, answers=("0" * 64,))), "without its rows"),
+        ((times(0), times(1, answers=times(0).answers)), "without its rows"),
+    ],
+)
+def test_a_report_of_queries_that_cannot_be_is_rejected(asked, queries, reason):
+    with pytest.raises(Rejected, match=reason):
+        report(asked, query_report(queries=queries))
+
+    assert asked.run.reports == {}

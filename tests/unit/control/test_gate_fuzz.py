@@ -1,0 +1,327 @@
+"""The collector's HTTP under messages that are right, almost right and wrong, in any order.
+
+The messages are made from the OpenAPI document and from what a correct worker would send. Whatever
+arrives, each response is one of the documented, and a run is never finished unless every worker
+has registered, passed each barrier and reported all of its rows.
+"""
+
+import asyncio
+import json
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from simulator import __version__
+from simulator.control import coordinator
+from simulator.control.endpoints import KINDS
+from simulator.protocol.messages import (
+    AnswerQuestion,
+    Arrival,
+    Heartbeat,
+    Known,
+    Registration,
+    Reply,
+    digest_of,
+)
+from simulator.protocol.verdict import RowSlice
+from tests.unit.control.openapi import STATUSES, body_schema, document, of_schema
+from tests.unit.control.run import (
+    ANSWERS,
+    PREFILL,
+    QUERIES,
+    TIMED,
+    Http,
+    answer,
+    gate_of,
+    insert_report,
+    insert_spec,
+    query_report,
+    query_spec,
+    times,
+    uid_of,
+)
+
+WORKERS = 2
+STRANGER = uid_of(99)
+INDEXES = st.integers(0, WORKERS - 1)
+UNKNOWN = (*QUERIES, "insert", "lunch", "")
+DOCUMENT = document()
+BODIES = {path: of_schema(DOCUMENT, body_schema(DOCUMENT, path)) for path in KINDS}
+RIGHT_ANSWERS = st.sampled_from([*ANSWERS, answer(QUERIES[0], [[7]]), answer(QUERIES[1], [])])
+COUNTS = st.integers(0, TIMED + PREFILL + 1)
+SLICES = st.builds(
+    lambda start, rows, step: RowSlice(start=start, stop=start + rows, step=step),
+    st.integers(0, PREFILL + TIMED),
+    st.integers(1, 50),
+    st.integers(1, 3),
+)
+ODD = st.sampled_from(
+    [None, True, -1, 0, 1.5, 2**63, 2**200, "", "x" * 2000, [], [[]], {}, [None] * 50, {"a": {}}]
+)
+
+
+def plausible(script):
+    """Messages that a correct worker sends at some time, and their paths."""
+    phases = st.sampled_from([*script.phases])
+    barriers = st.sampled_from(script.barriers)
+    counts = dict.fromkeys(("rows", "prefill_rows", "uncertain_rows"), COUNTS)
+    errors = st.sampled_from([None, None, None, "disk is full"])
+    if not script.outputs:
+        reports = st.builds(
+            insert_report,
+            INDEXES,
+            rows=st.just(TIMED) | COUNTS,
+            prefill_rows=st.just(PREFILL) | COUNTS,
+            rows_by_second=st.just(()),
+            uncertain=st.just(()) | st.lists(SLICES, max_size=2).map(tuple),
+            error=errors,
+        )
+    else:
+        asked = st.just((times(0), times(1))) | st.lists(
+            st.builds(times, st.integers(0, 1)), max_size=3
+        ).map(tuple)
+        reports = st.builds(query_report, INDEXES, queries=asked, error=errors)
+    answers = st.builds(
+        lambda made, index: made.model_copy(update={"index": index}), RIGHT_ANSWERS, INDEXES
+    )
+    questions = st.builds(
+        lambda made: AnswerQuestion(index=made.index, query=made.query, digest=made.digest), answers
+    )
+    return {
+        "/register": st.builds(Registration, index=INDEXES, version=st.just(__version__)),
+        "/barrier": st.builds(Arrival, index=INDEXES, barrier=barriers),
+        "/heartbeat": st.builds(Heartbeat, index=INDEXES, phase=phases, **counts),
+        "/report": reports,
+        "/answer/known": questions,
+        "/answer": answers,
+    }
+
+
+class Attacked(RuleBasedStateMachine):
+    """A run of two workers, and whatever may arrive at its collector."""
+
+    spec = staticmethod(insert_spec)
+
+    def __init__(self):
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+        self.hold = patch.object(coordinator, "HOLD_S", 0.0)
+        self.hold.start()
+        self.gate = gate_of(self.spec(WORKERS), ready=False)
+        self.http = Http(self.gate)
+        self.plausible = plausible(self.gate.script)
+        self.taken = {}
+        """Path and worker -> the last request that was taken."""
+        self.bytes_kept = 0
+
+    def teardown(self):
+        self.hold.stop()
+        self.loop.close()
+
+    def state(self):
+        run = self.gate.run
+        return (
+            dict(run.uids),
+            dict(run.reports),
+            dict(run.beats),
+            dict(run.released_s),
+            {name: set(workers) for name, workers in run._arrived.items()},
+            {query: set(kept) for query, kept in self.gate._answers.items()},
+            run.cause,
+        )
+
+    def send(self, path, body, uid, **request):
+        before = self.state()
+        status, text = self.loop.run_until_complete(self.http.ask(path, [body], uid=uid, **request))
+        assert status in STATUSES, text
+        if status == 200:
+            KINDS[path].reply.model_validate_json(text, strict=True)
+        else:
+            assert 0 < len(text) < 1000
+            assert self.state() == before
+        return status
+
+    # --- what arrives ---------------------------------------------------------------------------
+
+    @rule()
+    def tables_get_ready(self):
+        self.gate.run.tables_ready.set()
+
+    @rule(data=st.data(), path=st.sampled_from([*KINDS]), impostor=st.integers(0, 9))
+    def plausible_message(self, data, path, impostor):
+        """What a worker may send at some time, rarely by another process."""
+        message = data.draw(self.plausible[path])
+        uid = uid_of(message.index) if impostor else STRANGER
+        body = message.model_dump_json().encode()
+        if self.send(path, body, uid) == 200 and self.gate.run.uids[message.index] == uid:
+            self.taken[path, message.index] = (path, body, uid)
+
+    @rule(index=INDEXES)
+    def next_right_message(self, index):
+        """What this worker has to send next, so that runs get to their end."""
+        run, script = self.gate.run, self.gate.script
+        uid = uid_of(index)
+        if index not in run.uids:
+            steps = [("/register", Registration(index=index, version=__version__))]
+        else:
+            arrived = [name for name in script.barriers if index in run._arrived.get(name, ())]
+            opened = len(run.released_s)
+            if len(arrived) > opened:
+                return
+            steps = [
+                ("/answer", made.model_copy(update={"index": index}))
+                for made in ANSWERS
+                if made.query in arrived
+            ]
+            if len(arrived) < len(script.barriers):
+                steps.append(("/barrier", Arrival(index=index, barrier=script.barriers[opened])))
+            else:
+                made = query_report(index) if script.outputs else insert_report(index)
+                steps.append(("/report", made))
+        for path, message in steps:
+            body = message.model_dump_json().encode()
+            if self.send(path, body, uid) == 200 and run.uids[index] == uid:
+                self.taken[path, index] = (path, body, uid)
+
+    @precondition(lambda self: self.taken)
+    @rule(data=st.data())
+    def repeated_message(self, data):
+        """The reply was lost, and the worker sends the same again: taken, without effect."""
+        before = self.state()
+        request = data.draw(st.sampled_from([*self.taken.values()]))
+
+        assert self.send(*request) == 200
+        assert self.state() == before
+
+    @rule(data=st.data(), path=st.sampled_from([*KINDS]), index=INDEXES)
+    def spoilt_message(self, data, path, index):
+        """A plausible message with one thing wrong."""
+        message = data.draw(self.plausible[path]).model_dump(mode="json")
+        name = data.draw(st.sampled_from([*message, "other"]))
+        match data.draw(st.sampled_from(["replace", "drop", "cut", "bytes"])):
+            case "replace":
+                message[name] = data.draw(ODD)
+                body = json.dumps(message).encode()
+            case "drop":
+                message.pop(name, None)
+                body = json.dumps(message).encode()
+            case "cut":
+                whole = json.dumps(message).encode()
+                body = whole[: data.draw(st.integers(0, len(whole)))]
+            case _:
+                whole = bytearray(json.dumps(message).encode())
+                whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+                body = bytes(whole)
+        self.send(path, body, uid_of(index))
+
+    @rule(data=st.data(), path=st.sampled_from([*KINDS]), index=INDEXES)
+    def message_of_the_schema(self, data, path, index):
+        """A message that the document allows: valid, and most often out of turn."""
+        body = json.dumps(data.draw(BODIES[path])).encode()
+        KINDS[path].message.model_validate_json(body, strict=True)
+        self.send(path, body, uid_of(index))
+
+    @rule(path=st.sampled_from([*KINDS]), body=st.binary(max_size=200), index=INDEXES)
+    def bytes_of_any_kind(self, path, body, index):
+        assert self.send(path, body, uid_of(index)) == 400
+
+    @rule(
+        path=st.sampled_from([*KINDS]),
+        token=st.binary(max_size=20).filter(lambda made: b"\n" not in made),
+    )
+    def stranger(self, path, token):
+        assert self.send(path, b"{}", uid_of(0), token=token) == 403
+
+    # --- what holds -----------------------------------------------------------------------------
+
+    @invariant()
+    def a_finished_run_is_whole(self):
+        run, script = self.gate.run, self.gate.script
+        if not run._all_reported.is_set() or run.stopped.is_set():
+            return
+        assert set(run.uids) == set(run.reports) == set(range(WORKERS))
+        assert tuple(run.released_s) == script.barriers
+        for report in run.reports.values():
+            rows = report.rows + report.prefill_rows
+            rows += sum(len(item.numbers()) for item in report.uncertain)
+            assert rows == (0 if script.outputs else PREFILL + TIMED)
+            assert tuple(times.name for times in report.queries) == tuple(script.outputs)
+
+    @invariant()
+    def barriers_open_in_order_when_all_are_there(self):
+        run, script = self.gate.run, self.gate.script
+        assert tuple(run.released_s) == script.barriers[: len(run.released_s)]
+        assert set(run._arrived) <= set(script.barriers[: len(run.released_s) + 1])
+        for name in run.released_s:
+            assert run._arrived[name] == set(range(WORKERS)) == set(run.uids)
+
+    @invariant()
+    def only_registered_workers_count_and_within_their_plan(self):
+        run = self.gate.run
+        assert set(run.uids) <= set(range(WORKERS))
+        assert set(run.beats) | set(run.reports) <= set(run.uids)
+        assert len(set(run.uids.values())) == len(run.uids)
+        most = 0 if self.gate.script.outputs else TIMED
+        for counted in (*run.beats.values(), *run.reports.values()):
+            assert 0 <= counted.rows <= (most if run.released_s else 0)
+            assert 0 <= counted.prefill_rows <= PREFILL
+
+    @invariant()
+    def kept_answers_are_of_this_run(self):
+        assert set(self.gate._answers) == set(self.gate.script.outputs)
+        for kept in self.gate._answers.values():
+            assert all(digest == digest_of(json.loads(rows)) for digest, rows in kept.items())
+
+
+class AttackedQueries(Attacked):
+    """A query run of two workers, attacked."""
+
+    spec = staticmethod(query_spec)
+
+
+OFTEN = settings(
+    max_examples=60,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+TestInsertRun = Attacked.TestCase
+TestQueryRun = AttackedQueries.TestCase
+TestInsertRun.settings = TestQueryRun.settings = OFTEN
+
+
+def test_the_document_describes_every_endpoint():
+    schemas = document()["components"]["schemas"]
+
+    assert {kind.message.__name__ for kind in KINDS.values()} | {
+        Reply.__name__,
+        Known.__name__,
+    } <= set(schemas)
+
+
+@pytest.mark.parametrize("path", KINDS)
+def test_every_list_text_and_number_of_a_message_has_a_limit(path):
+    """Except numbers in answers: a wrong answer is the database's, and may be any number."""
+    unlimited = []
+
+    def look(schema, where):
+        if "$ref" in schema:
+            look(document()["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]], where)
+        for choice in schema.get("anyOf", ()):
+            look(choice, where)
+        match schema.get("type"):
+            case "integer" if not {"minimum", "exclusiveMinimum"} & set(schema):
+                unlimited.append(where)
+            case "object":
+                assert schema.get("additionalProperties") is False, where
+                for name, part in schema.get("properties", {}).items():
+                    look(part, f"{where}.{name}")
+            case "array":
+                look(schema["items"], f"{where}[]")
+
+    look({"$ref": f"#/components/schemas/{KINDS[path].message.__name__}"}, path)
+
+    assert unlimited == ([] if path != "/answer" else ["/answer.rows[][]"])

@@ -1,0 +1,80 @@
+"""The input of a process: from the files of a pod, or through the pipe from the command line."""
+
+import os
+import threading
+
+import pytest
+
+from simulator.data.dataset import lane_range
+from simulator.errors import ConfigError, Interrupted
+from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
+from simulator.protocol.spec import WorkerPlan
+from tests.pods import mount
+from tests.unit.specs import run_spec
+
+SECRETS = {"password": "p w=\n ", "key": "", "ümlaut": "ß"}
+
+
+@pytest.fixture
+def given():
+    spec = run_spec(workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),))
+    return RunInput(spec=spec, token="token", credentials=SECRETS)
+
+
+@pytest.fixture
+def pipe():
+    """The parent's end of a pipe, and the process's."""
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as ours, os.fdopen(writer, "wb", buffering=0) as theirs:
+        yield theirs, ParentPipe(ours)
+
+
+def test_the_input_is_one_line_and_arrives_as_it_was(given, pipe):
+    parent, process = pipe
+    line = given.line()
+    parent.write(line)
+
+    assert line.count(b"\n") == 1
+    assert process.read_input() == given
+
+
+def test_a_pod_and_a_pipe_give_the_same(given, pipe, tmp_path):
+    parent, process = pipe
+    parent.write(given.line())
+    mount(tmp_path, given.spec.model_dump_json(), SECRETS)
+
+    assert input_from_files(tmp_path / "spec.json", tmp_path / "secrets") == process.read_input()
+
+
+@pytest.mark.parametrize("part", [0, 1, 100])
+def test_a_parent_that_is_gone_before_the_end_of_the_line_ends_the_process(given, pipe, part):
+    parent, process = pipe
+    parent.write(given.line()[:part])
+    parent.close()
+
+    with pytest.raises(Interrupted, match="the command line is gone"):
+        process.read_input()
+
+
+def test_the_error_for_a_wrong_input_omits_the_credentials(given, pipe):
+    parent, process = pipe
+    parent.write(given.line().replace(b'"token":"token"', b'"token":["hidden"]'))
+
+    with pytest.raises(ConfigError, match="cannot read the run's input") as error:
+        process.read_input()
+
+    assert "hidden" not in str(error.value)
+    assert "p w" not in str(error.value)
+
+
+def test_later_lines_are_causes_and_the_end_is_noticed(given, pipe):
+    parent, process = pipe
+    causes, gone = [], threading.Event()
+    parent.write(given.line() + b"worker 1 was killed\n")
+    process.read_input()
+    process.listen(causes.append, gone.set)
+    parent.write(b"and more\n")
+    parent.close()
+
+    assert gone.wait(5)
+    assert causes == ["worker 1 was killed", "and more"]

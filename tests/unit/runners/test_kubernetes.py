@@ -1,0 +1,96 @@
+"""The order in which a run's objects are made: a killed command line leaves no credential."""
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+
+from cli.cluster.api import Unreachable
+from cli.cluster.release import Release
+from cli.runners import kubernetes
+from cli.runners.kubernetes import KubernetesRunner
+from simulator.errors import SetupError
+from simulator.protocol.messages import Outcome
+from simulator.protocol.spec import WorkerPlan
+from tests.unit.cluster.test_release import target
+from tests.unit.specs import run_spec
+
+DONE = Outcome(status="done", exit_code=0, touched=True)
+
+
+class Recorded:
+    """A cluster and a helm that record what is asked of them, and fail when they should."""
+
+    namespace = "bench"
+
+    def __init__(self, **failures):
+        self.failures = failures
+        self.calls = []
+
+    def _note(self, call, *about):
+        self.calls.append((call, *about))
+        if call in self.failures:
+            raise self.failures[call]
+
+    def apply(self, release, _labels, _values):
+        self._note("helm", release)
+
+    def create_secret(self, name, _labels, content, job):
+        assert content["option.password"] == "correct horse"
+        self._note("secret", name, job)
+
+    def delete(self, resource, name):
+        self._note("delete", resource, name)
+
+
+def ran(monkeypatch, recorded, *, keep=False):
+    class Run:
+        def __init__(self, *_):
+            pass
+
+        def events(self, _):
+            recorded.calls.append(("run",))
+            yield DONE
+
+    monkeypatch.setattr(kubernetes, "PodRun", Run)
+    monkeypatch.setattr(kubernetes, "Helm", lambda *_: recorded)
+    options = SimpleNamespace(keep=keep, kubeconfig=None, context=None)
+    runner = KubernetesRunner(Release("s", target()), recorded, options, None, nullcontext())
+    return list(runner.run(run_spec(run_id="s-1-1", workers=(WorkerPlan(),))))[-1]
+
+
+def test_credentials_come_after_the_job_that_owns_them_and_go_with_the_run(monkeypatch):
+    recorded = Recorded()
+
+    assert ran(monkeypatch, recorded) == DONE
+    assert recorded.calls == [
+        ("helm", "bench-s"),
+        ("secret", "bench-s-1-1", "bench-s-1-1-collector"),
+        ("run",),
+        ("delete", "secrets", "bench-s-1-1"),
+    ]
+
+
+def test_credentials_of_pods_that_are_kept_stay(monkeypatch):
+    recorded = Recorded()
+    ran(monkeypatch, recorded, keep=True)
+
+    assert "delete" not in {call[0] for call in recorded.calls}
+
+
+def test_without_jobs_there_are_no_credentials(monkeypatch):
+    recorded = Recorded(helm=SetupError("no"))
+    with pytest.raises(SetupError):
+        ran(monkeypatch, recorded)
+
+    assert [call[0] for call in recorded.calls] == ["helm"]
+
+
+def test_a_secret_that_may_exist_may_have_started_the_run(monkeypatch):
+    """The pods wait for it; if the answer is lost, they may have touched the tables."""
+    away = Unreachable("the cluster cannot be reached")
+
+    found = ran(monkeypatch, Recorded(secret=away, delete=away))
+
+    assert (found.status, found.touched) == ("failed", True)
+    assert found.cause == "the cluster cannot be reached"
