@@ -143,7 +143,6 @@ def test_a_connection_string_is_shown_without_its_passwords(given, shown):
 
 
 @settings(deadline=None)
-@settings(deadline=None)
 @given(text=st.text(st.sampled_from("ab:/@=;,?&#'\\ p12[]%"), max_size=60))
 def test_any_connection_string_can_be_shown(text):
     redacted(text)
