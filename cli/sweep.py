@@ -10,8 +10,9 @@ from cli.report.warnings import warnings_of
 from cli.results import Manifest, Progress, Result, ResultFile, RunRecord, now_utc
 from cli.runners.base import Runner
 from simulator.errors import BenchError, Interrupted
-from simulator.protocol.messages import Event, Outcome, PhaseEvent, ProgressEvent
+from simulator.protocol.messages import Event, Outcome, PhaseEvent, ProgressEvent, ServerFacts
 from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Verdict
 
 _WRITE_EVERY_S = 5.0
 _WRITE_SHARE = 0.01
@@ -161,4 +162,29 @@ def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
         )
         for worker in outcome.workers
     ]
-    return outcome.model_copy(update={"cause": redact(outcome.cause), "workers": tuple(workers)})
+    queries = [
+        query.model_copy(update={"verdict": _redacted_verdict(query.verdict, redact)})
+        for query in outcome.queries
+    ]
+    return outcome.model_copy(
+        update={
+            "cause": redact(outcome.cause),
+            "workers": tuple(workers),
+            "server": outcome.server and _redacted_server(outcome.server, redact),
+            "verdict": outcome.verdict and _redacted_verdict(outcome.verdict, redact),
+            "queries": tuple(queries),
+        }
+    )
+
+
+def _redacted_server(server: ServerFacts, redact: Redact) -> ServerFacts:
+    settings = {name: redact(value) for name, value in server.settings.items()}
+    texts = {"version": redact(server.version), "durability": redact(server.durability)}
+    return server.model_copy(update={**texts, "settings": settings})
+
+
+def _redacted_verdict(verdict: Verdict, redact: Redact) -> Verdict:
+    not_compared = tuple(map(redact, verdict.not_compared))
+    return verdict.model_copy(
+        update={"reason": redact(verdict.reason), "not_compared": not_compared}
+    )

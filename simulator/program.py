@@ -21,6 +21,7 @@ from simulator.host import allow_many_files, continue_without_parent
 from simulator.modules import open_database
 from simulator.modules.base import Database
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
+from simulator.redaction import RedactedStream
 
 
 def _arguments() -> argparse.Namespace:
@@ -125,6 +126,8 @@ def play() -> int:
         else:
             given = input_from_files(arguments.spec, arguments.secrets)
         database = open_database(given.spec.module, given.spec.options, given.credentials)
+        # Drivers warn, and threads end with tracebacks, without asking us.
+        sys.stderr = RedactedStream(sys.stderr, database.options.redact)
         with OwnClock() as clock:
             process = _Process(given, database, parent, clock)
             if arguments.role == "collector":

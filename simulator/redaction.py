@@ -6,9 +6,10 @@ base64 (alone or within `user:secret`), or in hex. Case is ignored. Matching tak
 
 import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html.entities import codepoint2name
 from itertools import groupby
+from typing import Any, TextIO
 
 HIDDEN = "***"
 WORD_CHARACTERS = 4
@@ -37,6 +38,22 @@ class Redactor:
     def __call__(self, text: str) -> str:
         """Return the text with every form of each credential replaced."""
         return self._pattern.sub(HIDDEN, text) if self._pattern else text
+
+
+class RedactedStream:
+    """A text stream in which credentials are redacted, such as the log of a process."""
+
+    def __init__(self, stream: TextIO, redact: Callable[[str], str]) -> None:
+        self._stream = stream
+        self._redact = redact
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Write a text, redacted."""
+        self._stream.write(self._redact(text))
+        return len(text)
 
 
 def parts_of(password: str) -> set[str]:

@@ -3,7 +3,8 @@
 import contextlib
 import csv as plain_csv
 import io
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -108,7 +109,8 @@ class DelimitedSource(Source):
         names = {f"f{number}": pa.string() for number in range(_MAX_COLUMNS)}
         # One thread is as fast here as several, and only one reports the numbers of ragged rows.
         try:
-            yield from csv.open_csv(
+            yield from self._decodable(
+                csv.open_csv,
                 file,
                 read_options=csv.ReadOptions(
                     use_threads=False, block_size=BLOCK_BYTES, autogenerate_column_names=True
@@ -132,6 +134,35 @@ class DelimitedSource(Source):
             if "Empty CSV file" in str(error):
                 return
             raise
+
+    def _decodable(self, opened: Callable[..., Any], *given: Any, **options: Any) -> Iterator[Any]:
+        """Yield batches; ConfigError for a ragged row that Arrow cannot hand to `_on_ragged`."""
+        undecodable: list[bytes] = []
+
+        def hook(ignored: Any) -> None:  # Arrow reports it nowhere else
+            if isinstance(ignored.exc_value, UnicodeDecodeError):
+                undecodable.append(ignored.exc_value.object)
+            else:
+                before(ignored)
+
+        before = sys.unraisablehook
+        reader = None
+        while True:
+            sys.unraisablehook = hook
+            try:
+                reader = reader or opened(*given, **options)
+                batch = next(reader, None)
+            except pa.ArrowInvalid:
+                if not undecodable:
+                    raise
+                batch = None
+            finally:
+                sys.unraisablehook = before
+            if undecodable:
+                raise not_utf8(f"{self._where}: a row with a wrong number of cells", undecodable[0])
+            if batch is None:
+                return
+            yield batch
 
     def _on_ragged(self, row: Any) -> str:
         self._ragged.append((row.number, row.actual_columns))

@@ -53,6 +53,7 @@ def check(run, folder):
 @fuzzed(2)
 @given(content=st.binary(max_size=120), suffix=st.sampled_from(["csv", "tsv", "parquet", "csv.gz"]))
 @example(content=b"time,temp\xe9rature\n2026-01-01,1\n", suffix="csv")
+@example(content=b"time,a\n2026-01-01,1\n2026-01-01,\xe9,3\n", suffix="csv")
 @example(content=b"\xef\xbb\xbftime,a\n2026-01-01,1\n", suffix="csv")
 @example(content=b"\xff\xfet\0i\0", suffix="csv")
 @example(content=b"time,a\n2026-01-01,\0\n", suffix="csv")
