@@ -228,8 +228,9 @@ class PodRun:
 
     def _out_of_reach(self, now: float) -> str:
         """Return the failure of a source that cannot be read for long."""
+        away = "server" in self._troubles  # then nothing else can be read either
         for source, (since, cause) in self._troubles.items():
-            if now - since <= _UNREACHABLE_S:
+            if now - since <= _UNREACHABLE_S or (away and source != "server"):
                 continue
             if source == "server":
                 self._cut_off = True

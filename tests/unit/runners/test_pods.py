@@ -286,6 +286,14 @@ def test_a_server_that_stays_away_ends_the_run_and_is_named():
     assert ended_s < 75
 
 
+def test_a_server_that_is_away_is_named_and_not_what_was_read_from_it_first():
+    heard = (5.0, Trouble("pods", "ended prematurely"), 9.0, AWAY)
+
+    found, _ = played(Cluster(away=True), line(1, PhaseEvent(phase="insert")), *heard)
+
+    assert found.cause == "no answer from the cluster for 60 s: connection refused"
+
+
 @pytest.mark.parametrize("source", ["pods", "events", "log"])
 def test_what_cannot_be_read_is_named(source):
     beats = [x for at in range(1, 20) for x in (at * 5.0, line(at, PhaseEvent(phase="insert")))]
