@@ -218,8 +218,8 @@ BAD_INPUT = {
         ["--num-inserts: expected a whole", "--timeout: expected a dur", "--start-time: expected"],
     ),
     "more rows than there are": (
-        ["--target=sqlite", "--num-inserts=99999999999999999999"],
-        ["--num-inserts, --prefill: a worker can insert"],
+        ["--target=sqlite", "--num-inserts=99999999999999999"],
+        ["--num-inserts: must be at most 1,099,511,627,776"],
     ),
     "a start time where the last insert continues": (
         ["--target=sqlite", "--no-clean", "--start-time=2026-11-01T00:00:00Z"],

@@ -204,9 +204,9 @@ def test_a_lost_row_is_seen_before_the_queries(cli: CommandLine) -> None:
     connection.close()
     done = cli.run("query", *SQLITE)
 
-    assert done.code == 1
-    assert "999" in done.out
-    assert "1000" in done.out
+    assert done.code == 3
+    assert "hold 999 rows, but their insert left 1,000" in done.out
+    assert "the data is wrong" in done.out
 
 
 def test_a_tuned_query_is_marked_and_verified(cli: CommandLine) -> None:
