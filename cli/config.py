@@ -84,7 +84,10 @@ class Config:
         entry = self.entry(name)
         where = f"{self.path}: targets.{name}"
         problems: list[str] = []
-        cls = database_class(str(entry["module"]))
+        try:
+            cls = database_class(str(entry["module"]))
+        except ConfigError as error:
+            raise ConfigError([f"{where}: {problem}" for problem in error.problems]) from error
         chosen = str(runner or entry.get("runner") or "kubernetes")
         own = {str(key): value for key, value in entry.items() if key not in _RESERVED}
         references = {f"{name}{_FROM}" for name in cls.options_model.credentials()}

@@ -33,7 +33,7 @@ class _Loader(yaml.SafeLoader):
         except yaml.YAMLError:
             raise
         except Exception as error:  # such as 2026-13-45, 0x_, or !!int x
-            raise _at(node.start_mark, f"is not a value of type {kind}") from error
+            raise _at(node.start_mark, f"not a valid {kind}") from error
         if isinstance(value, int) and value.bit_length() > _LARGEST_BITS:
             raise _at(node.start_mark, f"a number of more than {_LARGEST_BITS} bits")
         return value
