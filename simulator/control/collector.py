@@ -39,6 +39,8 @@ _PROGRESS_PARTS = 200
 _PULSES = 3
 """...but so often within the time that counts as silence, in every phase, as a sign of life."""
 _LAST_REPORTS_S = 2.0
+_STALLED_S = 2.0
+"""A database that acknowledges no row for so long is named when the time is up."""
 _LAST_REPLIES_S = 0.05
 
 
@@ -55,7 +57,7 @@ class Collector:
         self._writer = EventWriter()
         self._pulse_s = spec.silence_s / _PULSES
         self._phase = ""
-        self._phase_began = 0.0
+        self._phase_began = self._entered_s = 0.0
         self._emitted_s = clock()
         self._paused_began_s = self._paused_s = 0.0
         self._phases_s: dict[str, float] = {}
@@ -149,9 +151,16 @@ class Collector:
         while self._clock() - began_s < self._spec.timeout_s:  # noqa: ASYNC110 - pauses do not count
             await asyncio.sleep(_PROGRESS_S)
         self._run.stop(
-            f"--timeout: the run was not done after {self._spec.timeout_s:g} s; give it more time,"
-            " fewer rows, or 0 for no limit"
+            f"--timeout: the run was not done after {self._spec.timeout_s:g} s, in phase"
+            f" {self._phase}{self._stalled()}; give it more time, fewer rows, or 0 for no limit"
         )
+
+    def _stalled(self) -> str:
+        """Return for how long the database has acknowledged no row, if that is long."""
+        stalled_s = self._run.stalled_s(self._entered_s)
+        if self._phase not in (Kind.INSERT, "prefill") or stalled_s < _STALLED_S:
+            return ""
+        return f"; the database has acknowledged no row for {stalled_s:.0f} s"
 
     def _interrupt(self, cause: str) -> None:
         self._interrupted = True
@@ -196,7 +205,7 @@ class Collector:
             return  # called by a thread that is still running; the outcome is the last event
         began = at_s or time.time()
         self._leave(began)
-        self._phase, self._phase_began = phase, began
+        self._phase, self._phase_began, self._entered_s = phase, began, self._clock()
         self._emit(PhaseEvent(phase=phase, detail=detail))
 
     def _enter_from_thread(self, phase: str) -> None:

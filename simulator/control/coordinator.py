@@ -38,6 +38,8 @@ class Coordinator:
         self.uids: dict[int, str] = {}
         self.beats: dict[int, Heartbeat] = {}
         self.heard_s: dict[int, float] = {}
+        self._progressed_s = 0.0
+        """When rows were last acknowledged, on the own clock; 0 if none were."""
         self.reports: dict[int, WorkerReport] = {}
         self.released_s: dict[str, float] = {}
         """Barrier -> time at which it opened."""
@@ -102,8 +104,16 @@ class Coordinator:
 
     def beat(self, message: Heartbeat) -> None:
         """Note how far a worker is."""
+        before, now_s = self.beats.get(message.index), self._own_clock()
+        rows = before.rows + before.prefill_rows if before else 0
+        if message.rows + message.prefill_rows > rows:
+            self._progressed_s = now_s
         self.beats[message.index] = message
-        self.heard_s[message.index] = self._own_clock()
+        self.heard_s[message.index] = now_s
+
+    def stalled_s(self, since_s: float) -> float:
+        """Return for how long no row has been acknowledged, counted from `since_s` at most."""
+        return self._own_clock() - max(self._progressed_s, since_s)
 
     def report(self, report: WorkerReport) -> None:
         """Take a worker's result; an error in it ends the run."""

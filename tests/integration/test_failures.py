@@ -1,5 +1,6 @@
 """Whatever goes wrong is named in seconds, the result file is there, and nothing is left."""
 
+import re
 import signal
 import sqlite3
 import time
@@ -66,6 +67,25 @@ def test_the_timeout_ends_the_run_and_says_what_was_done(cli: CommandLine) -> No
     assert "--timeout" in done.out
     assert "rows acknowledged" in done.out
     assert cli.results()[0]["runs"][0]["metrics"]["rows"] > 0
+    assert cli.leftovers() == []
+
+
+def test_a_database_that_does_not_answer_is_named_when_the_time_is_up(
+    cli: CommandLine, eventually: Wait
+) -> None:
+    running = cli.start("insert", *LONG, "--timeout=8")
+    in_mid_run(cli, eventually)
+    with closing(sqlite3.connect(cli.folder / "bench.db", isolation_level=None)) as other:
+        other.execute("PRAGMA busy_timeout = 10000")
+        other.execute("BEGIN IMMEDIATE")
+        done = cli.finish(running)
+
+    assert done.code == 1
+    assert re.search(
+        r"--timeout: the run was not done after 8 s, in phase insert; the database has"
+        r" acknowledged no row for \d s;",
+        done.out,
+    )
     assert cli.leftovers() == []
 
 

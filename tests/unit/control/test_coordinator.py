@@ -285,3 +285,16 @@ def test_silence_and_instants_are_read_from_different_clocks():
         {0: 5.0},
         f"worker 0 has been silent for {SILENCE_S:.0f} s",
     )
+
+
+def test_a_stall_counts_from_the_last_row_or_from_the_phase():
+    clock = Clock()
+    run = Coordinator(2, clock)
+    assert run.stalled_s(clock.now - 3) == 3
+    run.beat(Heartbeat(index=0, phase="insert", rows=1))
+    clock.now += 7
+    run.beat(Heartbeat(index=0, phase="insert", rows=1))
+    run.beat(Heartbeat(index=1, phase="insert", rows=0))
+
+    assert run.stalled_s(clock.now - 9) == 7
+    assert run.stalled_s(clock.now - 2) == 2
