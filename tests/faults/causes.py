@@ -11,7 +11,7 @@ _LOST = (
     r"|no (complete )?answer|connection to server .* failed"
     r"|broken pipe|remote end closed|terminat|SSL SYSCALL|shutting down|starting up"
 )
-_SLOW = r"--timeout|timed? ?out|no answer|not done|did not answer"
+_SLOW = r"--timeout: .* in phase \w+|timed? ?out|no answer|did not answer"
 _SILENT = r"silent|silence|no sign of life|stopped|did not register|did not start|does not answer"
 
 
