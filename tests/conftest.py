@@ -6,6 +6,7 @@ A test names its server by `@pytest.mark.server("NAME", ...)` (one run per name)
 settings. `--evidence` records what the contract suite shows (tests/contract/evidence.py).
 """
 
+import signal
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -25,6 +26,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Under nohup SIGHUP is ignored, and so it would be in every process that a test starts.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     config.addinivalue_line("markers", "server(*names): run once on each of these real servers")
     if config.getoption("evidence"):
         from tests.contract.evidence import Recorder  # noqa: PLC0415  # loads every module
