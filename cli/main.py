@@ -17,7 +17,7 @@ from cli.commands.targets import targets
 from cli.commands.verify import verify
 from cli.host.interrupts import end_on_signals, stop_on_signals
 from cli.host.program import program_name
-from cli.host.streams import OutputError, guard_streams, say
+from cli.host.streams import OutputError, expect_printed, guard_streams, say
 from simulator import __version__
 from simulator.errors import BenchError, ConfigError, Interrupted
 
@@ -63,7 +63,7 @@ def _run() -> int:
     try:
         _check_arguments(sys.argv)
         code = int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
-        sys.stdout.flush()
+        expect_printed()
     except click.ClickException as error:
         text = io.StringIO()
         error.show(text)

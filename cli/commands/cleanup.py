@@ -1,5 +1,6 @@
 """`cleanup`: remove what killed commands left behind."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -10,7 +11,7 @@ from cli.cluster.options import ClusterOptions
 from cli.commands.options import Command, config_option, option
 from cli.host.lock import remove_free_locks
 from cli.host.scratch import left_folders, remove_folder
-from cli.host.streams import say
+from cli.host.streams import OutputError, say
 from simulator.errors import ConfigError, SetupError, counted
 
 
@@ -72,9 +73,15 @@ def cleanup(  # noqa: PLR0913
     except ConfigError as error:
         if run_id or everything or kubeconfig or context:
             raise
-        say(f"no cluster was cleaned up: {error}")
+        _report(f"no cluster was cleaned up: {error}")
     if problems:
         raise SetupError("; ".join(problems))
+
+
+def _report(text: str) -> None:
+    """Print a line; if nobody can read it, go on: the end of the program reports that."""
+    with suppress(OutputError):
+        say(text)
 
 
 def _clean_machine() -> list[str]:
@@ -87,18 +94,18 @@ def _clean_machine() -> list[str]:
         except OSError as error:
             problems.append(f"cannot remove folder {folder}: {error.strerror or error}")
         else:
-            say(f"removed folder {folder}")
+            _report(f"removed folder {folder}")
             removed += 1
     for folder in left.unknown:
-        say(
+        _report(
             f"left folder {folder}: it does not name the command that made it; if no command runs,"
             " remove it with rm -r"
         )
     for lock in remove_free_locks():
-        say(f"removed lock {lock}")
+        _report(f"removed lock {lock}")
         removed += 1
     if not removed:
-        say("nothing to remove on this machine")
+        _report("nothing to remove on this machine")
     return problems
 
 
@@ -107,9 +114,9 @@ def _list_tables(output: Path) -> None:
     left = results.tables_left(output)
     for (target, table), (path, manifest) in left.items():
         rows = counted(manifest.rows, "row") if manifest.complete else "an unknown number of rows"
-        say(f"{target}: table {table}, {rows} by {path}")
+        _report(f"{target}: table {table}, {rows} by {path}")
     if not left:
-        say(f"no insert in {output} left tables")
+        _report(f"no insert in {output} left tables")
 
 
 def _clean_cluster(
@@ -133,13 +140,13 @@ def _clean_cluster(
     ]
     for sweep in chosen:
         remove(cluster, helm, sweep.sweep)
-        say(f"removed {sweep.sweep} of {sweep.created}: {len(sweep.objects)} objects")
+        _report(f"removed {sweep.sweep} of {sweep.created}: {len(sweep.objects)} objects")
     if run_id and not chosen:
         raise SetupError(f"--run: namespace {namespace} has no objects of {run_id}")
     left = [sweep for sweep in found if sweep not in chosen]
     for sweep in left:
-        say(f"left {sweep.sweep} of {sweep.created}, started by {sweep.owner}")
+        _report(f"left {sweep.sweep} of {sweep.created}, started by {sweep.owner}")
     if left:
-        say("remove one with --run ID, all with --all")
+        _report("remove one with --run ID, all with --all")
     if not found:
-        say(f"nothing to remove in namespace {namespace}")
+        _report(f"nothing to remove in namespace {namespace}")

@@ -74,6 +74,12 @@ class _Strict(_Guarded):
             self._fail(self._failed)
         return super().write(text)
 
+    def expect_taken(self) -> None:
+        """Flush the stream; OutputError if it has not taken everything so far."""
+        if self._failed:
+            self._fail(self._failed)
+        self.flush()
+
     def _fail(self, error: OSError) -> None:
         super()._fail(error)
         self._failed = error
@@ -88,6 +94,12 @@ def guard_streams() -> None:
     os.close(handle)
     sys.stdout = _Strict(sys.stdout or os.fdopen(1, "w", closefd=False))
     sys.stderr = _Lenient(sys.stderr or os.fdopen(2, "w", closefd=False))
+
+
+def expect_printed() -> None:
+    """Flush standard output; OutputError if something could not be printed."""
+    if isinstance(sys.stdout, _Strict):
+        sys.stdout.expect_taken()
 
 
 def print_out(text: str) -> None:

@@ -242,3 +242,22 @@ def test_an_output_that_cannot_be_written_is_one_line(
     assert "Exception ignored" not in done.stderr
     if output in ("> /dev/full", ">&-"):
         assert done.stderr.startswith("error: standard output: ")
+
+
+def test_cleanup_removes_everything_even_if_it_cannot_print(tmp_path: Path) -> None:
+    for number in range(3):
+        folder = tmp_path / f"iot-bench-data-{number}"
+        folder.mkdir(mode=0o700)
+        (folder / ".owner").write_text("999999999.1")
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} {ROOT / 'run.py'} cleanup > /dev/full"],
+        env={**os.environ, "TMPDIR": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert done.stderr == "error: standard output: No space left on device\n"
+    assert list(tmp_path.glob("iot-bench-*")) == []
