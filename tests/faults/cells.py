@@ -168,6 +168,8 @@ def _drawn(seed: int, number: int, place: Place) -> Cell:
         prefill = 40_000
     elif place.command == "query":
         prefill = 60_000 if place.target == "sqlite" else 20_000
+    elif place.phase == "barrier" and workers == 1:
+        prefill = 0  # the only worker is the late one: it would be stopped in the prefill
     elif place.phase == "verify":
         prefill = 200_000 if place.target == "sqlite" else 20_000
     runs = 1 if place.command == "query" else rng.choice((1, 1, 2))
