@@ -247,7 +247,7 @@ class Http:
         all_headers = {**self._headers, **headers} if headers else self._headers
         try:
             # A server that refuses a long request may answer and close before reading all of it.
-            with suppress(BrokenPipeError):
+            with suppress(BrokenPipeError, ConnectionResetError):
                 connection.request(method, self._path + path, body, all_headers)
             return connection.getresponse()
         except _BROKEN as error:

@@ -206,6 +206,30 @@ def test_a_server_that_stops_reading_has_not_answered(connect):
     assert classify(error) is Failure.UNKNOWN
 
 
+def test_the_answer_of_a_server_that_closes_before_the_body_is_read(connect):
+    closed = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def refuse():
+            taken, _ = listening.accept()
+            taken.recv(10)  # the rest stays unread, so that closing resets the connection
+            taken.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\nPort 9000 speaks another protocol")
+            taken.close()
+            closed.set()
+
+        def body():
+            closed.wait(5)
+            yield b"rows"
+            yield b"rows"
+
+        thread = threading.Thread(target=refuse)
+        thread.start()
+        http = connect(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        with pytest.raises(HttpError, match="Port 9000 speaks another protocol"):
+            http.request("POST", "/", body())
+        thread.join()
+
+
 def test_a_server_that_takes_too_long(serve, connect):
     done = threading.Event()
     web = serve(lambda _: done.wait(5) and OK)
