@@ -265,7 +265,12 @@ class Server(ABC):
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of a process, without that of the tests."""
         kept = {n: os.environ[n] for n in ("PATH", "JAVA_HOME") if n in os.environ}
-        folders = {"HOME": str(self.folder), "TMPDIR": str(self.folder / "tmp")}
+        temporary = self.folder / "tmp"
+        folders = {
+            "HOME": str(self.folder),
+            "TMPDIR": str(temporary),
+            "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={temporary} -XX:-UsePerfData",
+        }
         return {**kept, **folders, "LANG": "C.UTF-8", **self.environment(), **more}
 
     def _launch(self, program: Program) -> None:
