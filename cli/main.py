@@ -63,7 +63,8 @@ def _run() -> int:
     try:
         _check_arguments(sys.argv)
         code = int(commands.main(prog_name=program_name(), standalone_mode=False) or 0)
-        expect_printed()
+        if not code:  # another code says more than that its message could not be printed
+            expect_printed()
     except click.ClickException as error:
         text = io.StringIO()
         error.show(text)
