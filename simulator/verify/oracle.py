@@ -7,24 +7,24 @@ has a slack of n * 2**-52 * sum(|x|), which bounds the rounding errors of two su
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, assert_never
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from simulator.data.block import Block
 from simulator.data.query import (
+    Aggregate,
     AggregateQuery,
     Answer,
-    DistinctQuery,
+    Function,
     NewestQuery,
     Query,
-    RowsQuery,
     answer,
     canonical,
     outputs,
 )
-from simulator.verify.cube import Cube, Group, labels_of
+from simulator.verify.cube import Cube, View
+from simulator.verify.measures import NEWEST, Newest, Statistics
+from simulator.verify.plan import answers, shape_of, shapes
+from simulator.verify.record import from_bytes, to_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,110 +53,86 @@ def _close(true: Any, found: Any, slack: float) -> bool:
     return bool(true == found or (slack and found is not None and abs(true - found) <= slack))
 
 
-class _NewestFold:
-    """The newest row of each value of a tag. Rows of one tag have distinct times."""
-
-    def __init__(self, query: NewestQuery) -> None:
-        self._query = query
-        self.newest: dict[Any, tuple[int, Group]] = {}
-
-    def add(self, block: Block) -> None:
-        codes, labels = labels_of(block, self._query.tag, None)
-        time = block.data[block.table.time.name].values()
-        order = np.lexsort((time, codes))
-        last = order[np.flatnonzero(np.append(np.diff(codes[order]) != 0, True))]
-        columns = [_items(block, name, last) for name in self._query.columns]
-        for index, row in enumerate(last.tolist()):
-            found = tuple(column[index] for column in columns)
-            self._take(labels[codes[row]], int(time[row]), found)
-
-    def merge(self, other: "_NewestFold") -> None:
-        for tag, (time, row) in other.newest.items():
-            self._take(tag, time, row)
-
-    def _take(self, tag: Any, time: int, row: Group) -> None:
-        if tag not in self.newest or self.newest[tag][0] < time:
-            self.newest[tag] = (time, row)
-
-    def truth(self) -> Truth:
-        rows = [(tag, *row) for tag, (_, row) in self.newest.items()]
-        return Truth(answer(outputs(self._query), rows))
-
-
-def _items(block: Block, name: str, rows: NDArray[np.int64]) -> list[Any]:
-    column = block.data[name]
-    items: list[Any] = column.values()[rows].tolist()
-    if column.valid is None:
-        return items
-    valid = column.valid[rows].tolist()
-    return [item if is_valid else None for item, is_valid in zip(items, valid, strict=True)]
-
-
-class _DistinctFold:
-    """The number of distinct combinations; for a natural key, the number of rows."""
-
-    def __init__(self, query: DistinctQuery) -> None:
-        if not query.table.key or not set(query.table.key) <= set(query.columns):
-            raise ValueError(f"{query.columns} does not contain the natural key {query.table.key}")
-        self._query = query
-        self.rows = 0
-
-    def add(self, block: Block) -> None:
-        self.rows += len(block)
-
-    def merge(self, other: "_DistinctFold") -> None:
-        self.rows += other.rows
-
-    def truth(self) -> Truth:
-        return Truth(answer(outputs(self._query), [(self.rows,)]))
-
-
-_Fold: TypeAlias = Cube | _NewestFold | _DistinctFold
-
-
-def _fold(query: Query) -> _Fold:
-    match query:
-        case AggregateQuery():
-            return Cube(query)
-        case NewestQuery():
-            return _NewestFold(query)
-        case DistinctQuery():
-            return _DistinctFold(query)
-        case RowsQuery():
-            raise ValueError("rows are compared by simulator.verify.fingerprint, not by the oracle")
-    assert_never(query)
-
-
 class Oracle:
     """Folds blocks into the true answers of queries."""
 
     def __init__(self, queries: Iterable[Query]) -> None:
-        self.folds: dict[Query, _Fold] = {query: _fold(query) for query in queries}
+        self._shapes = {query: shape_of(query) for query in queries}
+        self.cubes: list[Cube] = [Cube(shape) for shape in shapes(self._shapes)]
 
     def add(self, block: Block) -> None:
         """Fold the rows of a block."""
-        for query, fold in self.folds.items():
-            if len(block) and query.table.name == block.table.name:
-                fold.add(block)
+        for cube in self.cubes:
+            if len(block) and cube.shape.table.name == block.table.name:
+                cube.add(block)
 
     def merge(self, other: "Oracle") -> None:
         """Merge another oracle of the same queries."""
-        for query, fold in self.folds.items():
-            fold.merge(other.folds[query])  # type: ignore[arg-type]
+        for cube, part in zip(self.cubes, other.cubes, strict=True):
+            cube.merge(part)
+
+    def to_bytes(self) -> bytes:
+        """Return what was folded, for `from_bytes` in another process."""
+        return to_bytes(self.cubes)
+
+    @classmethod
+    def from_bytes(cls, queries: Iterable[Query], content: bytes) -> "Oracle":
+        """Return an oracle of the same queries; ValueError if they are others."""
+        oracle = cls(queries)
+        oracle.cubes = from_bytes((cube.shape for cube in oracle.cubes), content)
+        return oracle
 
     def truth(self, query: Query) -> Truth:
         """Return the true answer."""
-        fold = self.folds[query]
-        return _cube_truth(query, fold) if isinstance(fold, Cube) else fold.truth()
+        shape = self._shapes[query]
+        cube = next(cube for cube in self.cubes if answers(cube.shape, shape))
+        return truth_of(query, cube.view(shape))
 
 
-def _cube_truth(query: Query, cube: Cube) -> Truth:
+def truth_of(query: Query, view: View | None) -> Truth:
+    """Return the true answer to a query from the groups that it asks for."""
+    match query:
+        case AggregateQuery():
+            return _aggregated(query, view)
+        case NewestQuery():
+            return Truth(answer(outputs(query), [] if view is None else _newest(query, view)))
+        case _:
+            rows = 0 if view is None else int(view.run.rows.sum())
+            return Truth(answer(outputs(query), [(rows,)]))
+
+
+def _newest(query: NewestQuery, view: View) -> Iterable[tuple[Any, ...]]:
+    newest, arrays = view.measures[NEWEST]
+    assert isinstance(newest, Newest)
+    return zip(*view.groups, *(newest.values(c, arrays) for c in query.columns), strict=True)
+
+
+def _aggregated(query: AggregateQuery, view: View | None) -> Truth:
     columns = outputs(query)
-    rows = [
+    found: list[tuple[tuple[Any, ...], tuple[float, ...]]] = []
+    if view is not None:
+        values, slacks = zip(*(_aggregate(a, view) for a in query.aggregates), strict=True)
+        exact = [[0.0] * len(view.run)] * len(view.groups)
+        rows = zip(*view.groups, *values, strict=True)
+        found = [*zip(rows, zip(*exact, *slacks, strict=True), strict=True)]
+    elif not query.by and query.bucket is None:
+        nothing = tuple(0 if a.function is Function.COUNT else None for a in query.aggregates)
+        found = [(nothing, (0.0,) * len(nothing))]
+    found = [
         (tuple(canonical(c, v) for c, v in zip(columns, values, strict=True)), slack)
-        for values, slack in cube.results()
+        for values, slack in found
     ]
-    rows.sort(key=lambda row: tuple((value is not None, value) for value in row[0]))
-    slack = tuple(slack for _, slack in rows)
-    found = Answer(tuple(c.name for c in columns), tuple(row for row, _ in rows))
-    return Truth(found, slack if any(map(any, slack)) else ())
+    found.sort(key=lambda row: tuple((value is not None, value) for value in row[0]))
+    slack = tuple(slack for _, slack in found)
+    true = Answer(tuple(c.name for c in columns), tuple(row for row, _ in found))
+    return Truth(true, slack if any(map(any, slack)) else ())
+
+
+def _aggregate(aggregate: Aggregate, view: View) -> tuple[list[Any], list[float]]:
+    """Return an aggregate of each group, and the slack of each."""
+    if aggregate.column is None:
+        return view.run.rows.tolist(), [0.0] * len(view.run)
+    statistics, arrays = view.measures[aggregate.column]
+    assert isinstance(statistics, Statistics)
+    function = aggregate.function
+    return statistics.values(function, arrays), statistics.slack(function, arrays).tolist()

@@ -1,0 +1,148 @@
+"""Which cubes answer which queries: as few as possible, so that a row is folded once.
+
+Queries that differ only in their tags' values or in their window of time share a cube that is also
+divided by these tags, and at the instants where windows begin and end. A query whose groups are
+unions of another cube's groups is answered by that cube.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from simulator.data.query import (
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Query,
+    RowsQuery,
+)
+from simulator.verify.cube import Shape
+from simulator.verify.measures import Measure, Newest, Statistics
+from simulator.verify.selection import EVERYTHING, OneOf, Selection
+
+
+def shape_of(query: Query) -> Shape:
+    """Return the shape of a cube for this query alone."""
+    match query:
+        case AggregateQuery():
+            one_of = tuple(OneOf(tag, (value,)) for tag, value in query.where)
+            selection = Selection(one_of, query.since, query.until)
+            return Shape(query.table, query.by, query.bucket, (), selection, _statistics(query))
+        case NewestQuery():
+            newest = Newest(query.table.time.name, query.columns)
+            return Shape(query.table, (query.tag,), None, (), EVERYTHING, (newest,))
+        case DistinctQuery():
+            if not query.table.key or not set(query.table.key) <= set(query.columns):
+                key = query.table.key
+                raise ValueError(f"{query.columns} does not contain the natural key {key}")
+            return Shape(query.table, (), None, (), EVERYTHING, ())
+        case RowsQuery():
+            raise ValueError("rows are compared by simulator.verify.fingerprint, not by the oracle")
+    assert_never(query)
+
+
+def _statistics(query: AggregateQuery) -> tuple[Measure, ...]:
+    return combined(
+        Statistics(query.table.column(a.column), _KEPT.get(a.function, (a.function,)))
+        for a in query.aggregates
+        if a.column is not None
+    )
+
+
+_KEPT = {Function.COUNT: (), Function.AVG: (Function.SUM,)}
+
+
+def combined(measures: Iterable[Measure]) -> tuple[Measure, ...]:
+    """Return measures that keep what any of these keeps, one for each subject."""
+    found: dict[str, Measure] = {}
+    for measure in measures:
+        same = found.get(measure.subject)
+        found[measure.subject] = measure if same is None else same.joined(measure)
+    return tuple(found.values())
+
+
+def shapes(queries: Iterable[Query]) -> tuple[Shape, ...]:
+    """Return the shapes of cubes that together answer these queries."""
+    forms: dict[tuple[object, ...], dict[Shape, None]] = {}
+    for query in queries:
+        shape = shape_of(query)
+        forms.setdefault(_form(shape), {})[shape] = None
+    finest_first = sorted((_common([*alike]) for alike in forms.values()), key=_coarseness)
+    found: list[Shape] = []
+    for shape in finest_first:
+        for place, finer in enumerate(found):
+            if answers(finer, shape):
+                measures = combined((*finer.measures, *shape.measures))
+                found[place] = replace(finer, measures=measures)
+                break
+        else:
+            found.append(shape)
+    return tuple(found)
+
+
+def _form(shape: Shape) -> tuple[object, ...]:
+    """Return what is equal in shapes that differ only in the values of their selections."""
+    selection = shape.selection
+    tags = tuple(one.column for one in selection.one_of)
+    window = selection.since is None, selection.until is None
+    return shape.table, shape.by, shape.bucket, tags, window
+
+
+def _common(alike: Sequence[Shape]) -> Shape:
+    """Return a shape that answers all these, which are of one form."""
+    selections = [*dict.fromkeys(shape.selection for shape in alike)]
+    measures = combined(measure for shape in alike for measure in shape.measures)
+    one_of = [_union(every) for every in zip(*(s.one_of for s in selections), strict=True)]
+    varied = [one.column for one in one_of if any(one not in s.one_of for s in selections)]
+    since = {s.since for s in selections if s.since is not None}
+    until = {s.until for s in selections if s.until is not None}
+    several = len({(s.since, s.until) for s in selections}) > 1
+    return replace(
+        alike[0],
+        by=tuple(dict.fromkeys((*varied, *alike[0].by))),
+        edges=tuple(sorted(since | until)) if several else (),
+        selection=Selection(tuple(one_of), min(since, default=None), max(until, default=None)),
+        measures=measures,
+    )
+
+
+def _union(alternatives: Sequence[OneOf]) -> OneOf:
+    """Return the condition that holds where one of these, of the same tag, does."""
+    values = dict.fromkeys(value for one in alternatives for value in one.values)
+    return OneOf(alternatives[0].column, tuple(values))
+
+
+def _coarseness(shape: Shape) -> tuple[int, int, float]:
+    return -len(shape.by), -len(shape.edges), shape.bucket or math.inf
+
+
+def answers(cube: Shape, shape: Shape) -> bool:
+    """Whether a cube has the groups of a shape, or groups that they are unions of."""
+    ours, theirs = cube.selection, shape.selection
+    return (
+        cube.table == shape.table
+        and {*cube.by} >= {*shape.by}
+        and {*cube.edges} >= {*shape.edges}
+        and (shape.bucket is None or (cube.bucket is not None and not shape.bucket % cube.bucket))
+        and all(one in ours.one_of or one.column in cube.by for one in theirs.one_of)
+        and all(any(_within(one, our) for one in theirs.one_of) for our in ours.one_of)
+        and (theirs.since == ours.since or _cut(theirs.since, cube))
+        and (theirs.until == ours.until or _cut(theirs.until, cube))
+    )
+
+
+def _within(one: OneOf, other: OneOf) -> bool:
+    return one.column == other.column and {*one.values} <= {*other.values}
+
+
+def _cut(instant: int | None, cube: Shape) -> bool:
+    """Whether no group of a cube reaches across an instant in its range of time."""
+    since, until = cube.selection.since, cube.selection.until
+    return (
+        instant is not None
+        and instant in cube.edges
+        and (since is None or since <= instant)
+        and (until is None or instant <= until)
+    )
