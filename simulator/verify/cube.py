@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from simulator.data.block import Block
+from simulator.data.query import Selection
 from simulator.data.schema import Table
 from simulator.verify.groups import (
     Dimension,
@@ -24,8 +25,9 @@ from simulator.verify.groups import (
 )
 from simulator.verify.kernels import counted, whole_counts
 from simulator.verify.measures import Arrays, Measure
-from simulator.verify.selection import Selection, selected
+from simulator.verify.selection import selected
 
+_ROWS = "rows"
 _PENDING_GROUPS = 1 << 17
 
 
@@ -103,6 +105,11 @@ class Cube:
         self._pending: list[Run] = []
         self._pending_groups = 0
 
+    @property
+    def table(self) -> Table:
+        """The table of the rows."""
+        return self.shape.table
+
     def add(self, block: Block) -> None:
         """Fold the rows of a block."""
         chosen = selected(self.shape.selection, block)
@@ -149,20 +156,36 @@ class Cube:
             self._merged = rolled(whole, whole.keys, self.shape.measures)
         return self._merged
 
-    def merge(self, other: "Cube") -> None:
-        """Merge another cube of the same shape."""
-        run = other.run()
-        if run is not None:
-            self.append(run, [labels.values for labels in other.labels.values()])
+    def parts(self) -> Arrays:
+        """Return all that was folded as named arrays, for `append` of an equal cube."""
+        run = self.run()
+        if run is None:
+            return {}
+        arrays = {_ROWS: run.rows}
+        arrays |= {f"key {place}": key for place, key in enumerate(run.keys)}
+        for tag, labels in self.labels.items():
+            arrays[f"tag {tag}"] = np.array(labels.values[1:])  # the first is NULL
+        for measure, measured in zip(self.shape.measures, run.arrays, strict=True):
+            arrays |= {_name(measure, name): array for name, array in measured.items()}
+        return arrays
 
-    def append(self, run: Run, labels: Sequence[list[Any]]) -> None:
-        """Add groups whose tags are numbers of these labels, a list of them for each tag."""
-        tags = len(self.shape.by)
-        translated = (
-            mine.numbers(theirs)[key]
-            for mine, theirs, key in zip(self.labels.values(), labels, run.keys[:tags], strict=True)
+    def append(self, parts: Arrays) -> None:
+        """Merge what an equal cube folded of other rows."""
+        if not parts:
+            return
+        keys = [parts[name] for name in parts if name.startswith("key ")]
+        for place, (tag, labels) in enumerate(self.labels.items()):
+            numbers = labels.numbers([None, *parts[f"tag {tag}"].tolist()])
+            keys[place] = numbers[keys[place]]
+        arrays = (
+            {
+                name.removeprefix(_name(measure, "")): array
+                for name, array in parts.items()
+                if name.startswith(_name(measure, ""))
+            }
+            for measure in self.shape.measures
         )
-        self._append(Run((*translated, *run.keys[tags:]), run.rows, run.arrays))
+        self._append(Run(tuple(keys), parts[_ROWS], tuple(arrays)))
 
     def view(self, shape: Shape) -> View | None:
         """Return the groups of a shape that this cube answers; None if it has no row."""
@@ -201,6 +224,10 @@ class Cube:
             end = np.searchsorted(self._edges, selection.until, "right")
             run = run.take(np.flatnonzero(run.keys[-1] < end))
         return run
+
+
+def _name(measure: Measure, name: str) -> str:
+    return f"measure {measure.subject!r} {name}"
 
 
 def _labelled(labels: list[Any], key: Numbers) -> list[Any]:

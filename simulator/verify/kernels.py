@@ -114,3 +114,9 @@ def text_extremes(ufunc: np.ufunc, texts: Array, members: Numbers, groups: int) 
     matrix = padded.view(">u8").reshape(len(texts), words)
     parts = [matrix[:, place].astype(np.uint64) for place in range(words)]
     return texts[rows_of_extremes(ufunc, parts, members, groups)]
+
+
+def listed(values: Array, valid: Array) -> list[Any]:
+    """Return values, None for those that are NULL."""
+    pairs = zip(values.tolist(), valid.tolist(), strict=True)
+    return [value if is_valid else None for value, is_valid in pairs]

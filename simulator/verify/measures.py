@@ -18,6 +18,7 @@ from simulator.verify.kernels import (
     counted,
     extremes,
     float_sums,
+    listed,
     rows_of_extremes,
     text_extremes,
     whole_counts,
@@ -27,6 +28,7 @@ from simulator.verify.kernels import (
 Arrays: TypeAlias = dict[str, Array]
 NEWEST = ""
 _EXTREMES = {Function.MIN: np.minimum, Function.MAX: np.maximum}
+_ENDS = {Function.FIRST: np.minimum, Function.LAST: np.maximum}
 
 
 class Measure(ABC):
@@ -55,8 +57,10 @@ class Statistics(Measure):
     """Statistics of one column, without NULLs: how many values, and these functions of them."""
 
     column: Column
+    time: str
+    """The column of time, for FIRST and LAST."""
     functions: tuple[Function, ...]
-    """Some of SUM, MIN and MAX; an average is a sum and a count."""
+    """Some of SUM, MIN, MAX, FIRST and LAST; an average is a sum and a count."""
 
     @property
     def subject(self) -> str:
@@ -66,64 +70,68 @@ class Statistics(Measure):
     def joined(self, other: "Statistics") -> "Statistics":
         """Return the measure with the functions of both."""
         functions = sorted({*self.functions, *other.functions})
-        return Statistics(self.column, tuple(functions))
+        return Statistics(self.column, self.time, tuple(functions))
 
     def fold(self, block: Block, chosen: Numbers | None, groups: Groups, rows: Numbers) -> Arrays:
         """Fold the chosen rows of a block."""
-        column = block.data[self.column.name]
-        column = column if chosen is None else column.take(chosen)
+        column, time = (_taken(block.data[name], chosen) for name in (self.subject, self.time))
         members, size = groups.members, groups.size
         if column.valid is not None:
             present = np.flatnonzero(column.valid)
-            column, members = column.take(present), members[present]
+            column, time, members = column.take(present), time.take(present), members[present]
             rows = counted(members, size)
-        if not self.functions:
-            return {"count": rows}
-        if self.column.type is Type.TEXT:
-            values, members = _texts(column, members, size)
-            return {"count": rows, **self._extremes(values, values, members, size)}
-        values = column.values()
-        if self.column.type not in FLOATS:
-            values = values.astype(np.int64, copy=False)
-        arrays = {"count": rows, **self._extremes(values, values, members, size)}
-        if Function.SUM in self.functions:
-            arrays |= self._sums(values, members, size)
+        arrays: Arrays = {"count": rows}
+        if self._of(Function.SUM, Function.MIN, Function.MAX):
+            values, of = _comparable(column, members, size)
+            arrays |= self._extremes(dict.fromkeys(_EXTREMES, values), of, size)
+            if self._of(Function.SUM):
+                arrays |= self._sums(values, of, size)
+        for function in self._of(*_ENDS):
+            times = time.values()
+            found = rows_of_extremes(_ENDS[function], (times,), members, size)
+            arrays[function.value] = _items(column, found)
+            arrays[f"{function} time"] = _items(time, found)
         return arrays
+
+    def _of(self, *functions: Function) -> list[Function]:
+        return [function for function in functions if function in self.functions]
 
     def _sums(self, values: Array, members: Numbers, size: int) -> Arrays:
         if self.column.type not in FLOATS:
             high, low = whole_sums(values, members, size)
-            return {"sum_high": high, "sum_low": low}
+            return {"sum high": high, "sum low": low}
         arrays = {"sum": float_sums(values, members, size)}
         if not self.column.exact:
             arrays["magnitude"] = float_sums(np.abs(values), members, size)
         return arrays
 
-    def _extremes(self, lows: Array, highs: Array, members: Numbers, size: int) -> Arrays:
+    def _extremes(self, values: dict[Function, Array], members: Numbers, size: int) -> Arrays:
         extreme = text_extremes if self.column.type is Type.TEXT else extremes
         return {
-            function.value: extreme(_EXTREMES[function], values, members, size)
-            for function, values in ((Function.MIN, lows), (Function.MAX, highs))
-            if function in self.functions
+            function.value: extreme(_EXTREMES[function], values[function], members, size)
+            for function in self._of(*_EXTREMES)
         }
 
     def merge(self, arrays: Arrays, groups: Groups) -> Arrays:
         """Fold the arrays of several parts."""
         members, size = groups.members, groups.size
         merged: Arrays = {"count": whole_counts(arrays["count"], members, size)}
-        if Function.SUM in self.functions:
-            if self.column.type in FLOATS:
-                for name in ("sum", *(() if self.column.exact else ("magnitude",))):
-                    merged[name] = float_sums(arrays[name], members, size)
-            else:
-                high, low = arrays["sum_high"], arrays["sum_low"]
-                merged["sum_high"], merged["sum_low"] = added_sums(high, low, members, size)
+        for name in ("sum", "magnitude"):
+            if name in arrays:
+                merged[name] = float_sums(arrays[name], members, size)
+        if "sum high" in arrays:
+            sums = added_sums(arrays["sum high"], arrays["sum low"], members, size)
+            merged["sum high"], merged["sum low"] = sums
         present = np.flatnonzero(arrays["count"])
-        lows, highs = (
-            arrays[function.value][present] if function in self.functions else arrays["count"]
-            for function in (Function.MIN, Function.MAX)
-        )
-        return merged | self._extremes(lows, highs, members[present], size)
+        members = members[present]
+        kept = {function: arrays[function.value][present] for function in self._of(*_EXTREMES)}
+        merged |= self._extremes(kept, members, size)
+        for function in self._of(*_ENDS):
+            times = arrays[f"{function} time"][present]
+            found = rows_of_extremes(_ENDS[function], (times,), members, size)
+            merged[function.value] = _items(Values(arrays[function.value][present]), found)
+            merged[f"{function} time"] = _items(Values(times), found)
+        return merged
 
     def values(self, function: Function, arrays: Arrays) -> list[Any]:
         """Return an aggregate of each group; NULL of no values, except for counts."""
@@ -136,7 +144,7 @@ class Statistics(Measure):
             case Function.AVG:
                 totals = zip(self._totals(arrays), counts, strict=True)
                 found = [float(total) / max(count, 1) for total, count in totals]
-            case Function.MIN | Function.MAX:
+            case Function.MIN | Function.MAX | Function.FIRST | Function.LAST:
                 found = arrays[function.value].tolist()
             case _:
                 assert_never(function)
@@ -145,7 +153,7 @@ class Statistics(Measure):
     def _totals(self, arrays: Arrays) -> list[Any]:
         if self.column.type in FLOATS:
             return [*arrays["sum"].tolist()]
-        halves = zip(arrays["sum_high"].tolist(), arrays["sum_low"].tolist(), strict=True)
+        halves = zip(arrays["sum high"].tolist(), arrays["sum low"].tolist(), strict=True)
         return [(high << 32) + low for high, low in halves]
 
     def slack(self, function: Function, arrays: Arrays) -> Array:
@@ -160,19 +168,28 @@ class Statistics(Measure):
         return of_sum / some + np.abs(arrays["sum"] / some) * 2.0**-52 * (of_sum > 0)
 
 
-def _texts(column: ColumnData, members: Numbers, size: int) -> tuple[Array, Numbers]:
-    """Return texts and their groups, with the same extremes as the column."""
-    if isinstance(column, Values) or not len(column):
-        return column.values(), members
-    of = (Dimension(members, np.arange(size)), Dimension(column.codes, _codes_of(column)))
-    pairs = Groups.of(of, len(column))
-    occurring = np.flatnonzero(counted(pairs.members, pairs.size))
-    of_pairs, codes = (key[occurring] for key in pairs.keys)
-    return column.levels[codes], of_pairs
+def _taken(column: ColumnData, chosen: Numbers | None) -> ColumnData:
+    return column if chosen is None else column.take(chosen)
 
 
-def _codes_of(column: Coded) -> Numbers:
-    return np.arange(len(column.levels))
+def _items(column: ColumnData, rows: Numbers) -> Array:
+    """Return an item for each group; anything for the groups of an empty column."""
+    if not len(column):
+        return np.zeros(len(rows), column.values().dtype)
+    return column.take(rows).values()
+
+
+def _comparable(column: ColumnData, members: Numbers, size: int) -> tuple[Array, Numbers]:
+    """Return numbers and their groups; of texts, enough to have the column's extremes."""
+    if isinstance(column, Coded) and column.levels.dtype.kind == "S" and len(column):
+        levels = np.arange(len(column.levels))
+        of = (Dimension(members, np.arange(size)), Dimension(column.codes, levels))
+        pairs = Groups.of(of, len(column))
+        occurring = np.flatnonzero(counted(pairs.members, pairs.size))
+        of_pairs, codes = (key[occurring] for key in pairs.keys)
+        return column.levels[codes], of_pairs
+    values = column.values()
+    return (values.astype(np.int64, copy=False) if values.dtype.kind in "ib" else values), members
 
 
 @dataclass(frozen=True)
@@ -194,9 +211,7 @@ class Newest(Measure):
     def fold(self, block: Block, chosen: Numbers | None, groups: Groups, rows: Numbers) -> Arrays:
         """Fold the chosen rows of a block."""
         del rows
-        time = block.data[self.time]
-        time = time if chosen is None else time.take(chosen)
-        times = time.values()
+        times = _taken(block.data[self.time], chosen).values()
         newest = rows_of_extremes(np.maximum, (times,), groups.members, groups.size)
         arrays: Arrays = {"time": times[newest]}
         newest = newest if chosen is None else chosen[newest]
@@ -214,5 +229,4 @@ class Newest(Measure):
 
     def values(self, name: str, arrays: Arrays) -> list[Any]:
         """Return the value of a column in each group."""
-        found = zip(arrays[f"value {name}"].tolist(), arrays[f"valid {name}"].tolist(), strict=True)
-        return [value if is_valid else None for value, is_valid in found]
+        return listed(arrays[f"value {name}"], arrays[f"valid {name}"])

@@ -7,24 +7,27 @@ has a slack of n * 2**-52 * sum(|x|), which bounds the rounding errors of two su
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from simulator.data.block import Block
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Answer,
+    DistinctQuery,
     Function,
     NewestQuery,
     Query,
+    RowsQuery,
     answer,
     canonical,
     outputs,
 )
-from simulator.verify.cube import Cube, View
+from simulator.verify.cube import Cube, Shape, View
 from simulator.verify.measures import NEWEST, Newest, Statistics
-from simulator.verify.plan import answers, shape_of, shapes
-from simulator.verify.record import from_bytes, to_bytes
+from simulator.verify.plan import CubeQuery, answers, shape_of, shapes
+from simulator.verify.record import Fold, add_bytes, to_bytes
+from simulator.verify.rows import RowsFold
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,48 +60,59 @@ class Oracle:
     """Folds blocks into the true answers of queries."""
 
     def __init__(self, queries: Iterable[Query]) -> None:
-        self._shapes = {query: shape_of(query) for query in queries}
-        self.cubes: list[Cube] = [Cube(shape) for shape in shapes(self._shapes)]
+        self._shapes: dict[CubeQuery, Shape] = {}
+        self.rows: dict[RowsQuery, RowsFold] = {}
+        for query in queries:
+            if isinstance(query, RowsQuery):
+                self.rows[query] = RowsFold(query)
+            else:
+                self._shapes[query] = shape_of(query)
+        self.cubes = [Cube(shape) for shape in shapes(self._shapes)]
+
+    @property
+    def folds(self) -> list[Fold]:
+        """Everything that rows are folded into, in an order that the queries determine."""
+        return [*self.cubes, *self.rows.values()]
 
     def add(self, block: Block) -> None:
         """Fold the rows of a block."""
-        for cube in self.cubes:
-            if len(block) and cube.shape.table.name == block.table.name:
-                cube.add(block)
+        for fold in self.folds:
+            if len(block) and fold.table.name == block.table.name:
+                fold.add(block)
 
     def merge(self, other: "Oracle") -> None:
         """Merge another oracle of the same queries."""
-        for cube, part in zip(self.cubes, other.cubes, strict=True):
-            cube.merge(part)
+        for fold, part in zip(self.folds, other.folds, strict=True):
+            fold.append(part.parts())
 
     def to_bytes(self) -> bytes:
-        """Return what was folded, for `from_bytes` in another process."""
-        return to_bytes(self.cubes)
+        """Return what was folded, for `add_bytes` in another process."""
+        return to_bytes(self.folds)
 
-    @classmethod
-    def from_bytes(cls, queries: Iterable[Query], content: bytes) -> "Oracle":
-        """Return an oracle of the same queries; ValueError if they are others."""
-        oracle = cls(queries)
-        oracle.cubes = from_bytes((cube.shape for cube in oracle.cubes), content)
-        return oracle
+    def add_bytes(self, content: bytes) -> None:
+        """Merge an oracle of the same queries from its bytes; ValueError if they are others."""
+        add_bytes(self.folds, content)
 
     def truth(self, query: Query) -> Truth:
         """Return the true answer."""
+        if isinstance(query, RowsQuery):
+            return Truth(answer(outputs(query), self.rows[query].rows()))
         shape = self._shapes[query]
         cube = next(cube for cube in self.cubes if answers(cube.shape, shape))
         return truth_of(query, cube.view(shape))
 
 
-def truth_of(query: Query, view: View | None) -> Truth:
+def truth_of(query: CubeQuery, view: View | None) -> Truth:
     """Return the true answer to a query from the groups that it asks for."""
     match query:
         case AggregateQuery():
             return _aggregated(query, view)
         case NewestQuery():
             return Truth(answer(outputs(query), [] if view is None else _newest(query, view)))
-        case _:
+        case DistinctQuery():
             rows = 0 if view is None else int(view.run.rows.sum())
             return Truth(answer(outputs(query), [(rows,)]))
+    assert_never(query)
 
 
 def _newest(query: NewestQuery, view: View) -> Iterable[tuple[Any, ...]]:
@@ -118,6 +132,8 @@ def _aggregated(query: AggregateQuery, view: View | None) -> Truth:
     elif not query.by and query.bucket is None:
         nothing = tuple(0 if a.function is Function.COUNT else None for a in query.aggregates)
         found = [(nothing, (0.0,) * len(nothing))]
+    if query.newest is not None:
+        found = sorted(found, key=lambda row: row[0][0], reverse=True)[: query.newest]
     found = [
         (tuple(canonical(c, v) for c, v in zip(columns, values, strict=True)), slack)
         for values, slack in found

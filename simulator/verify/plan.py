@@ -8,44 +8,46 @@ unions of another cube's groups is answered by that cube.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from simulator.data.query import (
+    EVERYTHING,
     AggregateQuery,
     DistinctQuery,
     Function,
     NewestQuery,
-    Query,
-    RowsQuery,
+    OneOf,
 )
 from simulator.verify.cube import Shape
 from simulator.verify.measures import Measure, Newest, Statistics
-from simulator.verify.selection import EVERYTHING, OneOf, Selection
+
+CubeQuery: TypeAlias = AggregateQuery | NewestQuery | DistinctQuery
 
 
-def shape_of(query: Query) -> Shape:
+def shape_of(query: CubeQuery) -> Shape:
     """Return the shape of a cube for this query alone."""
+    table = query.table
     match query:
         case AggregateQuery():
-            one_of = tuple(OneOf(tag, (value,)) for tag, value in query.where)
-            selection = Selection(one_of, query.since, query.until)
-            return Shape(query.table, query.by, query.bucket, (), selection, _statistics(query))
+            statistics = _statistics(query)
+            return Shape(table, query.by, query.bucket, (), query.selection, statistics)
         case NewestQuery():
-            newest = Newest(query.table.time.name, query.columns)
-            return Shape(query.table, (query.tag,), None, (), EVERYTHING, (newest,))
+            newest = Newest(table.time.name, query.columns)
+            return Shape(table, query.tags, None, (), query.selection, (newest,))
         case DistinctQuery():
-            if not query.table.key or not set(query.table.key) <= set(query.columns):
-                key = query.table.key
-                raise ValueError(f"{query.columns} does not contain the natural key {key}")
-            return Shape(query.table, (), None, (), EVERYTHING, ())
-        case RowsQuery():
-            raise ValueError("rows are compared by simulator.verify.fingerprint, not by the oracle")
+            if not table.key or not set(table.key) <= set(query.columns):
+                raise ValueError(f"{query.columns} does not contain the natural key {table.key}")
+            return Shape(table, (), None, (), EVERYTHING, ())
     assert_never(query)
 
 
 def _statistics(query: AggregateQuery) -> tuple[Measure, ...]:
     return combined(
-        Statistics(query.table.column(a.column), _KEPT.get(a.function, (a.function,)))
+        Statistics(
+            query.table.column(a.column),
+            query.table.time.name,
+            _KEPT.get(a.function, (a.function,)),
+        )
         for a in query.aggregates
         if a.column is not None
     )
@@ -63,7 +65,7 @@ def combined(measures: Iterable[Measure]) -> tuple[Measure, ...]:
     return tuple(found.values())
 
 
-def shapes(queries: Iterable[Query]) -> tuple[Shape, ...]:
+def shapes(queries: Iterable[CubeQuery]) -> tuple[Shape, ...]:
     """Return the shapes of cubes that together answer these queries."""
     forms: dict[tuple[object, ...], dict[Shape, None]] = {}
     for query in queries:
@@ -87,7 +89,7 @@ def _form(shape: Shape) -> tuple[object, ...]:
     selection = shape.selection
     tags = tuple(one.column for one in selection.one_of)
     window = selection.since is None, selection.until is None
-    return shape.table, shape.by, shape.bucket, tags, window
+    return shape.table, shape.by, shape.bucket, tags, selection.compared, window
 
 
 def _common(alike: Sequence[Shape]) -> Shape:
@@ -103,7 +105,12 @@ def _common(alike: Sequence[Shape]) -> Shape:
         alike[0],
         by=tuple(dict.fromkeys((*varied, *alike[0].by))),
         edges=tuple(sorted(since | until)) if several else (),
-        selection=Selection(tuple(one_of), min(since, default=None), max(until, default=None)),
+        selection=replace(
+            selections[0],
+            one_of=tuple(one_of),
+            since=min(since, default=None),
+            until=max(until, default=None),
+        ),
         measures=measures,
     )
 
@@ -126,6 +133,7 @@ def answers(cube: Shape, shape: Shape) -> bool:
         and {*cube.by} >= {*shape.by}
         and {*cube.edges} >= {*shape.edges}
         and (shape.bucket is None or (cube.bucket is not None and not shape.bucket % cube.bucket))
+        and ours.compared == theirs.compared
         and all(one in ours.one_of or one.column in cube.by for one in theirs.one_of)
         and all(any(_within(one, our) for one in theirs.one_of) for our in ours.one_of)
         and (theirs.since == ours.since or _cut(theirs.since, cube))

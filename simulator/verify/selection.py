@@ -1,51 +1,53 @@
-"""The rows of a block that a query selects."""
+"""The rows of a block that a Selection selects."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Block, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.query import Operator, Selection
+
+_COMPARE: dict[Operator, np.ufunc] = {
+    Operator.LESS: np.less,
+    Operator.AT_MOST: np.less_equal,
+    Operator.EQUAL: np.equal,
+    Operator.AT_LEAST: np.greater_equal,
+    Operator.MORE: np.greater,
+}
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """A text tag has one of these values; NULL never matches."""
-
-    column: str
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which rows a query reads: those for which all of it holds."""
-
-    one_of: tuple[OneOf, ...] = ()
-    since: int | None = None
-    until: int | None = None
-    """Half-open range of time in the table's time unit."""
-
-
-EVERYTHING = Selection()
-
-
-def selected(selection: Selection, block: Block) -> NDArray[np.int64] | None:
-    """Return the indices of the rows that are selected; None for all."""
+def mask(selection: Selection, block: Block) -> NDArray[np.bool_] | None:
+    """Return whether each row is selected; None if every row is."""
     found = []
     for one in selection.one_of:
         values = np.array([value.encode() for value in one.values])
-        found.append(_matching(block.data[one.column], values))
+        found.append(_matching(block.data[one.column], np.isin, values))
+    for compared in selection.compared:
+        compare = _COMPARE[compared.operator]
+        found.append(_matching(block.data[compared.column], compare, compared.value))
     time = block.data[block.table.time.name]
     if selection.since is not None:
         found.append(time.values() >= selection.since)
     if selection.until is not None:
         found.append(time.values() < selection.until)
-    return np.flatnonzero(np.logical_and.reduce(found)) if found else None
+    return reduce(np.logical_and, found) if found else None
 
 
-def _matching(column: ColumnData, values: NDArray[np.bytes_]) -> NDArray[np.bool_]:
-    if isinstance(column, Coded):
-        found = np.isin(column.levels, values).take(column.codes)
+def selected(selection: Selection, block: Block) -> NDArray[np.int64] | None:
+    """Return the indices of the rows that are selected; None for all."""
+    found = mask(selection, block)
+    return None if found is None else np.flatnonzero(found)
+
+
+def _matching(
+    column: ColumnData, matches: Callable[[Array, Any], Array], operand: Any
+) -> NDArray[np.bool_]:
+    """Return whether each item matches; a grid that is smaller than the block is tried once."""
+    if isinstance(column, Coded) and len(column.levels) < len(column):
+        found = matches(column.levels, operand).take(column.codes)
     else:
-        found = np.isin(column.values(), values)
+        found = matches(column.values(), operand)
     return found if column.valid is None else found & column.valid

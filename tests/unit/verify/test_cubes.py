@@ -9,7 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery
+from simulator.data.query import (
+    ENDS,
+    Aggregate,
+    AggregateQuery,
+    Compared,
+    Function,
+    NewestQuery,
+    OneOf,
+    Operator,
+    RowsQuery,
+    Selection,
+)
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.verify import cube, groups
 from simulator.verify.oracle import Oracle
@@ -74,11 +85,7 @@ def plain(query, rows):
     """Answer an aggregate query with a loop over the rows."""
     found = defaultdict(list)
     for row in rows:
-        if any(row[tag] != value.encode() for tag, value in query.where):
-            continue
-        if query.since is not None and row["time"] < query.since:
-            continue
-        if query.until is not None and row["time"] >= query.until:
+        if not is_selected(query.selection, row):
             continue
         group = [row[tag] for tag in query.by]
         if query.bucket is not None:
@@ -94,6 +101,15 @@ def plain(query, rows):
     return sorted(texts, key=lambda row: tuple((value is not None, value) for value in row))
 
 
+def is_selected(selection, row):
+    return (
+        all(row[one.column].decode() in one.values for one in selection.one_of)
+        and all(row[c.column] is not None and row[c.column] < c.value for c in selection.compared)
+        and (selection.since is None or row["time"] >= selection.since)
+        and (selection.until is None or row["time"] < selection.until)
+    )
+
+
 def folded(aggregate, rows):
     if aggregate.column is None:
         return len(rows)
@@ -104,26 +120,44 @@ def folded(aggregate, rows):
         return None
     if aggregate.function is Function.AVG:
         return float(sum(values)) / len(values)
+    if aggregate.function in ENDS:
+        end = min if aggregate.function is Function.FIRST else max
+        there = [row for row in rows if row[aggregate.column] is not None]
+        return end(there, key=lambda row: row["time"])[aggregate.column]
     return {Function.SUM: sum, Function.MIN: min, Function.MAX: max}[aggregate.function](values)
 
 
+NUMERIC = [function for function in Function if function not in ENDS]
+SUMS = (Function.SUM, Function.AVG)
 AGGREGATES = (
     Aggregate(Function.COUNT),
-    *(Aggregate(function, name) for name in ("usage", "packets") for function in Function),
-    *(Aggregate(function, "state") for function in (Function.COUNT, Function.MIN, Function.MAX)),
+    *(Aggregate(function, c) for c in ("usage", "packets") for function in Function),
+    *(Aggregate(function, "state") for function in Function if function not in SUMS),
 )
 windows = st.none() | st.integers(-220, 220)
-queries = st.builds(
-    lambda by, bucket, where, since, until, aggregates: AggregateQuery(
-        TABLE, tuple(aggregates), by, bucket, where, since, until
+selections = st.builds(
+    Selection,
+    one_of=st.lists(st.sampled_from(["host_1", "host_2", "host_3", "nobody"]), max_size=3).map(
+        lambda hosts: (OneOf("host", tuple(hosts)),) if hosts else ()
     ),
-    by=st.sampled_from([(), ("host",), ("rack",), ("host", "rack"), ("rack", "host")]),
-    bucket=st.sampled_from([None, 1, 7, 60, 120]),
-    where=st.sampled_from(["", "host_1", "host_2", "host_3", "nobody"]).map(
-        lambda host: (("host", host),) if host else ()
-    ),
+    compared=st.sampled_from([(), (), (Compared("packets", Operator.LESS, 5),)]),
     since=windows,
     until=windows,
+)
+
+
+def query_of(by, bucket, selection, aggregates):
+    """Make a query; only for groups of one host, FIRST and LAST have one answer."""
+    if "host" not in {*by, *selection.fixed}:
+        aggregates = [a for a in aggregates if a.function not in ENDS] or [AGGREGATES[0]]
+    return AggregateQuery(TABLE, tuple(aggregates), by, bucket, selection)
+
+
+queries = st.builds(
+    query_of,
+    by=st.sampled_from([(), ("host",), ("rack",), ("host", "rack"), ("rack", "host")]),
+    bucket=st.sampled_from([None, 1, 7, 60, 120]),
+    selection=selections,
     aggregates=st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=4, unique=True),
 )
 
@@ -169,29 +203,36 @@ def divided(rows, cuts):
 @settings(max_examples=80, deadline=None)
 def test_oracles_of_parts_merge_to_the_whole_also_when_carried_as_bytes(seed, size, asked, cuts):
     rows = drawn(seed, size)
-    newest = NewestQuery(TABLE, "host", ("usage", "rack", "state"))
-    every = [*asked, newest, loads()]
+    others = [
+        NewestQuery(TABLE, ("host",), ("usage", "rack", "state")),
+        RowsQuery(TABLE, ("time", "rack", "state"), Selection(until=50)),
+        RowsQuery(TABLE, (), Selection((OneOf("host", ("host_1",)),)), 5),
+    ]
+    every = [*asked, *others, loads()]
     whole, total = Oracle(every), Oracle(every)
     whole.add(block_of(rows))
     for part, piece in enumerate(divided(rows, cuts)):
         own = Oracle(every)
         own.add(block_of(piece, part))
-        total.merge(Oracle.from_bytes(every, own.to_bytes()) if part % 2 else own)
+        if part % 2:
+            total.add_bytes(own.to_bytes())
+        else:
+            total.merge(own)
 
-    for query in (*asked, newest):
+    for query in (*asked, *others):
         assert total.truth(query) == whole.truth(query)
     assert total.truth(loads()).agrees(whole.truth(loads()).answer)
 
 
 def loads():
     """Ask for a column whose sums depend on the order."""
-    return AggregateQuery(TABLE, tuple(Aggregate(f, "load") for f in Function), ("host",), 60)
+    return AggregateQuery(TABLE, tuple(Aggregate(f, "load") for f in NUMERIC), ("host",), 60)
 
 
 def test_windows_of_hosts_are_answered_from_one_cube():
     highest = (Aggregate(Function.MAX, "usage"),)
     hours = [
-        AggregateQuery(TABLE, highest, (), 10, (("host", f"host_{host}"),), since, since + 60)
+        AggregateQuery(TABLE, highest, (), 10, window(f"host_{host}", since))
         for host in range(7)
         for since in range(-200, 100, 15)
     ]
@@ -204,10 +245,14 @@ def test_windows_of_hosts_are_answered_from_one_cube():
         assert [*oracle.truth(query).answer.rows] == plain(query, rows)
 
 
+def window(host, since):
+    return Selection((OneOf("host", (host,)),), since=since, until=since + 60)
+
+
 def test_a_total_is_answered_from_the_cube_by_host():
     count = AggregateQuery(TABLE, (Aggregate(Function.COUNT),))
     by_host = AggregateQuery(TABLE, (Aggregate(Function.MAX, "usage"),), ("host",))
-    oracle = Oracle([count, by_host, NewestQuery(TABLE, "host", ("usage",))])
+    oracle = Oracle([count, by_host, NewestQuery(TABLE, ("host",), ("usage",))])
 
     assert [shape.by for shape in (c.shape for c in oracle.cubes)] == [("host",)]
 
@@ -219,4 +264,4 @@ def test_bytes_of_other_queries_are_refused():
     oracle.add(block_of(drawn(1, 10)))
 
     with pytest.raises(ValueError, match="other queries"):
-        Oracle.from_bytes([by_rack], oracle.to_bytes())
+        Oracle([by_rack]).add_bytes(oracle.to_bytes())
