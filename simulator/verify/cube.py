@@ -29,6 +29,8 @@ from simulator.verify.selection import selected
 
 _ROWS = "rows"
 _PENDING_GROUPS = 1 << 17
+_RUN_GROUPS = 64
+"""A run takes as much memory as so many groups, besides its groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class Cube:
 
     def _append(self, run: Run) -> None:
         self._pending.append(run)
-        self._pending_groups += len(run)
+        self._pending_groups += len(run) + _RUN_GROUPS
         merged = 0 if self._merged is None else len(self._merged)
         if self._pending_groups > max(_PENDING_GROUPS, merged):
             self.run()

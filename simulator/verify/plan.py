@@ -98,21 +98,16 @@ def _common(alike: Sequence[Shape]) -> Shape:
     measures = combined(measure for shape in alike for measure in shape.measures)
     one_of = [_union(every) for every in zip(*(s.one_of for s in selections), strict=True)]
     varied = [one.column for one in one_of if any(one not in s.one_of for s in selections)]
-    since = {s.since for s in selections if s.since is not None}
-    until = {s.until for s in selections if s.until is not None}
-    several = len({(s.since, s.until) for s in selections}) > 1
-    return replace(
-        alike[0],
-        by=tuple(dict.fromkeys((*varied, *alike[0].by))),
-        edges=tuple(sorted(since | until)) if several else (),
-        selection=replace(
-            selections[0],
-            one_of=tuple(one_of),
-            since=min(since, default=None),
-            until=max(until, default=None),
-        ),
-        measures=measures,
-    )
+    first = alike[0]
+    common = replace(first.selection, one_of=tuple(one_of))
+    edges: list[int] = []
+    if len({(s.since, s.until) for s in selections}) > 1:
+        edges = sorted({end for s in selections for end in (s.since, s.until) if end is not None})
+        since = edges[0] if common.since is not None else None
+        until = edges[-1] if common.until is not None else None
+        common = replace(common, since=since, until=until)
+    by = tuple(dict.fromkeys((*varied, *first.by)))
+    return replace(first, by=by, edges=tuple(edges), selection=common, measures=measures)
 
 
 def _union(alternatives: Sequence[OneOf]) -> OneOf:
@@ -136,21 +131,10 @@ def answers(cube: Shape, shape: Shape) -> bool:
         and ours.compared == theirs.compared
         and all(one in ours.one_of or one.column in cube.by for one in theirs.one_of)
         and all(any(_within(one, our) for one in theirs.one_of) for our in ours.one_of)
-        and (theirs.since == ours.since or _cut(theirs.since, cube))
-        and (theirs.until == ours.until or _cut(theirs.until, cube))
+        and (theirs.since == ours.since or theirs.since in cube.edges)
+        and (theirs.until == ours.until or theirs.until in cube.edges)
     )
 
 
 def _within(one: OneOf, other: OneOf) -> bool:
     return one.column == other.column and {*one.values} <= {*other.values}
-
-
-def _cut(instant: int | None, cube: Shape) -> bool:
-    """Whether no group of a cube reaches across an instant in its range of time."""
-    since, until = cube.selection.since, cube.selection.until
-    return (
-        instant is not None
-        and instant in cube.edges
-        and (since is None or since <= instant)
-        and (until is None or instant <= until)
-    )

@@ -257,6 +257,23 @@ def test_a_total_is_answered_from_the_cube_by_host():
     assert [shape.by for shape in (c.shape for c in oracle.cubes)] == [("host",)]
 
 
+def test_a_cube_of_later_rows_does_not_answer_for_earlier_ones():
+    highest = (Aggregate(Function.MAX, "usage"),)
+    ranges = [("host", 10, 5), ("host", 20, 300), (None, 5, 300)]
+    asked = [
+        AggregateQuery(
+            TABLE, highest, (tag,) if tag else (), None, Selection(since=since, until=until)
+        )
+        for tag, since, until in ranges
+    ]
+    rows = drawn(2, 1000)
+    oracle = Oracle(asked)
+    oracle.add(block_of(rows))
+
+    for query in asked:
+        assert [*oracle.truth(query).answer.rows] == plain(query, rows)
+
+
 def test_bytes_of_other_queries_are_refused():
     by_host = AggregateQuery(TABLE, (Aggregate(Function.MAX, "usage"),), ("host",))
     by_rack = AggregateQuery(TABLE, (Aggregate(Function.MAX, "usage"),), ("rack",))
