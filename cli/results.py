@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from cli.host.folders import state_folder, temporary_folders
 from cli.host.inputs import read_bytes
 from cli.host.machine import Machine
+from cli.host.owner import Owner
 from cli.metrics import InsertMetrics
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
@@ -24,6 +25,8 @@ from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
 
 FORMAT_VERSION: Literal[1] = 1
+_NEW = ".tmp"
+"""Ending of a file until it is whole."""
 _MAX_BYTES = 256 << 20
 """Larger than the result of any sweep that is allowed."""
 
@@ -153,7 +156,8 @@ def path_of(folder: Path, result: Result) -> Path:
 
 def write(path: Path, result: Result) -> None:
     """Write a result file so that it is always whole: the old one, or the new one."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    prefix = f".{path.name}.{Owner.this()}-"
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=_NEW)
     try:
         with os.fdopen(handle, "w") as file:
             file.write(result.model_dump_json(indent=1))
@@ -164,6 +168,14 @@ def write(path: Path, result: Result) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def unfinished(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder of results that a killed command was writing."""
+    for path in folder.glob(f".*.json.*{_NEW}"):
+        owner = Owner.parse(path.name.partition(".json.")[2].partition("-")[0])
+        if owner and not owner.alive:
+            yield path
 
 
 class ResultFile:
