@@ -117,7 +117,9 @@ class Options(BaseModel):
     Credentials are SecretStr; they are sent to the database only.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True
+    )
 
     @field_validator("*")
     @classmethod
