@@ -70,8 +70,9 @@ class Shown:
         """Fail if a secret stands anywhere, in any form."""
         for secret in secrets:
             assert len(secret) >= 8, "too short to be searched for"
-            assert forms_in(self.written, secret) == []
-            assert forms_in(self.listed, secret) == []
+            for place, text in (("written", self.written), ("processes", self.listed)):
+                found = forms_in(text, secret)
+                assert not found, f"{place}: {secret!r} is shown, {', '.join(found)}"
 
 
 def watched(cli: CommandLine, command: str, *words: str) -> tuple[Finished, Shown]:
