@@ -152,11 +152,15 @@ class Cube:
     def run(self) -> Run | None:
         """Return all groups, each once; None if there is no row."""
         if self._pending:
-            runs = self._pending if self._merged is None else [self._merged, *self._pending]
-            whole = _concatenated(runs)
-            self._merged, self._pending, self._pending_groups = None, [], 0
+            whole = _concatenated(self._taken())
             self._merged = rolled(whole, whole.keys, self.shape.measures)
         return self._merged
+
+    def _taken(self) -> list[Run]:
+        """Return all runs and forget them, so that no memory is held twice."""
+        runs = [*([] if self._merged is None else [self._merged]), *self._pending]
+        self._merged, self._pending, self._pending_groups = None, [], 0
+        return runs
 
     def parts(self) -> Arrays:
         """Return all that was folded as named arrays, for `append` of an equal cube."""
