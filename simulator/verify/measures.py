@@ -74,21 +74,21 @@ class Statistics(Measure):
 
     def fold(self, block: Block, chosen: Numbers | None, groups: Groups, rows: Numbers) -> Arrays:
         """Fold the chosen rows of a block."""
-        column, time = (_taken(block.data[name], chosen) for name in (self.subject, self.time))
+        column, present = _taken(block.data[self.subject], chosen), None
         members, size = groups.members, groups.size
         if column.valid is not None:
             present = np.flatnonzero(column.valid)
-            column, time, members = column.take(present), time.take(present), members[present]
+            column, members = column.take(present), members[present]
             rows = counted(members, size)
         arrays: Arrays = {"count": rows}
-        if self._of(Function.SUM, Function.MIN, Function.MAX):
+        if self._of(Function.SUM, *_EXTREMES):
             values, of = _comparable(column, members, size)
             arrays |= self._extremes(dict.fromkeys(_EXTREMES, values), of, size)
             if self._of(Function.SUM):
                 arrays |= self._sums(values, of, size)
         for function in self._of(*_ENDS):
-            times = time.values()
-            found = rows_of_extremes(_ENDS[function], (times,), members, size)
+            time = _taken(_taken(block.data[self.time], chosen), present)
+            found = rows_of_extremes(_ENDS[function], (time.values(),), members, size)
             arrays[function.value] = _items(column, found)
             arrays[f"{function} time"] = _items(time, found)
         return arrays

@@ -257,9 +257,18 @@ def test_a_total_is_answered_from_the_cube_by_host():
     assert [shape.by for shape in (c.shape for c in oracle.cubes)] == [("host",)]
 
 
-def test_a_cube_of_later_rows_does_not_answer_for_earlier_ones():
+@pytest.mark.parametrize(
+    "ranges",
+    [
+        [("host", 10, 5), ("host", 20, 300), (None, 5, 300)],
+        [("host", 0, 100), (None, 0, 50), (None, 50, 100)],
+        [("host", None, 100), ("host", None, 50), (None, 0, 50), (None, 7, 50)],
+        [("host", 100, -100), (None, 100, -100)],
+    ],
+    ids=["later rows", "no cuts", "no beginning", "no rows"],
+)
+def test_a_cube_answers_only_for_windows_that_it_can_be_cut_at(ranges):
     highest = (Aggregate(Function.MAX, "usage"),)
-    ranges = [("host", 10, 5), ("host", 20, 300), (None, 5, 300)]
     asked = [
         AggregateQuery(
             TABLE, highest, (tag,) if tag else (), None, Selection(since=since, until=until)
