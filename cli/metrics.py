@@ -59,7 +59,7 @@ def insert_metrics(outcome: Outcome, stored_rows: int) -> InsertMetrics:
     waited = sum(report.send_s + report.idle_s for report in reports)
     return InsertMetrics(
         rows=rows,
-        uncertain_rows=sum(len(s.numbers()) for report in reports for s in report.uncertain),
+        uncertain_rows=sum(len(item) for report in reports for item in report.uncertain),
         retried=sum(report.retried for report in reports),
         rows_per_s=_ratio(rows, window),
         rows_per_s_reference=_ratio(rows, mean),

@@ -1,21 +1,22 @@
 """Plans: from a command's options to the runs of a sweep. Pure; reports all problems at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import Any
 
 from pydantic import ValidationError
 
 from cli.config import Target
+from cli.deal import Load, Split, worker_plans
 from cli.host.capacity import too_many
+from cli.parameters import option_of, parameters
 from cli.quantities import LONGEST_S
 from cli.validation import problems_of
-from simulator.data.dataset import Dataset, DatasetReader, lane_range, share
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
-from simulator.data.workloads.base import LANE_ROWS, Params
-from simulator.data.workloads.file import File
+from simulator.data.workloads.base import Params, Workload
 from simulator.errors import ConfigError, UnverifiableError, counted, nearest
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
@@ -61,9 +62,12 @@ class InsertOptions:
     workload: str
     seed: int
     start_ms: int
-    devices: int
-    tick_ms: int
+    params: Mapping[str, Any]
+    """The workload's own options, those that were given."""
     rate: float
+    limit: int | None
+    duration_s: float
+    split: Split
     verify: VerifyMode | None
 
 
@@ -82,6 +86,8 @@ def option_problems(options: InsertOptions) -> list[str]:
         ("--steps", options.steps, 0, MOST_RUNS),
         ("--timeout", options.timeout_s, 0, LONGEST_S),
         ("--runs", runs, 1, MOST_RUNS),
+        ("--limit", options.limit or 1, 1, LANE_ROWS),
+        ("--duration", options.duration_s, 0, LONGEST_S),
     )
     if options.rate and not SLOWEST_RATE <= options.rate <= FASTEST_RATE:
         problems.append(
@@ -117,12 +123,6 @@ def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
     if most > LANE_ROWS:
         problems.append(
             f"--num-inserts, --prefill: a worker can insert {LANE_ROWS:,} rows, got {most:,}"
-        )
-    last_ms = options.start_ms + 8 * most * options.tick_ms
-    if last_ms >= _YEAR_10000_MS and options.workload != File.name:
-        problems.append(
-            "--start-time, --tick-ms, --num-inserts: the last rows would be after the year 9999;"
-            " insert fewer rows, or with a shorter tick"
         )
     return problems
 
@@ -163,17 +163,49 @@ def worker_problems(workers: int, batch_rows: int, target: Target, *, force: boo
 def generator_params(options: InsertOptions) -> Params:
     """Return the parameters of the workload that draws the rows; ConfigError if they are wrong."""
     cls = workload_class(options.workload)
+    fields, values = cls.params_model.model_fields, dict(options.params)
+    problems = [
+        f"{option_of(name)}: is an option of workload {', '.join(parameters()[name][1])}; leave it"
+        f" out with --workload {cls.name}"
+        for name in values
+        if name not in fields
+    ]
     try:
-        return cls.params_model.model_validate(
-            {"devices": options.devices, "tick_ms": options.tick_ms}
-        )
+        params = cls.params_model(**{name: v for name, v in values.items() if name in fields})
+        workload = cls(params, options.seed, options.start_ms)
     except ValidationError as error:
-        values = {"devices": options.devices, "tick_ms": options.tick_ms}
-        problems = [
-            f"--{key.replace('_', '-')}: {sentence}"
-            for _, key, sentence in problems_of(error, cls.params_model.model_fields, values)
-        ]
-        raise ConfigError(problems) from error
+        found = problems_of(error, fields, values)
+        raise ConfigError(
+            [*problems, *(f"{option_of(key)}: {sentence}" for _, key, sentence in found)]
+        ) from error
+    problems += _workload_problems(options, workload)
+    if problems:
+        raise ConfigError(problems)
+    return params
+
+
+def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
+    """Return what cannot be done with this workload, a sentence each."""
+    problems = []
+    rows = options.prefill + options.num_inserts * max(options.steps, 1)
+    if rows <= LANE_ROWS and workload.last_ms(rows) >= _YEAR_10000_MS:
+        problems.append(
+            "--start-time, --num-inserts: the last rows would be after the year 9999; insert fewer"
+            " rows, or begin earlier"
+        )
+    has_end = workload.size(workload.tables[0]) is not None
+    if options.split is Split.SERIES:
+        if not has_end:
+            problems.append(
+                f"--split series: the workers of workload {workload.name} write series of their own"
+                " anyway; leave it out"
+            )
+        elif any(workload.series(table) % PARTS[options.tables] for table in workload.tables):
+            problems.append(
+                f"--split series: {PARTS[options.tables]} tables cannot share the series evenly;"
+                " use another --scale, or --tables single"
+            )
+    return problems
 
 
 def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
@@ -231,17 +263,22 @@ def insert_runs(  # noqa: PLR0913
     `complete` is False if the insert of `stored` did not end; `by` names user and machine.
     """
     empty = stored.model_copy(update={"ranges": ()})
-    finite_rows = DatasetReader(empty).rows
+    reader = DatasetReader(empty)
     before = stored
     repeats = options.steps or options.runs or DEFAULT_RUNS
     for workers in options.workers:
         for run in range(1, repeats + 1):
             keeps = not options.clean or (options.steps and run > 1)
             before = before if keeps else empty
-            if finite_rows is None:
-                plans = _worker_plans(before, workers, options.prefill, options.num_inserts)
-            else:
-                plans = _divided(finite_rows, workers)
+            load = Load(
+                workers=workers,
+                prefill=options.prefill,
+                rows_each=options.num_inserts,
+                limit=options.limit,
+                batch_rows=options.batch,
+                split=options.split,
+                steps_left=options.steps - run + 1 if options.steps else 1,
+            )
             spec = RunSpec(
                 sweep_id=sweep_id,
                 run_id=f"{sweep_id}-{workers}-{run}",
@@ -252,9 +289,10 @@ def insert_runs(  # noqa: PLR0913
                 options=_options_of(target),
                 dataset=before,
                 complete=complete or before is not stored,
-                workers=plans,
+                workers=worker_plans(reader, before, load),
                 batch_rows=options.batch,
                 rate_rows_per_s=options.rate,
+                duration_s=options.duration_s,
                 clean=not keeps,
                 verify=level,
                 timeout_s=options.timeout_s,
@@ -268,24 +306,6 @@ def _options_of(target: Target) -> dict[str, Any]:
     secret = target.options.secrets()
     plain = target.options.model_dump(mode="json")
     return {key: value for key, value in plain.items() if key not in secret}
-
-
-def _worker_plans(before: Dataset, workers: int, prefill: int, rows: int) -> tuple[WorkerPlan, ...]:
-    plans = []
-    ends = before.next_sequences()
-    for lane, filled in enumerate(share(prefill, workers)):
-        start = ends.get(lane, 0)
-        filling = (lane_range(lane, start, filled),) if filled else ()
-        timed = (lane_range(lane, start + filled, rows),)
-        plans.append(WorkerPlan(prefill=filling, timed=timed))
-    return tuple(plans)
-
-
-def _divided(rows: int, workers: int) -> tuple[WorkerPlan, ...]:
-    """Divide the rows of a finite workload, all in lane 0, into one range a worker."""
-    stops = accumulate(share(rows, workers), initial=0)
-    ranges = (lane_range(0, start, stop - start) for start, stop in pairwise(stops))
-    return tuple(WorkerPlan(timed=(each,) if len(each) else ()) for each in ranges)
 
 
 def collector_run(kind: Kind, sweep_id: str, target: Target) -> RunSpec:

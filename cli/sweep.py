@@ -9,6 +9,7 @@ from cli.plan import PlannedRun
 from cli.report.warnings import warnings_of
 from cli.results import Manifest, Progress, Result, ResultFile, RunRecord, now_utc
 from cli.runners.base import Runner
+from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, Interrupted
 from simulator.protocol.messages import Event, Outcome, PhaseEvent, ProgressEvent, ServerFacts
 from simulator.protocol.spec import Kind
@@ -75,12 +76,8 @@ class _Record:
             at=now_utc(),
         )
         if spec.kind is Kind.INSERT:
-            result.manifest = self._manifest(complete=False)
+            result.manifest = _manifest(spec.after, complete=False)
         self._write()
-
-    def _manifest(self, *, complete: bool) -> Manifest:
-        after = self._planned.spec.after
-        return Manifest(dataset=after, rows=after.rows, complete=complete)
 
     def _write(self) -> None:
         began_s = time.monotonic()
@@ -113,8 +110,9 @@ class _Record:
         progress, result.in_progress = result.in_progress, None
         reported = outcome.workers or outcome.status == "done"
         inserts = spec.kind is Kind.INSERT
+        stored = spec.stored(outcome.workers) if outcome.status == "done" else spec.after
         if inserts and outcome.touched:
-            result.manifest = self._manifest(complete=outcome.complete)
+            result.manifest = _manifest(stored, complete=outcome.complete)
         else:
             result.manifest = self._manifest_before
         result.runs.append(
@@ -124,11 +122,15 @@ class _Record:
                 run=self._planned.run,
                 level=self._planned.level,
                 outcome=outcome,
-                metrics=insert_metrics(outcome, spec.after.rows) if inserts else None,
+                metrics=insert_metrics(outcome, stored.rows) if inserts else None,
                 progress=None if reported else progress,
                 logs=logs if outcome.status == "failed" else {},
             )
         )
+
+
+def _manifest(stored: Dataset, *, complete: bool) -> Manifest:
+    return Manifest(dataset=stored, rows=stored.rows, complete=complete)
 
 
 def _run(

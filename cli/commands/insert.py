@@ -4,6 +4,7 @@ import functools
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,12 +17,23 @@ from cli.commands.common import (
     given_options,
     start,
 )
-from cli.commands.options import COUNT, COUNTS, INSTANT, NUMBER, Command, option
+from cli.commands.options import (
+    COUNT,
+    COUNTS,
+    DURATION_S,
+    INSTANT,
+    NUMBER,
+    Command,
+    option,
+    workload_options,
+)
 from cli.commands.stored import last_insert
+from cli.deal import Split
 from cli.files.prepare import prepared
 from cli.files.request import DELIMITERS, Request, conflicts, described
 from cli.host.owner import user_at_host
 from simulator.data.dataset import DatasetReader
+from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
@@ -36,6 +48,9 @@ Examples:
   python run.py insert -t postgresql -w 16 --num-inserts 3125000 --batch 1000 --steps 10
 """
 
+
+_FASTEST_ROWS_PER_S = 20_000_000
+"""More than one worker can draw."""
 
 _load = functools.partial(option, group="Load")
 _tables = functools.partial(option, group="Tables")
@@ -79,9 +94,25 @@ _verification = functools.partial(option, group="Verification")
 @_load(
     "--num-inserts",
     type=COUNT,
-    default=10_000,
+    default=None,
+    help="Rows that each worker inserts, of a workload without an end.  [default: 10000, or as many"
+    " as it can within --duration]",
+)
+@_load("--limit", type=COUNT, default=None, help="Rows that all workers insert together, at most.")
+@_load(
+    "--duration",
+    type=DURATION_S,
+    default=0.0,
     show_default=True,
-    help="Rows that each worker inserts.",
+    help="End each run after this time, such as 30s or 10m; 0: when all rows are inserted.",
+)
+@_load(
+    "--split",
+    type=click.Choice([split.value for split in Split]),
+    default=Split.BATCH.value,
+    show_default=True,
+    help="How the workers share the rows of a workload with an end: batch by batch in the order of"
+    " time, or each its own series.",
 )
 @_load(
     "--batch",
@@ -161,20 +192,13 @@ _verification = functools.partial(option, group="Verification")
 @_drawn("--seed", type=COUNT, default=1, show_default=True, help="Seed of the generator.")
 @_drawn(
     "--start-time",
+    "--start",
     type=INSTANT,
     default=None,
     help="Time of the first row, such as 2026-11-01T00:00:00Z; without an offset in UTC."
     "  [default: now]",
 )
-@_drawn("--devices", type=COUNT, default=1, show_default=True, help="Devices per worker.")
-@_drawn(
-    "--tick-ms",
-    type=COUNT,
-    default=60,
-    show_default=True,
-    help="Consecutive events of a worker are 5 to 10 times this apart; 1000 gives whole seconds,"
-    " for databases with one-second resolution.",
-)
+@workload_options
 @_load(
     "--rate",
     type=NUMBER,
@@ -202,7 +226,10 @@ def insert(  # noqa: PLR0913
     runs: int | None,
     primary_key: str | None,
     tables: str,
-    num_inserts: int,
+    num_inserts: int | None,
+    limit: int | None,
+    duration: float,
+    split: str,
     batch: int,
     prefill: int,
     steps: int,
@@ -216,10 +243,9 @@ def insert(  # noqa: PLR0913
     workload: str,
     seed: int,
     start_time: datetime | None,
-    devices: int,
-    tick_ms: int,
     rate: float,
     verify: str | None,
+    **parameters: Any,
 ) -> None:
     """Insert rows and measure how fast they are acknowledged.
 
@@ -246,7 +272,7 @@ def insert(  # noqa: PLR0913
         runs=runs,
         primary_key=PrimaryKey(primary_key) if primary_key else key,
         tables=tables,
-        num_inserts=num_inserts,
+        num_inserts=_most_rows(duration) if num_inserts is None else num_inserts,
         batch=batch,
         prefill=prefill,
         steps=steps,
@@ -255,9 +281,11 @@ def insert(  # noqa: PLR0913
         workload=File.name if data else workload,
         seed=seed,
         start_ms=int(begin.timestamp() * 1000),
-        devices=devices,
-        tick_ms=tick_ms,
+        params={name: value for name, value in parameters.items() if value is not None},
         rate=rate,
+        limit=limit,
+        duration_s=duration,
+        split=Split(split),
         verify=VerifyMode(verify) if verify else None,
     )
     problems += plan.option_problems(options)
@@ -304,6 +332,11 @@ def insert(  # noqa: PLR0913
             plan.insert_runs(sweep_id, found, options, before, level, complete=complete, by=by)
         )
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
+
+
+def _most_rows(duration_s: float) -> int:
+    """Return how many rows a worker inserts at most, unless it is said."""
+    return min(int(duration_s * _FASTEST_ROWS_PER_S), LANE_ROWS) or 10_000
 
 
 def _rows(

@@ -2,14 +2,18 @@
 
 import functools
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 import click
+from pydantic.fields import FieldInfo
 
 from cli import config as configuration
 from cli.host.program import SCRIPT, program
+from cli.parameters import option_of, parameters, written
 from cli.quantities import parse_count, parse_counts, parse_duration_s, parse_instant, parse_number
+from simulator.data.workloads.base import Written
 from simulator.errors import ConfigError
 
 _PROBLEMS = "problems"
@@ -139,3 +143,36 @@ NUMBER = _Parsed("number", parse_number)
 DURATION_S = _Parsed("duration", parse_duration_s)
 INSTANT = _Parsed("instant", parse_instant)
 NAMES = _Parsed("a,b,...", _names)
+_DURATION_MS = _Parsed("duration", lambda text: round(parse_duration_s(text) * 1000))
+_INSTANT_MS = _Parsed("instant", lambda text: round(parse_instant(text).timestamp() * 1000))
+
+
+def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add an option for each parameter of a generator; what is not given is None."""
+    for field, (info, names) in reversed(parameters().items()):
+        default = "" if info.default is None else f"; default: {_as_written(info)}"
+        command = option(
+            option_of(field),
+            field,
+            group="Generated rows",
+            type=_type_of(info),
+            default=None,
+            help=f"{info.description}  [{', '.join(names)}{default}]",
+        )(command)
+    return command
+
+
+def _type_of(info: FieldInfo) -> click.ParamType[Any]:
+    kinds = [kind for kind in (info.annotation, *get_args(info.annotation)) if kind is not None]
+    if written(info) is Written.DURATION:
+        return _DURATION_MS
+    if written(info) is Written.INSTANT:
+        return _INSTANT_MS
+    if int in kinds:
+        return COUNT
+    choices = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, StrEnum)]
+    return click.Choice([item.value for item in choices[0]]) if choices else NUMBER
+
+
+def _as_written(info: FieldInfo) -> str:
+    return f"{info.default / 1000:g}s" if written(info) else str(info.default)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from simulator.data.dataset import Dataset, DatasetReader, lane_range
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.hashes import block_hashes
 from simulator.data.query import Output
+from simulator.data.ranges import lane_range
 from simulator.data.schema import ID, PrimaryKey, Role
 from simulator.data.workloads.file import File, FileParams
 from simulator.errors import ConfigError
@@ -55,7 +56,7 @@ def _distinct(params: FileParams, names: list[str], primary_key: PrimaryKey) -> 
     (table,) = reader.tables
     columns = [Output(name, table.column(name).type, table.time_unit) for name in names]
     hashes = np.empty(params.rows, np.uint64)
-    for (block,) in reader.blocks(lane_range(0, 0, params.rows), _BLOCK_ROWS):
+    for (block,) in reader.blocks((lane_range(0, 0, params.rows),), _BLOCK_ROWS):
         first = int(block.rows[0])
         hashes[first : first + len(block)] = block_hashes(columns, block)
     hashes.sort()

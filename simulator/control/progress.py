@@ -7,9 +7,7 @@ because its reply was lost, is accepted in every state and changes nothing.
 from collections.abc import Collection, Mapping
 
 from simulator.control.script import Script, rows_of
-from simulator.data.dataset import RowRange
 from simulator.protocol.messages import Heartbeat, WorkerReport
-from simulator.protocol.verdict import RowSlice
 
 
 class Rejected(Exception):
@@ -118,11 +116,13 @@ class WorkerProgress:
             if report != self.report:
                 raise self._reject("reports again, and differently", opened)
             return
-        uncertain = [_rows_in(item, self._plan.timed + self._plan.prefill)
-                     for item in report.uncertain]  # fmt: skip
-        if not all(uncertain):
+        own = self._plan.timed + self._plan.prefill
+        if not all(any(r.has(item) for r in own) and len(item) for item in report.uncertain):
             raise self._reject("reports uncertain rows that are not its own", opened)
-        self._check_rows(report.rows, report.prefill_rows, sum(uncertain), opened)
+        if not all(any(r.has(item) for r in self._plan.timed) for item in report.written or ()):
+            raise self._reject("reports written rows that are not its own", opened)
+        uncertain = rows_of(report.uncertain)
+        self._check_rows(report.rows, report.prefill_rows, uncertain, opened)
         last = self._beat
         if report.rows < last.rows or report.prefill_rows < last.prefill_rows:
             raise self._reject(f"reports less than its last heartbeat, {_counts(last)}", opened)
@@ -130,7 +130,7 @@ class WorkerProgress:
             raise self._reject("reports more rows by second than rows", opened)
         self._check_queries(report, opened, answers)
         if report.error is None and not stopped:
-            self._check_complete(report, sum(uncertain), opened)
+            self._check_complete(report, uncertain, opened)
         self.report = report
 
     def _check_queries(
@@ -156,7 +156,10 @@ class WorkerProgress:
         if self._passed(opened) < len(script.barriers) or len(report.queries) < len(script.outputs):
             raise self._reject("reports before it is done, and no error", opened)
         rows = report.rows + report.prefill_rows + uncertain
-        planned = rows_of(self._plan.timed) + rows_of(self._plan.prefill)
+        timed = self._plan.timed
+        if script.duration_s and report.written is not None:
+            timed = report.written
+        planned = rows_of(timed) + rows_of(self._plan.prefill)
         if rows != planned:
             raise self._reject(f"reports {rows} rows of {planned}, and no error", opened)
 
@@ -164,10 +167,3 @@ class WorkerProgress:
 def _counts(beat: Heartbeat) -> str:
     counts = f"{beat.prefill_rows} + {beat.rows} rows and {beat.uncertain_rows} uncertain"
     return f"{beat.phase!r} with {counts}"
-
-
-def _rows_in(item: RowSlice, ranges: tuple[RowRange, ...]) -> int:
-    """Return the number of rows of a slice, if it lies within one of the ranges."""
-    numbers = range(item.start, item.stop, item.step)
-    inside = numbers and any(r.start <= numbers[0] and numbers[-1] < r.stop for r in ranges)
-    return len(numbers) if inside else 0

@@ -1,11 +1,12 @@
 """The script of a run: what each of its workers sends, in which order, and how much of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from simulator.data.dataset import DatasetReader, RowRange
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import Output
+from simulator.data.ranges import RowRange
 from simulator.modules.base import Database
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
 
@@ -27,13 +28,15 @@ class Script:
     """Query -> columns of its answer; empty for an insert."""
     repeats: int = 1
     stored_rows: int = 0
+    duration_s: float = 0.0
+    """After which a worker may leave rows out; 0: it may not."""
 
     @classmethod
     def of(cls, spec: RunSpec, database: Database) -> "Script":
         """Return the script that a specification gives the workers of a database."""
         if spec.kind is not Kind.QUERY:
             barriers = ("insert",) if spec.kind is Kind.INSERT else ()
-            return cls(spec.workers, barriers, {})
+            return cls(spec.workers, barriers, {}, duration_s=spec.duration_s)
         known = DatasetReader(spec.dataset).queries()
         asked = database.statements(known, spec.queries)
         return cls(
@@ -63,6 +66,6 @@ class Script:
         return _MIB + seconds + len(self.outputs) * self.repeats * _QUERY_RUN_BYTES
 
 
-def rows_of(ranges: tuple[RowRange, ...]) -> int:
+def rows_of(ranges: Iterable[RowRange]) -> int:
     """Return the number of rows in ranges."""
-    return sum(len(item) for item in ranges)
+    return sum(map(len, ranges))

@@ -3,15 +3,17 @@
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from simulator.control.script import rows_of
 from simulator.control.tenure import Tenure
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Answer, Function, Query
+from simulator.data.ranges import RowRange
 from simulator.errors import RunError, counted
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind, RunSpec
-from simulator.protocol.verdict import Check, RowSlice, Status, Verdict, VerifyMode
+from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from simulator.verify.comparison import VERIFY_BLOCK_ROWS, verify
 from simulator.verify.interrupted import verify_interrupted
 from simulator.verify.oracle import Oracle
@@ -104,13 +106,14 @@ class Stages:
         database.settle(self._reader.tables)
         self.size_bytes = database.size_bytes(self._reader.tables)
         uncertain = [item for report in reports for item in report.uncertain]
+        stored = spec.stored(reports)
         if spec.verify is VerifyMode.NONE:
-            self.verdict = _not_verified(sum(len(item.numbers()) for item in uncertain))
+            self.verdict = _not_verified(rows_of(uncertain))
         else:
             self._enter("verify")
-            self.verdict = verify(database, spec.after, uncertain, spec.verify)
+            self.verdict = verify(database, stored, uncertain, spec.verify)
         self.complete = _complete(self.verdict, uncertain)
-        self.tenure.record(State.COMPLETE if self.complete else State.INCOMPLETE)
+        self.tenure.record(State.COMPLETE if self.complete else State.INCOMPLETE, stored)
 
     def verify_stored(self) -> None:
         """Verify what the tables hold, without writing to them.
@@ -138,7 +141,7 @@ class Stages:
         spec, known = self._spec, self._reader.queries()
         oracle = Oracle(known[name] for name in spec.queries)
         for rows in spec.dataset.ranges:
-            for blocks in self._reader.blocks(rows, VERIFY_BLOCK_ROWS):
+            for blocks in self._reader.blocks((rows,), VERIFY_BLOCK_ROWS):
                 for block in blocks:
                     oracle.add(block)
         self.queries = tuple(
@@ -168,7 +171,7 @@ class Stages:
         )
 
 
-def _complete(verdict: Verdict, uncertain: Sequence[RowSlice]) -> bool:
+def _complete(verdict: Verdict, uncertain: Sequence[RowRange]) -> bool:
     """Whether every row is known to be stored, or was acknowledged."""
     if not uncertain:
         return True

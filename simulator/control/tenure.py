@@ -1,6 +1,7 @@
 """Whose rows the tables hold: marks them, and compares the mark with what a run expects."""
 
 from simulator.control.marks import MarkTable
+from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, MismatchError, SetupError, counted
 from simulator.modules.base import Database
 from simulator.protocol.mark import Mark, Marks, State, same_rows
@@ -25,31 +26,31 @@ class Tenure:
         """Return the marks of the database."""
         return self._book.read(settled=settled) if self._book else Marks()
 
-    def record(self, state: State) -> None:
-        """Record in the database what is known about the rows of this insert."""
+    def record(self, state: State, stored: Dataset | None = None) -> None:
+        """Record in the database what is known about the rows of this insert; None: the planned."""
         if self._book and not self._opened:
             self._book.open()
             self._opened = True
         if not self._book or self._book.missing:
             return
         if state in (State.COMPLETE, State.INCOMPLETE):
-            self._book.write_last(self._mark(state))
+            self._book.write_last(self._mark(state, stored))
         else:
-            self._book.write(self._mark(state))
+            self._book.write(self._mark(state, stored))
 
     def confirm(self, mark: Mark) -> None:
         """Record that every row of an insert is stored, which did not end."""
         if self._book:
             self._book.write_last(mark.model_copy(update={"state": State.COMPLETE}))
 
-    def _mark(self, state: State) -> Mark:
+    def _mark(self, state: State, stored: Dataset | None = None) -> Mark:
         spec = self._spec
         return Mark(
             sweep_id=spec.sweep_id,
             run_id=spec.run_id,
             state=state,
             tables=self._tables,
-            dataset=spec.after,
+            dataset=stored or spec.after,
             version=spec.version,
             by=spec.by,
             at_ms=0,

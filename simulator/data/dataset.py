@@ -4,71 +4,24 @@
 blocks of rows from it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simulator.data.block import Block, Rows, Values
 from simulator.data.query import Query, Selection
+from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged
 from simulator.data.schema import ID, PrimaryKey, Table
 from simulator.data.workloads import workload_class
-from simulator.data.workloads.base import LANE_BITS, LANE_ROWS, client_key
+from simulator.data.workloads.base import client_key
 from simulator.errors import ConfigError
 
 BLOCK_ROWS = 8192
 """Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
-
-
-_ROWS = 1 << 62
-"""The number of a row fits into 64 bits, with room for arithmetic."""
-
-
-class RowRange(BaseModel):
-    """Rows start..stop of one lane, half open."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    start: int
-    stop: int
-
-    @model_validator(mode="after")
-    def _in_one_lane(self) -> "RowRange":
-        lane = self.start >> LANE_BITS
-        if not 0 <= self.start <= self.stop <= (lane + 1) * LANE_ROWS <= _ROWS:
-            raise ValueError(f"not a range of rows: {self.start}..{self.stop}")
-        return self
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-
-def lane_range(lane: int, start: int, rows: int) -> RowRange:
-    """Return `rows` rows of a lane from sequence number `start` on."""
-    first = lane * LANE_ROWS + start
-    return RowRange(start=first, stop=first + rows)
-
-
-def share(total: int, parts: int) -> list[int]:
-    """Split `total` into `parts` shares that differ by one at most and add up to it."""
-    return [total // parts + (part < total % parts) for part in range(parts)]
-
-
-def merged(ranges: Iterable[RowRange]) -> tuple[RowRange, ...]:
-    """Return the same rows in as few ranges as possible, without empty ones."""
-    out: list[RowRange] = []
-    for item in sorted((r for r in ranges if len(r)), key=lambda r: r.start):
-        if (
-            out
-            and out[-1].stop >= item.start
-            and out[-1].start >> LANE_BITS == (item.start >> LANE_BITS)
-        ):
-            out[-1] = RowRange(start=out[-1].start, stop=max(out[-1].stop, item.stop))
-        else:
-            out.append(item)
-    return tuple(out)
 
 
 class Dataset(BaseModel):
@@ -79,8 +32,8 @@ class Dataset(BaseModel):
     workload: str
     workload_version: int
     params: dict[str, Any]
-    seed: int = Field(ge=-_ROWS * 2, lt=_ROWS * 2)
-    start_ms: int = Field(ge=-_ROWS, le=_ROWS)
+    seed: int = Field(ge=-MOST_ROWS * 2, lt=MOST_ROWS * 2)
+    start_ms: int = Field(ge=-MOST_ROWS, le=MOST_ROWS)
     primary_key: PrimaryKey
     parts: int = Field(ge=1, le=1000)
     ranges: tuple[RowRange, ...] = ()
@@ -94,20 +47,21 @@ class Dataset(BaseModel):
         """Return the dataset with these ranges, merged."""
         return self.model_copy(update={"ranges": merged(ranges)})
 
-    def holds(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return which of these rows are in the ranges."""
-        ranges = merged(self.ranges)
-        stops = np.array([-1, *(item.stop for item in ranges)])
-        place = np.searchsorted([item.start for item in ranges], rows, "right")
-        inside: NDArray[np.bool_] = rows < stops[place]
+    def holds(self, table: int, rows: Rows) -> NDArray[np.bool_]:
+        """Return which of these rows of a table (its place) are in the ranges."""
+        inside = np.zeros(len(rows), np.bool_)
+        for item in self.ranges:
+            if item.table == table:
+                inside |= item.holds(rows)
         return inside
 
-    def next_sequences(self) -> dict[int, int]:
-        """Return lane -> the first sequence number after all of its rows."""
-        ends: dict[int, int] = {}
+    def ends(self) -> dict[tuple[int, int], int]:
+        """Return (table, lane) -> the first sequence number after all of its rows."""
+        ends: dict[tuple[int, int], int] = {}
         for rows in self.ranges:
             lane = rows.start >> LANE_BITS
-            ends[lane] = max(ends.get(lane, 0), rows.stop - lane * LANE_ROWS)
+            key = rows.table, lane
+            ends[key] = max(ends.get(key, 0), rows.stop - lane * LANE_ROWS)
         return ends
 
 
@@ -131,15 +85,20 @@ class DatasetReader:
                 f"workload {cls.name}: invalid parameters: {place}: {first['msg']}"
             ) from error
         self._workload = cls(params, dataset.seed, dataset.start_ms)
-        self._parts = dataset.parts
+        self.parts = dataset.parts
         self.tables = tuple(
             t.stored(dataset.primary_key, dataset.parts) for t in self._workload.tables
         )
 
     @property
-    def rows(self) -> int | None:
-        """Number of rows, all in lane 0; None: every lane is endless."""
-        return self._workload.rows
+    def sizes(self) -> tuple[int, ...] | None:
+        """Number of rows of each table, all in lane 0; None: every lane is endless."""
+        sizes = [self._workload.size(table) for table in self._workload.tables]
+        return None if None in sizes else tuple(size for size in sizes if size is not None)
+
+    def series(self, table: int) -> int:
+        """Return after how many rows of a table (its place) its series repeat."""
+        return self._workload.series(self._workload.tables[table])
 
     def queries(self) -> dict[str, Query]:
         """Return the workload's named queries over the stored tables."""
@@ -149,35 +108,81 @@ class DatasetReader:
         """Return the stored table of that name."""
         return next(table for table in self.tables if table.name == name)
 
+    def place(self, table: Table) -> int:
+        """Return the place of a stored table in the workload."""
+        return [own.name for own in self.tables].index(table.name)
+
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         """Return the rows of a table that a selection can match; None if that is not known."""
-        return self._workload.candidates(self._declared(table), selection)
+        return self._workload.candidates(self._workload.tables[self.place(table)], selection)
 
     def drawn(self, table: Table, rows: Rows) -> Block:
         """Return these rows of a table as a block, whichever parts they belong to."""
-        return self._stored(table, 0, rows)
+        return self._block(self.place(table), 0, rows)
 
-    def _declared(self, stored: Table) -> Table:
-        return next(table for table in self._workload.tables if table.name == stored.name)
+    def blocks(
+        self, ranges: Iterable[RowRange], block_rows: int = BLOCK_ROWS, batch_rows: int = 1
+    ) -> Iterator[list[Block]]:
+        """Yield the rows of ranges, which are of one lane, a turn at a time.
 
-    def blocks(self, rows: RowRange, block_rows: int = BLOCK_ROWS) -> Iterator[list[Block]]:
-        """Yield the rows in order, a turn at a time: one block for each physical table.
-
-        Row r belongs to table r mod tables and to part (r / tables) mod parts, so with one table
-        to part r mod parts. Each block has `block_rows` rows; only the last ones have fewer.
+        A turn has a block for each physical table with rows left. The blocks of the largest table
+        have `block_rows` rows; smaller tables take part in proportion, by whole batches. Only the
+        last blocks of a table may end within a batch.
         """
-        streams = len(self.tables) * self._parts
-        for low in range(rows.start, rows.stop, streams * block_rows):
-            high = min(low + streams * block_rows, rows.stop)
-            yield [self._block(row, high, streams) for row in range(low, min(low + streams, high))]
+        by_table: dict[int, list[RowRange]] = defaultdict(list)
+        for item in ranges:
+            by_table[item.table].append(item)
+        feeds = [_Feed(items) for items in by_table.values() if sum(map(len, items))]
+        largest = max((len(feed) for feed in feeds), default=0)
+        step, unit = block_rows * self.parts, batch_rows * self.parts
+        for stop in range(step, largest + step, step):
+            turn: list[Block] = []
+            for feed in feeds:
+                units = -(-stop * len(feed) // (largest * unit))
+                turn += self._blocks(feed.table, feed.until(units * unit))
+            yield turn
 
-    def _block(self, first: int, stop: int, stride: int) -> Block:
-        which = first % len(self.tables)
-        part = first // len(self.tables) % self._parts
-        return self._stored(self.tables[which], part, np.arange(first, stop, stride))
+    def _blocks(self, table: int, numbers: Rows) -> Iterator[Block]:
+        """Yield the rows of one table by their parts: row r belongs to part r mod parts."""
+        if not len(numbers):
+            return
+        if self.parts == 1:
+            yield self._block(table, 0, numbers)
+            return
+        parts = numbers % self.parts
+        for part in range(self.parts):
+            mine = numbers[parts == part]
+            if len(mine):
+                yield self._block(table, part, mine)
 
-    def _stored(self, stored: Table, part: int, numbers: Rows) -> Block:
-        data = self._workload.draw(self._declared(stored), numbers)
+    def _block(self, table: int, part: int, numbers: Rows) -> Block:
+        stored = self.tables[table]
+        data = self._workload.draw(self._workload.tables[table], numbers)
         if stored.primary_key is PrimaryKey.CLIENT:
             data = {ID.name: Values(client_key(stored, data)), **data}
         return Block(stored, part, numbers, data)
+
+
+class _Feed:
+    """The row numbers of one table, in the order of its ranges."""
+
+    def __init__(self, ranges: Sequence[RowRange]) -> None:
+        self.table = ranges[0].table
+        self._ranges = ranges
+        self._rows = sum(map(len, ranges))
+        self._taken = 0
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def until(self, count: int) -> Rows:
+        """Return the next numbers, so that `count` of them have been taken."""
+        low, high = self._taken, max(min(count, self._rows), self._taken)
+        self._taken = high
+        found = []
+        for item in self._ranges:
+            rows = len(item)
+            if low < rows and high > 0:
+                found.append(item.numbers(max(low, 0), min(high, rows)))
+            low, high = low - rows, high - rows
+        return found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.int64), *found])

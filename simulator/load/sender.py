@@ -2,23 +2,25 @@
 
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from simulator.data.block import Block, Rows
-from simulator.data.dataset import BLOCK_ROWS, DatasetReader, RowRange
+from simulator.data.block import Block
+from simulator.data.dataset import BLOCK_ROWS, DatasetReader
+from simulator.data.ranges import RowRange, covering, written
 from simulator.errors import BenchError, RunError
 from simulator.load.meter import Meter
-from simulator.load.window import Send, Window
+from simulator.load.window import Batch, Send, Window
 from simulator.modules.base import BATCH, Database, Failure, Payload, Session
-from simulator.protocol.verdict import RowSlice
 
 MAX_ATTEMPTS = 6
 MAX_UNCERTAIN_SENDS = 100
 _BACKOFF_S = 0.05
 _TIMER_SLACK_NS = 200_000
 _LONG_SEND_ROWS = 500
+_NEVER_NS = 1 << 63
 _AHEAD_BYTES = 1 << 22
 """Size of the values; 131,072 IoT events."""
 _AHEAD_OBJECTS_BYTES = 1 << 19
@@ -26,6 +28,21 @@ _AHEAD_OBJECTS_BYTES = 1 << 19
 
 class Stopped(Exception):
     """The run is over; the worker reports its progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast to write, and for how long."""
+
+    rows_per_s: float = 0.0
+    """0: as fast as possible."""
+    turn: float = 0.0
+    """The place of this worker among all, 0..1: it spreads the due times of workers."""
+    duration_s: float = 0.0
+    """No batch is sent after this time; 0: no limit."""
+
+
+FASTEST = Pace()
 
 
 class Sender:
@@ -50,49 +67,57 @@ class Sender:
         self.send_ns = 0
         self.idle_ns = 0
         self.retried = 0
-        self.uncertain: list[RowSlice] = []
+        self.uncertain: list[RowRange] = []
         self.uncertain_rows = 0
         self.uncertain_cause = ""
+        self._uncertain_sends = 0
+        self._begun: dict[tuple[int, int], int] = defaultdict(int)
+        """(table, part) -> rows that were sent."""
+        self._places = {table.name: place for place, table in enumerate(reader.tables)}
 
     def close(self) -> None:
         """Close the session."""
         self._session.close()
 
-    def prefill(self, ranges: Iterable[RowRange], batch_rows: int) -> int:
+    def prefill(self, ranges: Sequence[RowRange], batch_rows: int) -> int:
         """Write rows in batches, untimed; return how many were acknowledged."""
         with self._all_ended():
             ahead = self._ahead_bytes(batch_rows)
-            for rows, payload in self._payloads(ranges, BATCH, batch_rows, ahead):
-                self._deliver(payload, rows, time.perf_counter_ns())
+            for batch in self._batches(ranges, BATCH, batch_rows, ahead):
+                self._deliver(batch, time.perf_counter_ns())
         return self.meter.rows
 
     def start(self) -> None:
         """Start the clock; discard all measurements so far."""
         self.meter = Meter(time.perf_counter_ns())
         self.generate_ns = self.encode_ns = self.send_ns = self.idle_ns = self.retried = 0
+        self._begun.clear()
 
     def insert(
-        self,
-        ranges: Iterable[RowRange],
-        mode: str,
-        batch_rows: int,
-        rate_rows_per_s: float,
-        turn: float = 0.0,
+        self, ranges: Sequence[RowRange], mode: str, batch_rows: int, pace: Pace = FASTEST
     ) -> None:
-        """Write rows, timed. With a rate, each batch is due at a time and is measured from it.
-
-        `turn` is the place of this worker among all, 0..1: it spreads the due times of workers.
-        """
-        start, scheduled = self.meter.start_ns, turn * batch_rows
+        """Write rows, timed. With a rate, each batch is due at a time and is measured from it."""
+        start, scheduled = self.meter.start_ns, pace.turn * batch_rows
+        end_ns = start + int(pace.duration_s * 1e9) if pace.duration_s else _NEVER_NS
         with self._all_ended():
-            ahead = self._ahead_bytes(batch_rows, rate_rows_per_s)
-            for rows, payload in self._payloads(ranges, mode, batch_rows, ahead):
+            ahead = self._ahead_bytes(batch_rows, pace.rows_per_s)
+            for batch in self._batches(ranges, mode, batch_rows, ahead):
                 due = time.perf_counter_ns()
-                if rate_rows_per_s:
-                    due = start + int(scheduled / rate_rows_per_s * 1e9)
-                    scheduled += payload.rows
-                    self._wait_until(due)
-                self._deliver(payload, rows, due)
+                if pace.rows_per_s:
+                    due = start + int(scheduled / pace.rows_per_s * 1e9)
+                    scheduled += batch.payload.rows
+                    self._wait_until(min(due, end_ns))
+                if due >= end_ns:
+                    break
+                self._deliver(batch, due)
+
+    def written(self, ranges: Sequence[RowRange]) -> tuple[RowRange, ...]:
+        """Return the rows of `ranges` that were sent since the start, some perhaps uncertain."""
+        found: list[RowRange] = []
+        for place, table in enumerate(self._reader.tables):
+            counts = [self._begun[place, part] for part in range(table.parts)]
+            found += written([item for item in ranges if item.table == place], counts)
+        return tuple(found)
 
     def _wait_until(self, due_ns: int) -> None:
         before = time.perf_counter_ns()
@@ -116,22 +141,21 @@ class Sender:
             return 0
         return _AHEAD_OBJECTS_BYTES if self._session.makes_objects else _AHEAD_BYTES
 
-    def _payloads(
+    def _batches(
         self, ranges: Iterable[RowRange], mode: str, batch_rows: int, ahead_bytes: int
-    ) -> Iterator[tuple[Rows, Payload]]:
-        """Yield payloads with the numbers of their rows, prepared `ahead_bytes` at a time."""
+    ) -> Iterator[Batch]:
+        """Yield encoded batches, prepared `ahead_bytes` at a time."""
         block_rows = max(round(BLOCK_ROWS / batch_rows), 1) * batch_rows
-        for item in ranges:
-            blocks = self._reader.blocks(item, block_rows)
-            while made := self._made(blocks, mode, batch_rows, ahead_bytes):
-                while made:  # free each payload once it is sent
-                    yield made.popleft()
+        blocks = self._reader.blocks(ranges, block_rows, batch_rows)
+        while made := self._made(blocks, mode, batch_rows, ahead_bytes):
+            while made:  # free each payload once it is sent
+                yield made.popleft()
 
     def _made(
         self, blocks: Iterator[list[Block]], mode: str, batch_rows: int, ahead_bytes: int
-    ) -> deque[tuple[Rows, Payload]]:
+    ) -> deque[Batch]:
         """Draw and encode blocks until they have `ahead_bytes`, at least one; none at the end."""
-        made: deque[tuple[Rows, Payload]] = deque()
+        made: deque[Batch] = deque()
         drawn_bytes = 0
         while not made or drawn_bytes < ahead_bytes:
             t0 = time.perf_counter_ns()
@@ -142,22 +166,35 @@ class Sender:
                 break
             encoded = [self._session.encode(block, mode, batch_rows) for block in drawn]
             self.encode_ns += time.perf_counter_ns() - t1
-            made += _in_turn(drawn, encoded, batch_rows)
+            made += self._in_turn(drawn, encoded, batch_rows)
             drawn_bytes += sum(block.size_bytes for block in drawn)
         return made
 
-    def _deliver(self, payload: Payload, rows: Rows, due_ns: int) -> None:
+    def _in_turn(
+        self, blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], batch_rows: int
+    ) -> Iterator[Batch]:
+        """Yield the batches of blocks, one per table in turn."""
+        for turn in range(max(map(len, encoded))):
+            first = turn * batch_rows
+            for block, payloads in zip(blocks, encoded, strict=True):
+                if turn < len(payloads):
+                    payload = payloads[turn]
+                    rows = block.rows[first : first + payload.rows]
+                    yield Batch(payload, rows, self._places[block.table.name], block.part)
+
+    def _deliver(self, batch: Batch, due_ns: int) -> None:
         """Send, alone or beside other batches in flight."""
         if self._session.in_flight == 1:
-            self._deliver_alone(payload, rows, due_ns)
-            return
-        before = time.perf_counter_ns()
-        try:
-            self._begin(Send(payload, rows, due_ns))
-            while len(self._window) >= self._session.in_flight:
-                self._end(self._window.ended())
-        finally:
-            self.send_ns += time.perf_counter_ns() - before
+            self._deliver_alone(batch, due_ns)
+        else:
+            before = time.perf_counter_ns()
+            try:
+                self._begin(Send(batch, due_ns))
+                while len(self._window) >= self._session.in_flight:
+                    self._end(self._window.ended())
+            finally:
+                self.send_ns += time.perf_counter_ns() - before
+        self._begun[batch.table, batch.part] += len(batch.rows)
 
     def _begin(self, send: Send) -> None:
         if self._stop.is_set():
@@ -167,8 +204,8 @@ class Sender:
     def _end(self, send: Send) -> None:
         """Count a batch that has ended, or send it again."""
         if send.error is None:
-            self.meter.record(send.due_ns, send.ended_ns, send.payload.rows)
-        elif self._send_again(send.error, send.rows, send.attempt):
+            self.meter.record(send.due_ns, send.ended_ns, send.batch.payload.rows)
+        elif self._send_again(send.error, send.batch, send.attempt):
             send.attempt += 1
             self._begin(send)
 
@@ -188,38 +225,38 @@ class Sender:
     def _count_ended(self, send: Send) -> None:
         """Count a batch without a retry: the run is over."""
         if send.error is None:
-            self.meter.record(send.due_ns, send.ended_ns, send.payload.rows)
+            self.meter.record(send.due_ns, send.ended_ns, send.batch.payload.rows)
         elif self._session.classify(send.error) is Failure.UNKNOWN:
-            self._add_uncertain(send.rows)
+            self._add_uncertain(send.batch)
             self.uncertain_cause = self._database.explain(send.error)
 
-    def _deliver_alone(self, payload: Payload, rows: Rows, due_ns: int) -> None:
+    def _deliver_alone(self, batch: Batch, due_ns: int) -> None:
         """Send until the batch is acknowledged, uncertain, or has failed for good."""
         for attempt in range(MAX_ATTEMPTS):
             if self._stop.is_set():
                 raise Stopped
             before = time.perf_counter_ns()
             try:
-                self._session.send(payload)
+                self._session.send(batch.payload)
             except Exception as error:  # noqa: BLE001 - the module classifies it
                 try:
-                    if not self._send_again(error, rows, attempt):
+                    if not self._send_again(error, batch, attempt):
                         return
                 finally:
                     self.send_ns += time.perf_counter_ns() - before
             else:
                 after = time.perf_counter_ns()
                 self.send_ns += after - before
-                self.meter.record(due_ns, after, payload.rows)
+                self.meter.record(due_ns, after, batch.payload.rows)
                 return
 
-    def _send_again(self, error: Exception, rows: Rows, attempt: int) -> bool:
+    def _send_again(self, error: Exception, batch: Batch, attempt: int) -> bool:
         """Handle a failed send; return whether to retry, after a pause."""
         failure, cause = self._session.classify(error), self._database.explain(error)
         if failure is Failure.FATAL:
             raise RunError(f"insert failed: {cause}")
         if failure is Failure.UNKNOWN:
-            self._count_uncertain(rows, cause)
+            self._count_uncertain(batch, cause)
         if not self._session.alive:
             self._reconnect(cause)
         if failure is Failure.UNKNOWN:
@@ -230,17 +267,17 @@ class Sender:
         self._stop.wait(_BACKOFF_S * 2**attempt)
         return True
 
-    def _add_uncertain(self, rows: Rows) -> None:
-        step = int(rows[1] - rows[0]) if len(rows) > 1 else 1
-        self.uncertain.append(RowSlice(start=int(rows[0]), stop=int(rows[-1]) + 1, step=step))
-        self.uncertain_rows += len(rows)
+    def _add_uncertain(self, batch: Batch) -> None:
+        self.uncertain += covering(batch.rows, batch.table)
+        self.uncertain_rows += len(batch.rows)
+        self._uncertain_sends += 1
 
-    def _count_uncertain(self, rows: Rows, cause: str) -> None:
-        self._add_uncertain(rows)
+    def _count_uncertain(self, batch: Batch, cause: str) -> None:
+        self._add_uncertain(batch)
         self.uncertain_cause = cause
         # When a node fails, all batches in flight are uncertain.
         most = MAX_UNCERTAIN_SENDS + self._session.in_flight - 1
-        if len(self.uncertain) > most:
+        if self._uncertain_sends > most:
             raise RunError(
                 f"more than {most} batches had no known outcome; the last error: {cause}"
             )
@@ -265,15 +302,3 @@ class Sender:
             if self._stop.wait(pause_s):
                 raise Stopped
             pause_s = min(2 * pause_s, 1.0)
-
-
-def _in_turn(
-    blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], batch_rows: int
-) -> Iterator[tuple[Rows, Payload]]:
-    """Yield the payloads of blocks and the numbers of their rows, one batch per table in turn."""
-    for turn in range(max(map(len, encoded))):
-        first = turn * batch_rows
-        for block, payloads in zip(blocks, encoded, strict=True):
-            if turn < len(payloads):
-                payload = payloads[turn]
-                yield block.rows[first : first + payload.rows], payload

@@ -9,11 +9,21 @@ from simulator.modules.base import Payload, Session
 
 
 @dataclass(slots=True)
-class Send:
-    """A payload in flight, and its outcome."""
+class Batch:
+    """A payload, and the rows of which physical table it holds."""
 
     payload: Payload
     rows: Rows
+    """Their numbers."""
+    table: int
+    part: int
+
+
+@dataclass(slots=True)
+class Send:
+    """A batch in flight, and its outcome."""
+
+    batch: Batch
     due_ns: int
     attempt: int = 0
     ended_ns: int = 0
@@ -44,7 +54,7 @@ class Window:
 
         self._open += 1
         try:
-            session.begin(send.payload, done)
+            session.begin(send.batch.payload, done)
         except Exception as error:  # noqa: BLE001 - the module classifies it
             done(error)
 

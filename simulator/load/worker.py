@@ -10,11 +10,12 @@ from simulator import __version__
 from simulator.clock import OwnClock
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Statement, answer
+from simulator.data.ranges import RowRange, merged
 from simulator.errors import BenchError, RunError
 from simulator.host import memory_peak_bytes, throttled_s
 from simulator.load.client import CollectorClient
 from simulator.load.meter import Meter
-from simulator.load.sender import Sender, Stopped
+from simulator.load.sender import Pace, Sender, Stopped
 from simulator.modules.base import Database, Session
 from simulator.protocol.messages import (
     HEARTBEAT_S,
@@ -189,8 +190,8 @@ class Worker:
         mode = self._database.insert_mode(spec.batch_rows)
         rate = spec.rate_rows_per_s / len(spec.workers)
         try:
-            turn = self._index / len(spec.workers)
-            sender.insert(plan.timed, mode, max(spec.batch_rows, 1), rate, turn)
+            pace = Pace(rate, self._index / len(spec.workers), spec.duration_s)
+            sender.insert(plan.timed, mode, max(spec.batch_rows, 1), pace)
         finally:
             self._stop_clock((sender.meter.last_ns - sender.meter.start_ns) / 1e9)
 
@@ -244,6 +245,14 @@ class Worker:
         self._throttled_s = throttled_s() - self._throttled_began_s
         self._paused_s = self._clock.paused_s() - self._paused_began_s
 
+    def _written(self) -> tuple[RowRange, ...] | None:
+        """Return the timed rows that were sent; None: all of the plan."""
+        timed = self._spec.workers[self._index].timed
+        if not self._sender or not self._started or not timed:
+            return None
+        found = merged(self._sender.written(timed))
+        return None if found == merged(timed) else found
+
     def _report(self, error: str | None) -> WorkerReport:
         offset = self._client.clock_offset_s
         sender = self._sender
@@ -261,6 +270,7 @@ class Worker:
             prefill_rows=self._prefilled,
             sends=meter.sends,
             retried=sender.retried if sender else 0,
+            written=self._written(),
             uncertain=tuple(sender.uncertain) if sender else (),
             uncertain_cause=self._database.options.redact(sender.uncertain_cause) if sender else "",
             generate_s=sender.generate_ns / 1e9 if sender else 0.0,

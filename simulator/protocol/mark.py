@@ -17,8 +17,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from simulator.data.dataset import Dataset, RowRange
-from simulator.data.workloads.base import LANE_BITS, LANE_ROWS
+from simulator.data.dataset import Dataset
+from simulator.data.ranges import LANE_BITS, LANE_ROWS, RowRange
 from simulator.errors import counted
 
 _FORMAT = 1
@@ -133,28 +133,34 @@ def decode(values: Sequence[int], at_ms: int) -> Mark:
 
 
 def _by_lane(ranges: Iterable[RowRange]) -> list[list[int]]:
-    """Return ranges as [first lane, lanes, start, stop]: most lanes have the same ones."""
-    lanes: dict[tuple[int, int], list[int]] = defaultdict(list)
+    """Return ranges as [first lane, lanes, start, stop]: most lanes have the same ones.
+
+    A range with a stride or of another table than the first has these as [..., table, take, every].
+    """
+    lanes: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for item in ranges:
         lane = item.start >> LANE_BITS
         base = lane * LANE_ROWS
-        lanes[item.start - base, item.stop - base].append(lane)
+        more = (item.table, item.take, item.every)
+        lanes[item.start - base, item.stop - base, *(more if any(more) else ())].append(lane)
     out: list[list[int]] = []
-    for (start, stop), numbers in lanes.items():
+    for span, numbers in lanes.items():
         breaks = [i for i, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
         edges = [0, *breaks, len(numbers)]
-        out += [[numbers[low], high - low, start, stop] for low, high in pairwise(edges)]
+        out += [[numbers[low], high - low, *span] for low, high in pairwise(edges)]
     return out
 
 
 def _in_lanes(groups: Sequence[Sequence[int]]) -> list[RowRange]:
-    if sum(lanes for _, lanes, _, _ in groups) > _MOST_LANES:
+    if sum(lanes for _, lanes, *_ in groups) > _MOST_LANES:
         raise ValueError("too many lanes")
-    return [
-        RowRange(start=lane * LANE_ROWS + start, stop=lane * LANE_ROWS + stop)
-        for first, lanes, start, stop in groups
-        for lane in range(first, first + lanes)
-    ]
+    found = []
+    for first, lanes, start, stop, *more in groups:
+        table, take, every = more or (0, 0, 0)
+        for base in range(first * LANE_ROWS, (first + lanes) * LANE_ROWS, LANE_ROWS):
+            span = {"start": base + start, "stop": base + stop}
+            found.append(RowRange(**span, table=table, take=take, every=every))
+    return found
 
 
 # --- the marks of a database ------------------------------------------------------------------

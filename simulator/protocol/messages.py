@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, TypeAdapter
 
+from simulator.data.ranges import RowRange
 from simulator.protocol.mark import Mark
-from simulator.protocol.verdict import RowSlice, Verdict
+from simulator.protocol.verdict import Verdict
 
 TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
 UID_HEADER = "X-Worker-Uid"
@@ -34,8 +35,8 @@ _TEXT_CHARACTERS = 10_000
 _NAME_CHARACTERS = 1_000
 _LATENCY_CHARACTERS = 1 << 19
 """A histogram of `simulator.load.meter` with a count in every bucket."""
-_UNCERTAIN_SENDS = 5_000
-"""More than a sender leaves: a hundred, and those in flight."""
+_MOST_RANGES = 5_000
+"""More than a sender leaves: two for each of a hundred uncertain batches and those in flight."""
 
 
 class Message(BaseModel):
@@ -152,7 +153,9 @@ class WorkerReport(Message):
     prefill_rows: Count = 0
     sends: Count = 0
     retried: Count = 0
-    uncertain: Annotated[tuple[RowSlice, ...], Field(max_length=_UNCERTAIN_SENDS), FailFast()] = ()
+    written: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES)] | None = None
+    """The timed rows that were sent, if not all of its plan; some may be uncertain."""
+    uncertain: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES), FailFast()] = ()
     uncertain_cause: Text = ""
     """The last error that left the outcome of a batch unknown."""
     generate_s: Duration = 0.0

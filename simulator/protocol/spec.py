@@ -4,6 +4,7 @@ Credentials are passed separately; see run_input.
 """
 
 import json
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from simulator import __version__
-from simulator.data.dataset import Dataset, RowRange
+from simulator.data.dataset import Dataset
+from simulator.data.ranges import RowRange
 from simulator.errors import ConfigError
-from simulator.protocol.messages import SILENCE_S
+from simulator.protocol.messages import SILENCE_S, WorkerReport
 from simulator.protocol.verdict import VerifyMode
 
 PREFILL_BATCH_ROWS = 1000
@@ -65,6 +67,8 @@ class RunSpec(BaseModel):
     batch_rows: int = 0
     rate_rows_per_s: float = 0.0
     """Over all workers; 0: as fast as possible."""
+    duration_s: float = 0.0
+    """The timed part ends after this time even if rows are left; 0: no limit."""
     clean: bool = True
     verify: VerifyMode = VerifyMode.COUNTS
     timeout_s: float = 0.0
@@ -79,8 +83,17 @@ class RunSpec(BaseModel):
     @property
     def after(self) -> Dataset:
         """The contents of the tables once every row of the run is written."""
-        written = [r for worker in self.workers for r in (*worker.prefill, *worker.timed)]
-        return self.dataset.with_ranges([*self.dataset.ranges, *written])
+        return self.stored(())
+
+    def stored(self, reports: Iterable[WorkerReport]) -> Dataset:
+        """Return the contents of the tables by what the workers of a finished run report."""
+        written = {r.index: r.written for r in reports if r.written is not None}
+        ranges = [
+            item
+            for index, plan in enumerate(self.workers)
+            for item in (*plan.prefill, *written.get(index, plan.timed))
+        ]
+        return self.dataset.with_ranges([*self.dataset.ranges, *ranges])
 
 
 def read_secrets(folder: Path) -> tuple[str, dict[str, str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from simulator.errors import counted
 
@@ -92,17 +92,3 @@ class Verdict(BaseModel):
             uncertain_present=present,
             uncertain_absent=absent,
         )
-
-
-class RowSlice(BaseModel):
-    """The rows of one batch: start, start + step, ... below stop."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    start: int = Field(ge=0)
-    stop: int = Field(ge=1, lt=1 << 63)
-    step: int = Field(ge=1, lt=1 << 63)
-
-    def numbers(self) -> range:
-        """Return the rows' numbers."""
-        return range(self.start, self.stop, self.step)

@@ -7,7 +7,7 @@ Every other row must be stored exactly once.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,11 @@ from simulator.data.query import (
     answer,
     outputs,
 )
+from simulator.data.ranges import RowRange
 from simulator.data.schema import INTEGERS, Table, Type
 from simulator.errors import counted
 from simulator.modules.base import Database, Session, Unsupported
-from simulator.protocol.verdict import Check, RowSlice, Status, Verdict, VerifyMode
+from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from simulator.verify.fingerprint import Fingerprint, buckets_of
 from simulator.verify.oracle import Oracle
 
@@ -41,13 +42,12 @@ _MAX_SHOWN = 5
 
 
 def verify(
-    database: Database, dataset: Dataset, uncertain: Sequence[RowSlice], mode: VerifyMode
+    database: Database, dataset: Dataset, uncertain: Sequence[RowRange], mode: VerifyMode
 ) -> Verdict:
     """Compare what is stored with the dataset; rows of `uncertain` may be absent."""
-    maybe = frozenset(row for item in uncertain for row in item.numbers())
     try:
         with database.connect() as session:
-            comparison = _Comparison(database, session, dataset, maybe)
+            comparison = _Comparison(database, session, dataset, uncertain)
             checks = comparison.checks(mode)
     except Unsupported as error:
         return Verdict(status=Status.UNKNOWN, reason=str(error))
@@ -66,31 +66,36 @@ class _Comparison:
     """What is stored beside what should be stored."""
 
     def __init__(
-        self, database: Database, session: Session, dataset: Dataset, maybe: frozenset[int]
+        self,
+        database: Database,
+        session: Session,
+        dataset: Dataset,
+        uncertain: Sequence[RowRange],
     ) -> None:
         self.database = database
         self.session = session
         self.dataset = dataset
         self.reader = DatasetReader(dataset)
-        self.maybe = maybe
-        """Numbers of the rows that may be absent."""
+        self.uncertain = uncertain
+        """Rows that may be absent."""
         self.not_compared: list[str] = []
         """What the database cannot answer, and why."""
         self.present = 0
-        """Rows of `maybe` that are stored."""
+        """Rows of `uncertain` that are stored."""
         self.absent = 0
 
     def blocks(self, table: Table | None = None) -> Iterator[Block]:
         """Yield the dataset's rows, of one table or of all."""
         for rows in self.dataset.ranges:
-            for blocks in self.reader.blocks(rows, VERIFY_BLOCK_ROWS):
-                yield from (b for b in blocks if table is None or b.table.name == table.name)
+            if table is None or self.reader.tables[rows.table].name == table.name:
+                for blocks in self.reader.blocks((rows,), VERIFY_BLOCK_ROWS):
+                    yield from blocks
 
     def maybe_of(self, table: Table) -> NDArray[np.int64]:
         """Return the numbers of a table's rows that may be absent."""
-        tables = self.reader.tables
-        which = [item.name for item in tables].index(table.name)
-        return np.array([row for row in self.maybe if row % len(tables) == which], np.int64)
+        place = [item.name for item in self.reader.tables].index(table.name)
+        mine = [item.numbers() for item in self.uncertain if item.table == place]
+        return np.concatenate([np.empty(0, np.int64), *mine])
 
     def checks(self, mode: VerifyMode) -> list[Check]:
         """Compare every table."""
@@ -184,8 +189,9 @@ class _Comparison:
         if not len(buckets):
             self._resolve(len(maybe), absent.total())
             return Check(name=name, expected=rows, found=rows, ok=True)
-        missing, extra = self._differences(table, statement, buckets[:_MAX_BUCKETS])
-        lost = [row for row in missing if row not in self.maybe]
+        known = frozenset(maybe.tolist())
+        missing, extra = self._differences(table, statement, buckets[:_MAX_BUCKETS], known)
+        lost = [row for row in missing if row not in known]
         differences = (
             f"{counted(int(stored.counts.sum()), 'row')}; missing {_shown(lost)};"
             f" not expected {_shown(extra)}"
@@ -200,7 +206,11 @@ class _Comparison:
         self.present += uncertain - absent
 
     def _differences(
-        self, table: Table, statement: Statement, buckets: NDArray[np.int64]
+        self,
+        table: Table,
+        statement: Statement,
+        buckets: NDArray[np.int64],
+        maybe: Collection[int],
     ) -> tuple[list[int], list[Any]]:
         """Return the numbers of rows that are missing and the rows that should not be there."""
         expected: dict[int, list[int]] = {}
@@ -219,7 +229,7 @@ class _Comparison:
                     extra.append(tuple(raw[index]))
         missing: list[int] = []
         for key, rows in expected.items():  # of equal rows the uncertain ones count as missing
-            missing += sorted(rows, key=self.maybe.__contains__)[found[key] :]
+            missing += sorted(rows, key=maybe.__contains__)[found[key] :]
         return sorted(missing), extra
 
 

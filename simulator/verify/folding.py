@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from simulator.data.block import Block, Rows
-from simulator.data.dataset import Dataset, DatasetReader, RowRange
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import EVERYTHING, DistinctQuery, Query
 from simulator.verify.oracle import Oracle, Truth
 
@@ -41,7 +41,7 @@ def _named(query: Query, dataset: Dataset, reader: DatasetReader) -> Rows | None
     if isinstance(query, DistinctQuery) or query.selection == EVERYTHING:
         return None
     rows = reader.candidates(query.table, query.selection)
-    return None if rows is None else rows[dataset.holds(rows)]
+    return None if rows is None else rows[dataset.holds(reader.place(query.table), rows)]
 
 
 def _selected(query: Query, reader: DatasetReader, rows: Rows) -> Truth:
@@ -54,9 +54,8 @@ def _selected(query: Query, reader: DatasetReader, rows: Rows) -> Truth:
 def _pieces(dataset: Dataset, reader: DatasetReader) -> Iterator[Iterator[Block]]:
     """Yield the dataset's blocks in pieces of about a million rows."""
     for rows in dataset.ranges:
-        for start in range(rows.start, rows.stop, _PIECE_ROWS):
-            piece = RowRange(start=start, stop=min(start + _PIECE_ROWS, rows.stop))
-            yield (block for turn in reader.blocks(piece, FOLD_BLOCK_ROWS) for block in turn)
+        for piece in rows.pieces(_PIECE_ROWS):
+            yield (block for turn in reader.blocks((piece,), FOLD_BLOCK_ROWS) for block in turn)
 
 
 def folded(queries: Sequence[Query], pieces: Iterable[Iterable[Block]], threads: int) -> Oracle:

@@ -89,7 +89,7 @@ class _Stored:
     def _expected(self) -> Iterator[Hashes]:
         reader = DatasetReader(self._dataset)
         for rows in self._dataset.ranges:
-            for blocks in reader.blocks(rows, VERIFY_BLOCK_ROWS):
+            for blocks in reader.blocks((rows,), VERIFY_BLOCK_ROWS):
                 for block in blocks:
                     if block.table.name == self._table.name:
                         yield block_hashes(self._statement.outputs, block)

@@ -7,7 +7,7 @@ from functools import cached_property
 import pytest
 
 from simulator.data.block import Block
-from simulator.data.dataset import Dataset, DatasetReader, RowRange
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -17,6 +17,7 @@ from simulator.data.query import (
     Statement,
     answer,
 )
+from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, Database, Session
@@ -62,7 +63,7 @@ class Wideset:
     @cached_property
     def batches(self) -> Sequence[Block]:
         (rows,) = self.dataset.ranges
-        return [batch for block in self.reader.blocks(rows) for batch in block]
+        return [batch for block in self.reader.blocks([rows]) for batch in block]
 
     def answer(self, query: Query, blocks: Sequence[Block] = ()) -> Answer:
         """The right answer over all rows, or over those of `blocks`."""

@@ -6,7 +6,8 @@ import time
 import pytest
 from cassandra import Unavailable
 
-from simulator.data.dataset import Dataset, DatasetReader, lane_range
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, Failure
@@ -39,7 +40,7 @@ def killed_in_mid_run(server, database):
     def write():
         try:
             sender.start()
-            sender.insert([lane_range(0, 0, ROWS)], BATCH, 100, 0.0)
+            sender.insert([lane_range(0, 0, ROWS)], BATCH, 100)
         except Exception as error:  # noqa: BLE001  # shown by the assertions
             errors.append(error)
 

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 import psycopg2
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader, RowRange
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
@@ -178,7 +179,7 @@ def test_an_aborted_transaction_is_sent_again_and_stored_once(cockroachdb, abort
     aborts("events", 2)
     sender = Sender(cockroachdb, reader, threading.Event())
     sender.start()
-    sender.insert([rows], mode, 1 if mode == SINGLE else 10, 0)
+    sender.insert([rows], mode, 1 if mode == SINGLE else 10)
     sender.close()
 
     assert sender.retried == 2

@@ -8,11 +8,12 @@ import pytest
 
 from simulator.control.marks import MarkTable
 from simulator.data.query import Aggregate, AggregateQuery, DistinctQuery, Function, RowsQuery
+from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.errors import BenchError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Database, Unsupported
 from simulator.protocol.mark import Mark, State
-from simulator.protocol.verdict import RowSlice, Status, VerifyMode
+from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from simulator.verify.interrupted import verify_interrupted
 from tests.contract.harness import Wideset, ask, count, send
@@ -124,7 +125,7 @@ def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, d
     assert interrupted.status is Status.INCOMPLETE
     assert (interrupted.uncertain_present, interrupted.uncertain_absent) == (ROWS - 1, 1)
 
-    uncertain = [RowSlice(start=lost, stop=lost + 1, step=1)]
+    uncertain = [RowRange(start=lost, stop=lost + 1)]
     assert verify(database, wide.dataset, uncertain, VerifyMode.FULL).status is not Status.MISMATCH
 
 

@@ -12,8 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 from simulator.data.block import Block, Values
-from simulator.data.dataset import Dataset, DatasetReader, RowRange
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, OneOf, RowsQuery, Selection
+from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
@@ -55,7 +56,7 @@ def events(rows=TEN, key=PrimaryKey.NONE, **params):
         primary_key=key, parts=1, ranges=(rows,),
     )  # fmt: skip
     reader = DatasetReader(dataset)
-    ((block,),) = reader.blocks(rows, rows.stop - rows.start)
+    ((block,),) = reader.blocks([rows], rows.stop - rows.start)
     return reader.tables, block
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from simulator.data.block import Block
-from simulator.data.dataset import DatasetReader, lane_range
+from simulator.data.dataset import DatasetReader
+from simulator.data.ranges import lane_range
 from simulator.modules.base import BATCH, Database, Failure, Session
 from simulator.modules.shared.http import HttpOptions, NoAnswer, NotConnected
 from tests.contract.harness import count, send
@@ -26,7 +27,7 @@ def target(request: pytest.FixtureRequest) -> Target:
 
 def batches(target: Target) -> Iterator[Block]:
     """Blocks of five rows of the table of events."""
-    for (batch,) in DatasetReader(target.iot()).blocks(lane_range(0, 0, 10 * ROWS), ROWS):
+    for (batch,) in DatasetReader(target.iot()).blocks([lane_range(0, 0, 10 * ROWS)], ROWS):
         yield batch
 
 

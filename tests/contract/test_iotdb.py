@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
 from iotdb.thrift.common.ttypes import TSStatus
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.dataset import Dataset, lane_range
+from simulator.data.dataset import Dataset
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -28,6 +28,7 @@ from simulator.data.query import (
     Statement,
     outputs,
 )
+from simulator.data.ranges import lane_range
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError

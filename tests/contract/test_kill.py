@@ -12,10 +12,11 @@ import time
 
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader, RowRange, lane_range
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import RowRange, lane_range
 from simulator.modules.base import BATCH, Failure, Session
 from simulator.modules.evidence import Kill
-from simulator.protocol.verdict import RowSlice, Status, VerifyMode
+from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests import ROOT
 from tests.contract.targets import STORING
@@ -34,14 +35,14 @@ BY_SERVERS = [
 EMBEDDED = [pytest.param(t, id=n) for n, t in STORING.items() if t.database.capabilities.embedded]
 DIES = """
 import json, os, signal, sys
-from simulator.data.dataset import Dataset, DatasetReader, lane_range
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.modules import database_class
 from simulator.modules.base import BATCH
 
 module, options, dataset = json.loads(sys.argv[1])
 cls = database_class(module)
 session = cls(cls.options_model(**options)).connect()
-for (batch,) in DatasetReader(Dataset.model_validate(dataset)).blocks(lane_range(0, 0, 1000)):
+for (batch,) in DatasetReader(Dataset.model_validate(dataset)).blocks([lane_range(0, 0, 1000)]):
     for payload in session.encode(batch, BATCH, 100):
         session.send(payload)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -55,10 +56,11 @@ class Writer(threading.Thread):
         super().__init__(daemon=True)
         self.session = session
         self.acknowledged = lane_range(lane, 0, 0)
-        self.uncertain: list[RowSlice] = []
+        self.uncertain: list[RowRange] = []
         self.error: Exception | None = None
         rows = lane_range(lane, 0, 10**6)
-        self._batches = (batch for block in DatasetReader(dataset).blocks(rows) for batch in block)
+        blocks = DatasetReader(dataset).blocks([rows])
+        self._batches = (batch for block in blocks for batch in block)
 
     def run(self) -> None:
         for batch in self._batches:
@@ -69,7 +71,7 @@ class Writer(threading.Thread):
                 except Exception as error:  # noqa: BLE001  # classified by the module
                     self.error = error
                     if self.session.classify(error) is Failure.UNKNOWN:
-                        self.uncertain = [RowSlice(start=self.acknowledged.stop, stop=stop, step=1)]
+                        self.uncertain = [RowRange(start=self.acknowledged.stop, stop=stop)]
                     return
                 self.acknowledged = self.acknowledged.model_copy(update={"stop": stop})
 

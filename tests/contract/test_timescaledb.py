@@ -3,8 +3,9 @@
 import psycopg2
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader, RowRange
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
+from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
@@ -45,7 +46,7 @@ def events(*ranges):
 
 def write(database, reader, rows):
     with database.connect() as session:
-        for block in reader.blocks(rows, 1000):
+        for block in reader.blocks([rows], 1000):
             for batch in block:
                 send(session, batch, BATCH, 1000)
 

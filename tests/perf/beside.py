@@ -27,7 +27,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import yaml
 
-from simulator.data.dataset import Dataset, DatasetReader, lane_range
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import lane_range
 from simulator.modules import database_class
 from simulator.modules.base import Database
 from tests.perf.pipeline import ROOT, insert
@@ -163,7 +164,7 @@ def _write(contest: Contest, lane: int, rows: int, barrier: Barrier) -> None:
     try:
         reader, batch_rows = DatasetReader(contest.dataset), contest.rival.batch_rows
         block_rows = max(BLOCK_ROWS // batch_rows, 1) * batch_rows
-        blocks = [block for (block,) in reader.blocks(lane_range(lane, 0, rows), block_rows)]
+        blocks = [block for (block,) in reader.blocks([lane_range(lane, 0, rows)], block_rows)]
         table = reader.tables[0]
         prepared = Prepared(contest.module, contest.options, table, blocks, batch_rows)
         send = contest.rival.prepare(prepared)

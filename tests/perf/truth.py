@@ -22,9 +22,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.data.block import Block, Coded, ColumnData, Rows, Values
 from simulator.data.candidates import FleetTable
-from simulator.data.dataset import Dataset, DatasetReader, RowRange, lane_range
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.mixer import below, key_of
 from simulator.data.query import Aggregate, AggregateQuery, Function, OneOf, Query, Selection
+from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
@@ -113,7 +114,7 @@ def best_ns(work: Callable[[], object], rows: int) -> float:
 
 
 def drawn(reader: DatasetReader) -> Iterator[Block]:
-    for turn in reader.blocks(lane_range(0, 0, FOLD_ROWS), VERIFY_BLOCK_ROWS):
+    for turn in reader.blocks((RowRange(start=0, stop=FOLD_ROWS),), VERIFY_BLOCK_ROWS):
         yield from turn
 
 

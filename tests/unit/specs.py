@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from simulator.data.dataset import Dataset, lane_range
+from simulator.data.dataset import Dataset
+from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.spec import Kind, RunSpec

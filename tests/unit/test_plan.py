@@ -11,11 +11,11 @@ from pydantic import SecretStr
 
 from cli import plan
 from cli.config import Target
+from cli.deal import Split
 from cli.plan import InsertOptions, continued, generator_params, insert_runs, query_run
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
-from simulator.data.workloads.base import LANE_ROWS
 from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError, UnverifiableError
 from simulator.modules.base import Options
@@ -41,11 +41,23 @@ DEFAULTS = InsertOptions(
     workload="iot",
     seed=1,
     start_ms=1000,
-    devices=1,
-    tick_ms=60,
+    params={},
     rate=0.0,
     verify=None,
+    limit=None,
+    duration_s=0.0,
+    split=Split.BATCH,
 )
+
+
+def problems_of(options):
+    """Return everything that is wrong with the options and the workload's parameters."""
+    problems = plan.option_problems(options)
+    try:
+        generator_params(options)
+    except ConfigError as error:
+        problems += error.problems
+    return problems
 
 
 def dataset_of(options):
@@ -236,7 +248,9 @@ def test_prefilled_rows_come_before_the_timed_ones():
 
 
 def test_the_dataset_says_what_was_asked_for():
-    options = replace(DEFAULTS, seed=7, devices=3, tables="multiple", primary_key=PrimaryKey.CLIENT)
+    options = replace(
+        DEFAULTS, seed=7, params={"devices": 3}, tables="multiple", primary_key=PrimaryKey.CLIENT
+    )
     found = dataset_of(options)
 
     assert (found.seed, found.params, found.parts, found.primary_key, found.start_ms) == (
@@ -256,7 +270,7 @@ def test_the_dataset_says_what_was_asked_for():
 def test_a_parameter_that_cannot_be_is_reported_as_the_option(option, wrong):
     reported = f"--{option.replace('_', '-')}: must be at"
     with pytest.raises(ConfigError, match=reported):
-        dataset_of(replace(DEFAULTS, **{option: wrong}))
+        dataset_of(replace(DEFAULTS, params={option: wrong}))
 
 
 def test_the_specification_has_no_credentials():
@@ -280,7 +294,7 @@ def test_a_dataset_is_continued_from_its_own_start():
 
 def test_what_differs_from_the_stored_dataset_is_named():
     found = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 5)])
-    wanted = dataset_of(replace(DEFAULTS, seed=2, tables="multiple", devices=4))
+    wanted = dataset_of(replace(DEFAULTS, seed=2, tables="multiple", params={"devices": 4}))
     with pytest.raises(ConfigError) as error:
         continued(found, wanted)
 
@@ -319,21 +333,36 @@ class Finite(Iot):
     """A workload that has an end."""
 
     name = "finite"
-    rows = 10
+
+    def size(self, table):
+        return 10
 
 
-def test_the_rows_of_a_finite_workload_are_divided_among_the_workers(monkeypatch):
+def dealt_rows(run):
+    """Return the rows of each worker."""
+    plans = run.spec.workers
+    return [[row for r in plan.timed for row in r.numbers().tolist()] for plan in plans]
+
+
+def test_the_rows_of_a_finite_workload_are_dealt_to_the_workers_by_batch(monkeypatch):
     monkeypatch.setitem(WORKLOADS, "finite", Finite)
-    found = runs_of(replace(DEFAULTS, workload="finite", workers=(3, 12), runs=1))
-    divided = [
-        [[(r.start, len(r)) for r in worker.timed] for worker in run.spec.workers] for run in found
-    ]
+    options = replace(DEFAULTS, workload="finite", workers=(3, 12), runs=1, batch=2)
+    few, many = runs_of(options)
 
-    assert divided == [
-        [[(0, 4)], [(4, 3)], [(7, 3)]],
-        [*([(row, 1)] for row in range(10)), [], []],
-    ]
-    assert {run.spec.after.ranges for run in found} == {(lane_range(0, 0, 10),)}
+    assert dealt_rows(few) == [[0, 1, 6, 7], [2, 3, 8, 9], [4, 5]]
+    assert dealt_rows(many) == [*([row] for row in range(10)), [], []]
+    assert {run.spec.after.ranges for run in (few, many)} == {(lane_range(0, 0, 10),)}
+
+
+def test_steps_prefill_and_limit_go_on_where_the_rows_end(monkeypatch):
+    monkeypatch.setitem(WORKLOADS, "finite", Finite)
+    options = replace(DEFAULTS, workload="finite", workers=(2,), runs=1, batch=1)
+    steps = runs_of(replace(options, steps=3))
+    (part,) = runs_of(replace(options, prefill=3, limit=4))
+
+    assert [dealt_rows(run) for run in steps] == [[[0, 2], [1]], [[3, 5], [4]], [[6, 8], [7, 9]]]
+    assert [len(r) for plan in part.spec.workers for r in plan.prefill] == [2, 1]
+    assert dealt_rows(part) == [[3, 5], [4, 6]]
 
 
 STORED = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 50)])
@@ -426,11 +455,11 @@ def test_what_stores_nothing_is_not_verifiable():
         ({"timeout_s": float("inf")}, "--timeout: must be at most"),
         ({"workers": (1,) * 1000, "runs": 11}, "a sweep has at most 10,000 runs"),
         ({"workers": (10_000,), "runs": 11}, "at most 100,000 workers; got 11 runs with 110,000"),
-        ({"tick_ms": 10**12, "num_inserts": 10**6}, "would be after the year 9999"),
+        ({"params": {"tick_ms": 10**12}, "num_inserts": 10**6}, "would be after the year 9999"),
     ],
 )
 def test_a_plan_that_is_too_large_is_refused_with_the_limit(changes, problem):
-    (found,) = plan.option_problems(replace(DEFAULTS, **changes))
+    (found,) = problems_of(replace(DEFAULTS, **changes))
 
     assert problem in found
 

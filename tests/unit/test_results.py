@@ -11,12 +11,13 @@ from cli.host.machine import Machine
 from cli.host.owner import Owner
 from cli.metrics import InsertMetrics, Latency
 from cli.results import Manifest, Progress, Result, RunRecord
-from simulator.data.dataset import Dataset, lane_range
+from simulator.data.dataset import Dataset
+from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError
 from simulator.protocol.messages import Outcome, QueryTimes, QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind
-from simulator.protocol.verdict import Check, RowSlice, Status, Verdict
+from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.specs import mark
 
 CREATED = datetime(2026, 11, 21, 3, 45, 0, 123456, tzinfo=UTC)
@@ -87,7 +88,7 @@ def full_result():
         ended_s=2.25,
         duration_s=0.75,
         rows=9,
-        uncertain=(RowSlice(start=1, stop=9, step=4),),
+        uncertain=(RowRange(start=1, stop=9, take=1, every=4),),
         latency="HISTFAAA",
         rows_by_second=(4, 5),
         queries=(QueryTimes(name="q", durations_s=(0.1, 0.2), answers=("d",)),),

@@ -12,7 +12,7 @@ from cli.plan import PlannedRun
 from cli.report.notes import notes_of
 from cli.results import Manifest, Result, ResultFile
 from cli.sweep import run_sweep
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import lane_range
 from simulator.errors import Interrupted
 from simulator.modules.base import Options
 from simulator.protocol.messages import Outcome, PhaseEvent, ProgressEvent, WorkerReport

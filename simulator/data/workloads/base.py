@@ -1,13 +1,15 @@
 """The contract of a workload: tables, rows as a pure function of their number, and queries.
 
-Rows are numbered row = lane * LANE_ROWS + sequence. Each worker writes one lane. The rows of a
-worker are therefore contiguous ranges, time rises in all lanes in parallel (as with devices that
-send in parallel), and prefill, steps and `--no-clean` are further ranges of the same lanes.
+Each table numbers its rows by itself. A workload without an end has lanes (see ranges): each worker
+writes one, so that time rises in all of them in parallel, as with devices that send in parallel.
+The tables of any other workload have a number of rows, in the order of time, which are dealt to the
+workers. Prefill, steps and `--no-clean` are further ranges of the same rows.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from enum import StrEnum
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,12 +18,23 @@ from simulator.data.joined import joined
 from simulator.data.query import Query, Selection
 from simulator.data.schema import Table
 
-LANE_BITS = 40
-LANE_ROWS = 1 << LANE_BITS
+
+class Written(StrEnum):
+    """How users write a number of milliseconds; the option's name is without `_ms` then."""
+
+    DURATION = "duration"
+    INSTANT = "instant"
+
+
+DurationMs = Annotated[int, Written.DURATION]
+InstantMs = Annotated[int, Written.INSTANT]
 
 
 class Params(BaseModel):
-    """A workload's parameters; part of the dataset's manifest."""
+    """A workload's parameters: part of the dataset's manifest, and options of `insert`.
+
+    A parameter is an integer, a number or a StrEnum; its description is the help text.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -43,12 +56,19 @@ class Workload(ABC):
     @property
     @abstractmethod
     def tables(self) -> tuple[Table, ...]:
-        """The tables; row r belongs to table r modulo their number."""
+        """The tables."""
 
-    @property
-    def rows(self) -> int | None:
-        """Number of rows, all in lane 0; None: every lane is endless."""
+    def size(self, table: Table) -> int | None:
+        """Return the number of rows of a table, all in lane 0; None: every lane is endless."""
         return None
+
+    def series(self, table: Table) -> int:
+        """Return the number of series of a table with an end: row r belongs to series r mod it."""
+        return 1
+
+    def last_ms(self, rows: int) -> int:
+        """Return a time that none of the first `rows` rows of a lane is after, in ms since 1970."""
+        return self.start_ms
 
     @abstractmethod
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:

@@ -5,7 +5,7 @@ takes one read of each array: no parsing, no library, and memory that does not g
 (An Arrow file would be cut into record batches, and each worker would have to load pyarrow.)
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +20,8 @@ from simulator.data.workloads.base import Params, Workload
 from simulator.errors import counted
 
 _ASKED_FIELDS = 2
+_READ_ROWS = 2000
+"""How many rows can be read in the time that another read takes."""
 
 
 class Content(StrEnum):
@@ -151,9 +153,8 @@ class File(Workload):
         """The one table."""
         return (self._table,)
 
-    @property
-    def rows(self) -> int:
-        """The file's rows."""
+    def size(self, table: Table) -> int:
+        """Return the number of the file's rows."""
         return self.params.rows
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
@@ -162,22 +163,25 @@ class File(Workload):
         return {column.name: self._column(index, column, rows) for index, column in columns}
 
     def _column(self, index: int, column: FileColumn, rows: Rows) -> ColumnData:
-        valid = (
-            self._items(index, Content.VALID, np.dtype(np.bool_), rows) if column.nullable else None
-        )
+        valid = None
+        if column.nullable:
+            valid = self._items(index, Content.VALID, np.dtype(np.bool_), rows)
         if column.coded:
             codes = self._items(index, Content.CODES, np.dtype(np.int64), rows)
             return Coded(codes, self._levels(index), valid)
         if column.type is Type.TEXT:
-            return Values(self._texts(index, rows), valid)
+            return Values(_by_run(rows, lambda run: self._texts(index, run)), valid)
         return Values(self._items(index, Content.VALUES, dtype_of(column.type), rows), valid)
 
     def _items(
         self, index: int, content: Content, dtype: np.dtype[np.generic], rows: Rows
     ) -> Array:
-        first, last = int(rows[0]), int(rows[-1])
-        span = self._read(index, content, dtype, first, last + 1)
-        return span if len(span) == len(rows) else span[rows - first]
+        def read(run: Rows) -> Array:
+            first, last = int(run[0]), int(run[-1])
+            span = self._read(index, content, dtype, first, last + 1)
+            return span if len(span) == len(run) else span[run - first]
+
+        return _by_run(rows, read)
 
     def _texts(self, index: int, rows: Rows) -> Array:
         first, last = int(rows[0]), int(rows[-1])
@@ -222,3 +226,12 @@ class File(Workload):
             newest = NewestQuery(table, (tag,), tuple(numbers[:_ASKED_FIELDS]))
             asked[f"newest-per-{tag}"] = newest
         return asked
+
+
+def _by_run(rows: Rows, read: Callable[[Rows], Array]) -> Array:
+    """Read rows that may be far apart, such as every eighth batch of a file, run by run."""
+    span = int(rows[-1]) - int(rows[0]) + 1
+    breaks = np.flatnonzero(np.diff(rows) > 1) + 1 if span > len(rows) else ()
+    if len(breaks) * _READ_ROWS >= span - len(rows):
+        return read(rows)
+    return np.concatenate([read(run) for run in np.split(rows, breaks)])

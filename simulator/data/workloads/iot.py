@@ -10,8 +10,9 @@ from pydantic import Field
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.mixer import below, draw, key_of
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
+from simulator.data.ranges import LANE_BITS, LANE_ROWS
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
-from simulator.data.workloads.base import LANE_BITS, LANE_ROWS, Params, Workload
+from simulator.data.workloads.base import Params, Workload
 
 EVENTS = Table(
     name="events",
@@ -38,9 +39,12 @@ _PREFIX_STEP = 9_868_181  # coprime to 62, so that all prefixes of a lane differ
 class IotParams(Params):
     """Number of devices, and their interval."""
 
-    devices: int = Field(1, ge=1, le=_PREFIXES, description="devices of each worker")
+    devices: int = Field(1, ge=1, le=_PREFIXES, description="devices per worker")
     tick_ms: int = Field(
-        60, ge=1, description="milliseconds; the events of a worker are 5 to 10 times this apart"
+        60,
+        ge=1,
+        description="consecutive events of a worker are 5 to 10 times this apart; 1000 gives whole"
+        " seconds, for databases with one-second resolution",
     )
 
 
@@ -63,6 +67,10 @@ class Iot(Workload):
     def tables(self) -> tuple[Table, ...]:
         """The one table."""
         return (EVENTS,)
+
+    def last_ms(self, rows: int) -> int:
+        """Return a time that none of the first rows of a lane is after."""
+        return self.start_ms + 8 * rows * self.params.tick_ms
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return the events of these rows, which are of one lane."""

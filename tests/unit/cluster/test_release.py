@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from cli.cluster.lifetime import UNATTENDED_S
 from cli.cluster.release import OWNER, RUN, SWEEP, Release, is_abandoned, is_run_of, this_owner
 from cli.config import SecretRef, Target
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import lane_range
 from simulator.modules.base import Options
 from simulator.protocol.spec import RunSpec, WorkerPlan
 from tests import ROOT

@@ -10,7 +10,7 @@ from simulator.control.coordinator import Coordinator
 from simulator.control.endpoints import application
 from simulator.control.gate import Gate
 from simulator.control.script import Script
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import lane_range
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import (
     TOKEN_HEADER,

@@ -7,7 +7,7 @@ import pytest
 
 from simulator.clock import OwnClock
 from simulator.control.collector import Collector
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import lane_range
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.messages import PhaseEvent
 from simulator.protocol.spec import WorkerPlan

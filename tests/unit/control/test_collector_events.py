@@ -12,7 +12,7 @@ from cli.runners.stream import EventStream
 from simulator.clock import OwnClock
 from simulator.control import collector as simulator_collector
 from simulator.control.collector import Collector
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.messages import (
@@ -25,7 +25,7 @@ from simulator.protocol.messages import (
     parse_event,
 )
 from simulator.protocol.spec import Kind, WorkerPlan
-from simulator.protocol.verdict import RowSlice, VerifyMode
+from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import dataset, run_spec
 
 MANY = 200
@@ -76,7 +76,7 @@ def full_report(index):
         rows=10,
         latency="HISTFAAAA" * 100,
         rows_by_second=tuple(range(600)),
-        uncertain=tuple(RowSlice(start=i, stop=i + 1, step=1) for i in range(50)),
+        uncertain=tuple(RowRange(start=i, stop=i + 1) for i in range(50)),
         ended_s=1.0,
     )
 

@@ -8,6 +8,7 @@ from simulator import __version__
 from simulator.control import coordinator
 from simulator.control.progress import Rejected
 from simulator.data.query import Answer
+from simulator.data.ranges import RowRange
 from simulator.protocol.messages import (
     AnswerQuestion,
     Arrival,
@@ -15,7 +16,6 @@ from simulator.protocol.messages import (
     Registration,
     WorkerReport,
 )
-from simulator.protocol.verdict import RowSlice
 from tests.unit.control.run import (
     ANSWERS,
     PREFILL,
@@ -404,9 +404,9 @@ def test_a_worker_that_has_not_passed_the_barrier_cannot_be_done(insert):
         ({"rows": TIMED - 1, "rows_by_second": ()}, "reports 129 rows of 130, and no error"),
         ({"rows": TIMED + 1}, "counts 101 rows of 100"),
         ({"prefill_rows": PREFILL + 1}, "counts 31 rows of a prefill of 30"),
-        ({"uncertain": (RowSlice(start=0, stop=1, step=1),)}, "counts 131 rows, some uncertain"),
-        ({"uncertain": (RowSlice(start=129, stop=131, step=1),)}, "that are not its own"),
-        ({"uncertain": (RowSlice(start=2**40, stop=2**40 + 1, step=1),)}, "that are not its own"),
+        ({"uncertain": (RowRange(start=0, stop=1),)}, "counts 131 rows, some uncertain"),
+        ({"uncertain": (RowRange(start=129, stop=131),)}, "that are not its own"),
+        ({"uncertain": (RowRange(start=2**40, stop=2**40 + 1),)}, "that are not its own"),
         ({"rows_by_second": (TIMED, 1)}, "more rows by second than rows"),
         ({"queries": (times(0),)}, f"reports the queries {QUERIES[0]}"),
     ],
@@ -419,7 +419,7 @@ def test_a_report_that_cannot_be_is_rejected(inserting, changes, reason):
 
 
 def test_rows_of_unknown_outcome_count(inserting):
-    uncertain = (RowSlice(start=0, stop=10, step=3), RowSlice(start=100, stop=106, step=1))
+    uncertain = (RowRange(start=0, stop=10, take=1, every=3), RowRange(start=100, stop=106))
     report(
         inserting,
         insert_report(0, prefill_rows=26, rows=94, rows_by_second=(), uncertain=uncertain),

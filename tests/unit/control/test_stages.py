@@ -3,15 +3,15 @@
 import pytest
 
 from simulator.control.stages import Stages, _complete
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import WorkerPlan
-from simulator.protocol.verdict import RowSlice, Status, Verdict, VerifyMode
+from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from tests.unit.specs import run_spec
 
-TEN = RowSlice(start=0, stop=10, step=1)
+TEN = RowRange(start=0, stop=10)
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ import pytest
 from simulator.control import marks as mark_table
 from simulator.control.marks import TABLE, MarkTable
 from simulator.control.stages import Stages
-from simulator.data.dataset import DatasetReader, lane_range
+from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
+from simulator.data.ranges import lane_range
 from simulator.errors import MismatchError, SetupError
 from simulator.modules.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
@@ -49,7 +50,7 @@ def insert(database, seed=1, rows=ROWS, *, ends=True):
 
 def write(database, rows_of, rows):
     with database.connect() as session:
-        for blocks in DatasetReader(rows_of).blocks(lane_range(0, 0, rows)):
+        for blocks in DatasetReader(rows_of).blocks([lane_range(0, 0, rows)]):
             for block in blocks:
                 for payload in session.encode(block, BATCH, 10):
                     session.send(payload)

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from simulator.data.block import Values
-from simulator.data.dataset import Dataset, DatasetReader, RowRange, lane_range, merged, share
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import LANE_ROWS, RowRange, lane_range, merged, share
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
-from simulator.data.workloads.base import LANE_ROWS, Params, Workload
+from simulator.data.workloads.base import Params, Workload
 from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError
 
@@ -64,7 +65,7 @@ def dataset(workload="iot", **changes):
 def drawn(source, ranges, block_rows):
     """Return the bytes of each column, rows in the order of their numbers."""
     batches = [
-        b for r in ranges for block in DatasetReader(source).blocks(r, block_rows) for b in block
+        b for r in ranges for block in DatasetReader(source).blocks([r], block_rows) for b in block
     ]
     order = np.argsort(np.concatenate([batch.rows for batch in batches]))
     return {
@@ -117,7 +118,7 @@ def test_lanes_are_other_data():
 def test_with_four_parts_row_r_is_in_part_r_mod_4(start, rows, block_rows):
     reader = DatasetReader(dataset(parts=4))
     found = {}
-    for block in reader.blocks(lane_range(1, start, rows), block_rows):
+    for block in reader.blocks([lane_range(1, start, rows)], block_rows):
         for batch in block:
             assert len(batch) <= block_rows
             assert batch.name == f"events{batch.part}"
@@ -127,31 +128,38 @@ def test_with_four_parts_row_r_is_in_part_r_mod_4(start, rows, block_rows):
     assert found == {row: row % 4 for row in range(first, first + rows)}
 
 
-@given(start=st.integers(0, 50), rows=st.integers(1, 200), block_rows=st.integers(1, 60))
+@given(
+    rows=st.tuples(st.integers(1, 200), st.integers(1, 200)),
+    block_rows=st.integers(1, 8).map(lambda batches: 5 * batches),
+    parts=st.sampled_from([1, 4]),
+)
 @settings(max_examples=50, deadline=None)
-def test_with_two_tables_of_four_parts_every_row_has_its_place(start, rows, block_rows):
-    reader = DatasetReader(dataset("pair", parts=4))
-    found = {}
-    for block in reader.blocks(lane_range(1, start, rows), block_rows):
-        for batch in block:
-            assert batch.data["at"].values().tolist() == batch.rows.tolist()
-            found.update(dict.fromkeys(batch.rows.tolist(), batch.name))
+def test_tables_of_unequal_size_are_written_in_step(rows, block_rows, parts):
+    reader = DatasetReader(dataset("pair", parts=parts))
+    ranges = [RowRange(start=7, stop=7 + count, table=t) for t, count in enumerate(rows)]
+    found, last = {}, {}
+    for turn in reader.blocks(ranges, block_rows, 5):
+        for block in turn:
+            assert block.data["at"].values().tolist() == block.rows.tolist()
+            assert len(block) <= block_rows + 5
+            assert last.get(block.name, 5) % 5 == 0  # only the last block ends within a batch
+            last[block.name] = len(block)
+            found.setdefault(block.table.name, []).extend(block.rows.tolist())
+        done = [len(found[name]) / count for name, count in zip(found, rows, strict=True)]
+        assert max(done) - min(done) <= max(5 * parts / count for count in rows)
 
-    expected = {
-        row: ("left", "right")[row % 2] + str(row // 2 % 4)
-        for row in range(LANE_ROWS + start, LANE_ROWS + start + rows)
-    }
-    assert found == expected
+    expected = {n: [*range(7, 7 + c)] for n, c in zip(("left", "right"), rows, strict=True)}
+    assert {name: sorted(numbers) for name, numbers in found.items()} == expected
 
 
 def test_blocks_are_full_but_for_the_last():
-    blocks = list(DatasetReader(dataset()).blocks(lane_range(0, 5, 25), 10))
+    blocks = list(DatasetReader(dataset()).blocks([lane_range(0, 5, 25)], 10))
 
     assert [[len(batch) for batch in block] for block in blocks] == [[10], [10], [5]]
 
 
 def test_an_empty_range_has_no_blocks():
-    assert list(DatasetReader(dataset()).blocks(lane_range(3, 7, 0))) == []
+    assert list(DatasetReader(dataset()).blocks([lane_range(3, 7, 0)])) == []
 
 
 def test_a_table_is_found_by_its_name():
@@ -193,7 +201,7 @@ def test_ranges_of_different_lanes_are_never_merged():
 
 @pytest.mark.parametrize(
     ("start", "stop"),
-    [(-1, 2), (3, 2), (0, LANE_ROWS + 1), (LANE_ROWS - 1, LANE_ROWS + 1)],
+    [(3, 2), (0, LANE_ROWS + 1), (LANE_ROWS - 1, LANE_ROWS + 1)],
 )
 def test_a_range_outside_one_lane_is_refused(start, stop):
     with pytest.raises(ValidationError, match="not a range of rows"):
@@ -204,10 +212,10 @@ def test_a_whole_lane_is_a_range():
     assert len(lane_range(1, 0, LANE_ROWS)) == LANE_ROWS
 
 
-def test_the_next_sequence_number_is_after_all_rows_of_the_lane():
+def test_a_lane_ends_after_all_of_its_rows():
     held = dataset().with_ranges([lane_range(0, 0, 10), lane_range(0, 50, 10), lane_range(2, 0, 1)])
 
-    assert held.next_sequences() == {0: 60, 2: 1}
+    assert held.ends() == {(0, 0): 60, (0, 2): 1}
     assert held.rows == 21
 
 

@@ -15,11 +15,9 @@ from cli.files.columns import MAX_LEVELS, MAX_TEXT_BYTES
 from cli.files.prepare import prepared, reopened
 from cli.files.request import Request, conflicts
 from cli.files.roles import table_name
-from cli.plan import _divided
 from simulator.data.block import Coded, Values
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import PrimaryKey, Role, Type
-from simulator.data.workloads.base import LANE_ROWS
 from simulator.data.workloads.file import File
 from simulator.errors import ConfigError
 
@@ -309,16 +307,6 @@ def test_queries_follow_from_the_columns(prepare):
 )
 def test_the_table_is_named_after_the_file(file, table):
     assert table_name(Path(file)) == table
-
-
-@pytest.mark.parametrize(("rows", "workers"), [(10, 3), (9, 3), (2, 5), (1, 1)])
-def test_workers_share_the_rows_exactly(rows, workers):
-    plans = _divided(rows, workers)
-
-    taken = [row for plan in plans for r in plan.timed for row in range(r.start, r.stop)]
-    assert taken == list(range(rows))
-    assert len(plans) == workers
-    assert max(taken) < LANE_ROWS
 
 
 def test_options_that_a_file_rules_out_are_all_reported():

@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from simulator.data.dataset import Dataset, DatasetReader, lane_range
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import outputs
+from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads.base import LANE_ROWS
 from simulator.data.workloads.iot import (
     _PREFIX_STEP,
     _PREFIXES,
@@ -139,7 +139,7 @@ def test_the_clients_key_is_device_time_and_sequence_number_joined():
         primary_key=PrimaryKey.CLIENT,
         parts=1,
     )
-    ((batch,),) = DatasetReader(dataset).blocks(lane_range(2, 95, 10))
+    ((batch,),) = DatasetReader(dataset).blocks([lane_range(2, 95, 10)])
     columns = [batch.data[c].values().tolist() for c in ("device_id", "timestamp")]
     expected = [
         device + str(time).encode() + str(sequence).encode()

@@ -21,7 +21,7 @@ from simulator.control.endpoints import application
 from simulator.control.gate import Gate
 from simulator.control.script import Script
 from simulator.control.server import server_of
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.load import client as client_module

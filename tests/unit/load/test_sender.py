@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Values
-from simulator.data.dataset import Dataset, DatasetReader, lane_range
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads.base import LANE_ROWS
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError
 from simulator.load import sender as sending
 from simulator.load.meter import merged_histogram
-from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Sender, Stopped
+from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Pace, Sender, Stopped
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
-from simulator.protocol.verdict import RowSlice
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")
 
@@ -108,7 +107,7 @@ def reader(parts=1):
 def insert(database, rows=30, batch=10, *, parts=1, rate=0.0, stop=None):
     sender = Sender(database, reader(parts), stop or threading.Event())
     sender.start()
-    sender.insert([lane_range(1, 0, rows)], BATCH, batch, rate)
+    sender.insert([lane_range(1, 0, rows)], BATCH, batch, Pace(rate))
     return sender
 
 
@@ -198,7 +197,7 @@ def test_rows_of_unknown_fate_are_not_sent_again():
     database = Database([None, UNKNOWN])
     sender = insert(database)
 
-    assert sender.uncertain == [RowSlice(start=LANE_ROWS + 10, stop=LANE_ROWS + 20, step=1)]
+    assert sender.uncertain == [RowRange(start=LANE_ROWS + 10, stop=LANE_ROWS + 20)]
     assert (sender.uncertain_rows, sender.meter.rows, sender.retried) == (10, 20, 0)
     assert [data for _, data in database.stored] == [
         numbers(*range(10)),
@@ -253,7 +252,7 @@ def test_rows_on_the_way_when_the_connection_was_lost_are_uncertain():
     sender = insert(database)
 
     assert len(database.sessions) == 2
-    assert sender.uncertain == [RowSlice(start=LANE_ROWS, stop=LANE_ROWS + 10, step=1)]
+    assert sender.uncertain == [RowRange(start=LANE_ROWS, stop=LANE_ROWS + 10)]
     assert sender.meter.rows == 20
 
 
@@ -274,7 +273,7 @@ def test_a_connection_that_is_not_regained_ends_the_run(failure):
     )
     sender = Sender(database, reader(), threading.Event())
     with pytest.raises(RunError, match=r"lost \(the server said: .*\).*connection refused"):
-        sender.insert([lane_range(1, 0, 30)], BATCH, 10, 0.0)
+        sender.insert([lane_range(1, 0, 30)], BATCH, 10)
 
     uncertain = 10 if failure is Failure.UNKNOWN else 0
     assert sender.uncertain_rows == uncertain
@@ -303,7 +302,7 @@ def test_the_end_is_not_kept_waiting_by_a_lost_server(monkeypatch):
     database.script.append(Failed(Failure.NOT_APPLIED, alive=False))
     monkeypatch.setattr(database, "connect", refuse)
     with pytest.raises(Stopped):
-        sender.insert([lane_range(1, 0, 30)], BATCH, 10, 0.0)
+        sender.insert([lane_range(1, 0, 30)], BATCH, 10)
 
     assert database.stored == []
 
@@ -313,7 +312,7 @@ def test_prefill_is_in_batches_and_not_part_of_the_measurement():
     sender = Sender(database, reader(), threading.Event())
     prefilled = sender.prefill([lane_range(1, 0, 15)], 10)
     sender.start()
-    sender.insert([lane_range(1, 15, 2)], SINGLE, 1, 0.0)
+    sender.insert([lane_range(1, 15, 2)], SINGLE, 1)
 
     assert prefilled == 15
     assert [mode for mode, _ in database.stored] == [BATCH, BATCH, SINGLE, SINGLE]
@@ -325,7 +324,7 @@ def test_uncertain_rows_of_the_prefill_stay_uncertain():
     sender.prefill([lane_range(1, 0, 10)], 10)
     sender.start()
 
-    assert sender.uncertain == [RowSlice(start=LANE_ROWS, stop=LANE_ROWS + 10, step=1)]
+    assert sender.uncertain == [RowRange(start=LANE_ROWS, stop=LANE_ROWS + 10)]
 
 
 class Scheduled(threading.Event):
@@ -362,7 +361,7 @@ def test_the_second_of_two_workers_sends_half_an_interval_later():
         sender.start()
         dues = []
         sender._deliver = lambda *sent: dues.append(sent[-1])
-        sender.insert([lane_range(1, 0, 20)], BATCH, 10, 1e6, turn)
+        sender.insert([lane_range(1, 0, 20)], BATCH, 10, Pace(1e6, turn))
         return dues[0] - sender.meter.start_ns
 
     assert (first_due(0.0), first_due(0.5)) == (0, 5_000)
@@ -394,7 +393,7 @@ def test_long_batches_share_the_cost_of_a_block_and_others_do_not_wait_for_it(
     monkeypatch.setattr(sender._session, "in_flight", in_flight)
     monkeypatch.setattr(sender, "_deliver", lambda *_: before_first.append(sum(encoded)))
     sender.start()
-    sender.insert([lane_range(0, 0, 400_000)], BATCH, batch_rows, rate)
+    sender.insert([lane_range(0, 0, 400_000)], BATCH, batch_rows, Pace(rate))
 
     assert before_first[0] == rows
     assert sum(encoded) == 400_000

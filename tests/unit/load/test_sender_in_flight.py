@@ -4,13 +4,12 @@ import threading
 
 import pytest
 
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.load import sender as sending
 from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Stopped
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions
-from simulator.protocol.verdict import RowSlice
 from tests.unit.load.test_sender import Failed, _Session, insert, numbers, reader
 
 pytestmark = pytest.mark.usefixtures("_no_waiting")
@@ -117,7 +116,7 @@ def test_rows_of_unknown_fate_are_counted_and_not_sent_again():
     sender = insert(database, rows=50)
 
     first = numbers(10)[0]
-    assert sender.uncertain == [RowSlice(start=first, stop=first + 10, step=1)]
+    assert sender.uncertain == [RowRange(start=first, stop=first + 10)]
     assert (sender.uncertain_rows, sender.meter.rows, sender.retried) == (10, 40, 0)
     assert sorted(database.stored) == numbers(*range(10), *range(20, 50))
 
@@ -137,7 +136,7 @@ def test_after_a_fatal_error_what_was_on_its_way_is_still_counted():
     sender = sending.Sender(database, reader(), threading.Event())
     sender.start()
     with pytest.raises(RunError, match="insert failed"):
-        sender.insert([lane_range(1, 0, 40)], "batch", 10, 0.0)
+        sender.insert([lane_range(1, 0, 40)], "batch", 10)
 
     assert sender.meter.rows + sender.uncertain_rows == 30
     assert len(database.stored) == sender.meter.rows == 20
@@ -158,7 +157,7 @@ def test_what_is_on_its_way_when_the_run_is_stopped_is_counted():
     InFlight.begin = stopping
     try:
         with pytest.raises(Stopped):
-            sender.insert([lane_range(1, 0, 60)], "batch", 10, 0.0)
+            sender.insert([lane_range(1, 0, 60)], "batch", 10)
     finally:
         InFlight.begin = begin
 

@@ -3,7 +3,7 @@
 import threading
 
 from simulator.clock import OwnClock
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.load.worker import Worker
@@ -11,7 +11,6 @@ from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.protocol.messages import Reply
 from simulator.protocol.spec import WorkerPlan
-from simulator.protocol.verdict import RowSlice
 from tests.unit.specs import run_spec
 
 
@@ -110,7 +109,7 @@ def test_uncertain_rows_are_reported():
     done, report = report_of(Failing(sends=3 + 4, failure=Failure.UNKNOWN))
 
     assert done
-    assert report.uncertain == (RowSlice(start=7000, stop=8000, step=1),)
+    assert report.uncertain == (RowRange(start=7000, stop=8000),)
     assert report.rows == 4000
 
 

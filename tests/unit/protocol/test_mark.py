@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads.base import LANE_ROWS
 from simulator.protocol.mark import Marks, State, decode, encode, same_rows
 from tests.unit.specs import MARKED_MS as MS
 from tests.unit.specs import dataset, mark

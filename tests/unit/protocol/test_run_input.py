@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError, Interrupted
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
 from simulator.protocol.spec import WorkerPlan

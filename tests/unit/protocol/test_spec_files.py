@@ -5,7 +5,7 @@ import json
 import pytest
 
 from simulator import __version__
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError
 from simulator.protocol.spec import WorkerPlan, read_secrets, read_spec
 from tests.pods import mount

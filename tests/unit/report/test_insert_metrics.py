@@ -3,8 +3,8 @@
 import pytest
 
 from cli.metrics import insert_metrics, latency_of, merged
+from simulator.data.ranges import RowRange
 from simulator.protocol.messages import Outcome, WorkerReport
-from simulator.protocol.verdict import RowSlice
 from tests.unit.report.made import histogram, outcome, worker
 
 
@@ -36,7 +36,7 @@ def test_a_last_send_that_failed_leaves_no_negative_share():
 
 
 def test_counts_are_added_over_the_workers():
-    slices = (RowSlice(start=0, stop=10, step=1), RowSlice(start=11, stop=19, step=4))
+    slices = (RowRange(start=0, stop=10), RowRange(start=11, stop=19, take=1, every=4))
     workers = (
         worker(0, uncertain=slices, retried=1, memory_peak_bytes=5),
         worker(1, uncertain=slices[:1], retried=2, memory_peak_bytes=7),

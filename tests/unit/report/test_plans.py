@@ -4,7 +4,7 @@ import pytest
 
 from cli.plan import PlannedRun
 from cli.report.plans import estimated_s
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import lane_range
 from simulator.protocol.messages import Outcome, WorkerReport
 from simulator.protocol.spec import WorkerPlan
 from tests.unit.specs import run_spec

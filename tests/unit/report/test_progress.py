@@ -7,7 +7,7 @@ import pytest
 from cli.report import progress
 from cli.report.estimate import Estimate, shown_time
 from cli.report.progress import Follower
-from simulator.data.dataset import RowRange
+from simulator.data.ranges import RowRange
 from simulator.protocol.messages import PhaseEvent, ProgressEvent
 from simulator.protocol.spec import Kind
 from tests.unit.report.made import outcome, worker

@@ -3,9 +3,10 @@
 import pytest
 
 from cli.report.warnings import warnings_of
+from simulator.data.ranges import RowRange
 from simulator.data.workloads.file import BadCells, FileParams, OnError
 from simulator.protocol.spec import Kind
-from simulator.protocol.verdict import RowSlice, Status, Verdict
+from simulator.protocol.verdict import Status, Verdict
 from tests.unit.report.made import SERVER, outcome, result, run, timed, worker
 
 
@@ -82,7 +83,7 @@ def test_repeated_sends_are_warned_of():
 )
 @pytest.mark.parametrize("cause", ["", "connection reset"])
 def test_rows_of_unknown_outcome_are_warned_of_with_all_that_is_known(verdict, known, cause):
-    uncertain = (RowSlice(start=0, stop=9, step=4),)
+    uncertain = (RowRange(start=0, stop=9, take=1, every=4),)
     found = outcome(worker(0, uncertain=uncertain, uncertain_cause=cause), verdict=verdict)
     (warning,) = warnings_of(result([run(found)]))
 

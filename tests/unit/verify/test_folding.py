@@ -5,7 +5,7 @@ import pytest
 
 from simulator.data.block import Coded, Values
 from simulator.data.candidates import FleetTable
-from simulator.data.dataset import Dataset, DatasetReader, RowRange
+from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -18,6 +18,7 @@ from simulator.data.query import (
     RowsQuery,
     Selection,
 )
+from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
@@ -94,7 +95,7 @@ def in_one(queries, source):
     """Fold all rows into one oracle."""
     oracle = Oracle(queries)
     for rows in source.ranges:
-        for turn in DatasetReader(source).blocks(rows):
+        for turn in DatasetReader(source).blocks((rows,)):
             for block in turn:
                 oracle.add(block)
     return {query: oracle.truth(query) for query in queries}

@@ -5,7 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from simulator.data.dataset import DatasetReader, lane_range
+from simulator.data.dataset import DatasetReader
+from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.modules.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
@@ -24,7 +25,7 @@ def database(tmp_path):
     found.create(DatasetReader(WANTED).tables, 10)
     with found.connect() as session:
         for rows in (lane_range(0, 0, 120), lane_range(1, 0, 80)):
-            for blocks in DatasetReader(WANTED).blocks(rows):
+            for blocks in DatasetReader(WANTED).blocks([rows]):
                 for block in blocks:
                     for payload in session.encode(block, BATCH, 10):
                         session.send(payload)

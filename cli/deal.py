@@ -1,0 +1,99 @@
+"""Which rows each worker writes: its own lane, or a share of tables that have an end. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import RowRange, dealt, lane_range, share
+from simulator.protocol.spec import WorkerPlan
+
+
+class Split(StrEnum):
+    """How the rows of tables that have an end are dealt to the workers (`--split`)."""
+
+    BATCH = "batch"
+    """A batch each in turn, so that all workers write the same time."""
+    SERIES = "series"
+    """Each worker writes series of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What one run writes."""
+
+    workers: int
+    prefill: int
+    """Rows of all workers together, before the timed part."""
+    rows_each: int
+    """Timed rows of each worker, where lanes have no end."""
+    limit: int | None
+    """Timed rows of all workers together; None: no limit."""
+    batch_rows: int
+    split: Split
+    steps_left: int = 1
+    """Runs that share the rows that are left, where tables have an end."""
+
+
+def worker_plans(reader: DatasetReader, before: Dataset, load: Load) -> tuple[WorkerPlan, ...]:
+    """Return the rows of each worker, after those that are stored before."""
+    if reader.sizes is None:
+        return _lanes(before, load)
+    prefill = _dealt(reader, before, load, load.prefill)
+    filled = before.with_ranges([*before.ranges, *(r for each in prefill for r in each)])
+    left = sum(_left(reader, filled))
+    rows = left // load.steps_left if load.limit is None else min(load.limit, left)
+    timed = _dealt(reader, filled, load, rows)
+    pairs = zip(prefill, timed, strict=True)
+    return tuple(WorkerPlan(prefill=filling, timed=writing) for filling, writing in pairs)
+
+
+def _lanes(before: Dataset, load: Load) -> tuple[WorkerPlan, ...]:
+    plans = []
+    ends = before.ends()
+    each = [load.rows_each] * load.workers
+    timed = each if load.limit is None else share(load.limit, load.workers)
+    for lane, (filled, rows) in enumerate(
+        zip(share(load.prefill, load.workers), timed, strict=True)
+    ):
+        start = ends.get((0, lane), 0)
+        filling = (lane_range(lane, start, filled),) if filled else ()
+        plans.append(WorkerPlan(prefill=filling, timed=(lane_range(lane, start + filled, rows),)))
+    return tuple(plans)
+
+
+def _left(reader: DatasetReader, before: Dataset) -> list[int]:
+    """Return how many rows of each table come after those that are stored."""
+    assert reader.sizes is not None
+    ends = before.ends()
+    return [size - ends.get((place, 0), 0) for place, size in enumerate(reader.sizes)]
+
+
+def _dealt(
+    reader: DatasetReader, before: Dataset, load: Load, rows: int
+) -> list[tuple[RowRange, ...]]:
+    """Deal the next rows of all tables, each in proportion to what is left of it."""
+    found: list[list[RowRange]] = [[] for _ in range(load.workers)]
+    ends, left = before.ends(), _left(reader, before)
+    total = sum(left)
+    for place, here in enumerate(left):
+        if not here or not rows:
+            continue
+        start = ends.get((place, 0), 0)
+        series = reader.series(place) if load.split is Split.SERIES else 1
+        count = -(-here * min(rows, total) // total) // series * series
+        takes = _takes(reader.parts, load, series, count)
+        for worker, item in enumerate(dealt(start, start + count, takes, place)):
+            if len(item):
+                found[worker].append(item)
+    return [tuple(each) for each in found]
+
+
+def _takes(parts: int, load: Load, series: int, count: int) -> Sequence[int]:
+    """Return how many rows each worker takes in turn: whole rounds of the table's parts."""
+    if load.split is Split.SERIES:
+        units = share(-(-series // parts), load.workers)
+        return [unit * parts for unit in units]
+    batch = max(load.batch_rows, 1) * parts
+    fair = -(-count // load.workers)
+    return [min(batch, -(-fair // parts) * parts)] * load.workers

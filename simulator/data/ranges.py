@@ -1,0 +1,269 @@
+"""Ranges of row numbers: how the rows of tables are dealt to workers, and what a dataset holds.
+
+A range may have a stride, so that workers which share a table write it in the order of time: dealt
+batch by batch, worker w of W writes the batches w, w + W, w + 2 W, ...
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, groupby
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_serializer, model_validator
+
+from simulator.data.block import Rows
+
+LANE_BITS = 40
+LANE_ROWS = 1 << LANE_BITS
+"""Row numbers of a workload without an end are lane * LANE_ROWS + sequence, a lane a worker."""
+MOST_ROWS = 1 << 62
+"""The number of a row fits into 64 bits, with room for arithmetic."""
+
+
+_FEW_ROWS = 4096
+
+
+class RowRange(BaseModel):
+    """Rows of one table from start to stop, half open: all, or the first `take` of each `every`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    start: int = Field(ge=0, lt=1 << 63)
+    stop: int = Field(ge=0, lt=1 << 63)
+    table: int = Field(0, ge=0, lt=1 << 20)
+    """The table's place in the workload."""
+    take: int = Field(0, ge=0, lt=1 << 63)
+    every: int = Field(0, ge=0, lt=1 << 63)
+    """Both 0: all rows. The first row is the first of the first `every`."""
+
+    @model_validator(mode="after")
+    def _in_one_lane(self) -> "RowRange":
+        lane = self.start >> LANE_BITS
+        if not self.start <= self.stop <= (lane + 1) * LANE_ROWS <= MOST_ROWS:
+            raise ValueError(f"not a range of rows: {self.start}..{self.stop}")
+        if self.take > self.every or (self.every and not self.take):
+            raise ValueError(f"not a range of rows: {self.take} of each {self.every}")
+        return self
+
+    @model_serializer
+    def _short(self) -> dict[str, int]:
+        fields = ("start", "stop", "table", "take", "every")
+        return {f: v for f in fields if (v := getattr(self, f)) or f in ("start", "stop")}
+
+    def __len__(self) -> int:
+        return self._count(self.stop)
+
+    def _count(self, stop: int) -> int:
+        rounds, rest = divmod(stop - self.start, self.every or 1)
+        return rounds * self.take + min(rest, self.take) if self.every else rounds
+
+    def number(self, place: int) -> int:
+        """Return the number of the row at this place, 0 for the first."""
+        if not self.every:
+            return self.start + place
+        return self.start + place // self.take * self.every + place % self.take
+
+    def numbers(self, low: int = 0, high: int | None = None) -> Rows:
+        """Return the numbers of the rows at the places low..high."""
+        high = len(self) if high is None else high
+        if not self.every:
+            return np.arange(self.start + low, self.start + high)
+        places = np.arange(low, high)
+        places += places // self.take * (self.every - self.take)
+        places += self.start
+        return places
+
+    def first(self, count: int) -> "RowRange":
+        """Return the range of the first `count` rows of this one."""
+        if count >= len(self):
+            return self
+        stop = self.number(count - 1) + 1 if count else self.start
+        return self.model_copy(update={"stop": stop})
+
+    def pieces(self, rows: int) -> Iterator["RowRange"]:
+        """Cut the range into ranges of at most so many rows, or of one round if that has more."""
+        rounds = max(rows // (self.take or 1), 1)
+        step = rounds * (self.every or 1)
+        for start in range(self.start, self.stop, step):
+            stop = min(start + step, self.stop)
+            yield self.model_copy(update={"start": start, "stop": stop})
+
+    def holds(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return which of these row numbers, of the same table, are in the range."""
+        inside: NDArray[np.bool_] = (rows >= self.start) & (rows < self.stop)
+        if self.every:
+            inside &= (rows - self.start) % self.every < self.take
+        return inside
+
+    def has(self, other: "RowRange") -> bool:
+        """Whether all rows of another range are rows of this one."""
+        if not len(other):
+            return True
+        last = other.number(len(other) - 1)
+        if other.table != self.table or not self.start <= other.start <= last < self.stop:
+            return False
+        if not self.every:
+            return True
+        into = (other.start - self.start) % self.every
+        alike = other.every == self.every and into + other.take <= self.take
+        if alike or into + last - other.start < self.take:
+            return True
+        few = other.numbers() if len(other) <= _FEW_ROWS else np.array([-1])
+        return bool(((few - self.start) % self.every < self.take).all())
+
+
+def lane_range(lane: int, start: int, rows: int) -> RowRange:
+    """Return `rows` rows of a lane from sequence number `start` on."""
+    first = lane * LANE_ROWS + start
+    return RowRange(start=first, stop=first + rows)
+
+
+def share(total: int, parts: int) -> list[int]:
+    """Split `total` into `parts` shares that differ by one at most and add up to it."""
+    return [total // parts + (part < total % parts) for part in range(parts)]
+
+
+def dealt(start: int, stop: int, takes: Sequence[int], table: int = 0) -> list[RowRange]:
+    """Deal the rows start..stop in rounds: `takes[w]` rows to w, then to the next, and so on."""
+    every = sum(takes)
+    firsts = accumulate(takes, initial=start)
+    return [
+        _dealt(first, stop, table, take, every) for take, first in zip(takes, firsts, strict=False)
+    ]
+
+
+def _dealt(first: int, stop: int, table: int, take: int, every: int) -> RowRange:
+    start = min(first, stop)
+    if take == every:
+        return RowRange(start=start, stop=stop, table=table)
+    if stop - start <= every or not take:  # no more than one round
+        return RowRange(start=start, stop=min(start + take, stop), table=table)
+    return RowRange(start=start, stop=stop, table=table, take=take, every=every)
+
+
+def first_rows(ranges: Iterable[RowRange], count: int) -> list[RowRange]:
+    """Return the ranges of the first `count` rows of these ranges."""
+    kept = []
+    for item in ranges:
+        kept.append(item.first(count))
+        count -= len(kept[-1])
+    return [item for item in kept if len(item)]
+
+
+def written(ranges: Sequence[RowRange], counts: Sequence[int]) -> list[RowRange]:
+    """Return the rows of one table that were written: the first `counts[p]` of each part p."""
+    parts, total = len(counts), sum(map(len, ranges))
+    if sum(counts) == total:
+        return list(ranges)
+    low, high = min(counts) * parts, min(max(counts) * parts, total)
+    found = first_rows(ranges, low)
+    begun = first_rows(ranges, high)
+    numbers = np.concatenate([np.empty(0, np.int64), *(item.numbers() for item in begun)])[low:]
+    for part, count in enumerate(counts):
+        mine = numbers[numbers % parts == part][: count - min(counts)]
+        found += covering(mine, ranges[0].table)
+    return found
+
+
+def covering(numbers: Rows, table: int) -> list[RowRange]:
+    """Return ranges of exactly these rows, in rising order; one or two for those of a batch."""
+    if not len(numbers):
+        return []
+    gaps = np.diff(numbers)
+    step = int(gaps.min()) if len(gaps) else 1
+    firsts = np.concatenate([[0], np.flatnonzero(gaps != step) + 1])
+    lasts = np.concatenate([firsts[1:] - 1, [len(numbers) - 1]])
+    starts, stops = numbers[firsts].tolist(), (numbers[lasts] + 1).tolist()
+    if step > 1:
+        return [RowRange(start=a, stop=b, table=table, take=1, every=step)
+                for a, b in zip(starts, stops, strict=True)]  # fmt: skip
+    head = [RowRange(start=starts[0], stop=stops[0], table=table)]
+    every, take = {*np.diff(starts[1:])}, {*(lasts - firsts)[1:-1] + 1}
+    if len(every) == len(take) == 1 and stops[-1] - starts[-1] <= (whole := int(*take)):
+        body = RowRange(start=starts[1], stop=stops[-1], table=table, take=whole, every=int(*every))
+        return [*head, body]
+    others = zip(starts[1:], stops[1:], strict=True)
+    return head + [RowRange(start=a, stop=b, table=table) for a, b in others]
+
+
+def merged(ranges: Iterable[RowRange]) -> tuple[RowRange, ...]:
+    """Return the same rows in as few ranges as possible, without empty ones."""
+    plain: list[RowRange] = []
+    strided: list[RowRange] = []
+    for item in ranges:
+        if item.every and item.stop - item.start > 2 * item.every:
+            strided.append(item)
+        else:
+            plain += _runs(item)
+    strided.sort(key=lambda item: (item.table, item.every, item.start))
+    left: list[RowRange] = []
+    for _, chain in groupby(_chained(strided), key=lambda pair: pair[0]):
+        whole, rest = _rejoined([item for _, item in chain])
+        plain += whole
+        left += rest
+    return tuple(sorted((*_joined(plain), *left), key=lambda item: (item.table, item.start)))
+
+
+def _runs(item: RowRange) -> list[RowRange]:
+    """Return the runs of a range that has few of them, each as a range."""
+    if not item.every:
+        return [item]
+    firsts = range(item.start, item.stop, item.every)
+    stops = ((first, min(first + item.take, item.stop)) for first in firsts)
+    return [RowRange(start=first, stop=stop, table=item.table) for first, stop in stops]
+
+
+def _chained(strided: Sequence[RowRange]) -> list[tuple[int, RowRange]]:
+    """Number the chains of ranges that take turns: each begins where the one before it stops."""
+    chains: list[tuple[int, RowRange]] = []
+    taken = 0
+    for item in strided:
+        before = chains[-1][1] if chains else None
+        follows = (
+            before is not None
+            and (before.table, before.every) == (item.table, item.every)
+            and item.start == before.start + before.take
+            and taken + item.take <= item.every
+        )
+        taken = (taken if follows else 0) + item.take
+        number = chains[-1][0] if chains else 0
+        chains.append((number if follows else number + 1, item))
+    return chains
+
+
+def _rejoined(chain: Sequence[RowRange]) -> tuple[list[RowRange], list[RowRange]]:
+    """Return the rounds that all of a chain have written as one range, and what is left of each."""
+    first = chain[0]
+    every = first.every
+    if sum(item.take for item in chain) < every:  # the others have fewer rounds: two at most
+        few = [item for item in chain if item.stop - item.start <= 3 * every]
+        return [run for item in few for run in _runs(item)], [i for i in chain if i not in few]
+    rounds = min((item.stop - item.start + every - item.take) // every for item in chain)
+    start, table = first.start, first.table
+    whole = [RowRange(start=start, stop=start + rounds * every, table=table)] if rounds else []
+    rest: list[RowRange] = []
+    for item in chain:
+        begin = item.start + rounds * every
+        if begin >= item.stop:
+            continue
+        left = _dealt(begin, item.stop, table, item.take, every)
+        (rest if left.every else whole).append(left)
+    return whole, rest
+
+
+def _joined(plain: Iterable[RowRange]) -> list[RowRange]:
+    """Join ranges without stride that touch or overlap, within a lane."""
+    out: list[RowRange] = []
+    for item in sorted(filter(len, plain), key=lambda item: (item.table, item.start)):
+        last = out[-1] if out else None
+        if (
+            last
+            and last.table == item.table
+            and last.stop >= item.start
+            and last.start >> LANE_BITS == item.start >> LANE_BITS
+        ):
+            stop = max(last.stop, item.stop)
+            out[-1] = RowRange(start=last.start, stop=stop, table=item.table)
+        else:
+            out.append(RowRange(start=item.start, stop=item.stop, table=item.table))
+    return out

@@ -1,0 +1,116 @@
+"""Ranges of row numbers: dealt to workers, cut, merged and reported without losing a row."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from simulator.data.ranges import RowRange, covering, dealt, first_rows, merged, written
+
+takes = st.lists(st.integers(0, 7), min_size=1, max_size=6).filter(any)
+spans = st.tuples(st.integers(0, 40), st.integers(0, 120))
+
+
+def rows_of(ranges):
+    """Return the rows of ranges, in their order, as (table, number)."""
+    return [(item.table, row) for item in ranges for row in item.numbers().tolist()]
+
+
+@given(span=spans, takes=takes)
+@settings(deadline=None)
+def test_dealt_rows_are_the_rows_and_merge_into_one_range(span, takes):
+    start, rows = span
+    ranges = dealt(start, start + rows, takes, table=3)
+
+    assert len(ranges) == len(takes)
+    assert sorted(rows_of(ranges)) == [(3, row) for row in range(start, start + rows)]
+    whole = (RowRange(start=start, stop=start + rows, table=3),) if rows else ()
+    assert merged(ranges) == whole
+    assert sum(map(len, ranges)) == rows
+
+
+def test_workers_take_turns_batch_by_batch():
+    first, second = dealt(10, 25, [4, 4])
+
+    assert first.numbers().tolist() == [10, 11, 12, 13, 18, 19, 20, 21]
+    assert second.numbers().tolist() == [14, 15, 16, 17, 22, 23, 24]
+
+
+@given(span=spans, takes=takes, data=st.data())
+@settings(deadline=None)
+def test_what_workers_wrote_before_they_stopped_merges_without_loss(span, takes, data):
+    ranges = dealt(span[0], sum(span), takes)
+    stopped = [item.first(data.draw(st.integers(0, len(item)))) for item in ranges]
+    found = merged(stopped)
+
+    assert sorted(rows_of(found)) == sorted(rows_of(stopped))
+    assert len(found) <= 2 * len(takes) + 1
+
+
+@given(span=spans, takes=takes, low=st.integers(0, 130), high=st.integers(0, 130))
+@settings(deadline=None)
+def test_numbers_by_place(span, takes, low, high):
+    for item in dealt(span[0], sum(span), takes):
+        whole = item.numbers().tolist()
+        low, high = sorted((min(low, len(whole)), min(high, len(whole))))
+        assert item.numbers(low, high).tolist() == whole[low:high]
+        assert [item.number(place) for place in range(len(whole))] == whole
+        assert item.first(high).numbers().tolist() == whole[:high]
+
+
+@given(span=spans, takes=takes, low=st.integers(0, 120), rows=st.integers(1, 30))
+@settings(deadline=None)
+def test_a_batch_is_covered_by_few_ranges_within_those_it_is_of(span, takes, low, rows):
+    for item in dealt(span[0], sum(span), takes):
+        batch = item.numbers()[low : low + rows]
+        found = covering(batch, item.table)
+        assert rows_of(found) == [(0, row) for row in batch.tolist()]
+        assert len(found) <= 2
+        assert all(item.has(part) for part in found)
+
+
+@given(parts=st.integers(2, 4), rounds=st.integers(1, 12), start=st.integers(0, 9), data=st.data())
+@settings(deadline=None)
+def test_parts_that_were_written_unequally_far(parts, rounds, start, data):
+    (item, _) = dealt(start, start + 2 * parts * rounds, [parts, parts])
+    numbers = item.numbers()
+    counts = [data.draw(st.integers(0, int((numbers % parts == p).sum()))) for p in range(parts)]
+    expected = [numbers[numbers % parts == p][:count] for p, count in enumerate(counts)]
+    found = written([item], counts)
+
+    assert sorted(rows_of(found)) == [(0, row) for row in sorted(np.concatenate(expected).tolist())]
+
+
+def test_a_range_has_no_rows_of_other_workers():
+    first, second = dealt(0, 100, [10, 10])
+
+    assert first.has(RowRange(start=20, stop=30))
+    assert first.has(RowRange(start=0, stop=50, take=3, every=20))
+    assert not first.has(RowRange(start=25, stop=35))
+    assert not first.has(RowRange(start=0, stop=40))
+    assert not second.has(RowRange(start=20, stop=30))
+    assert not first.has(RowRange(start=20, stop=30, table=1))
+    assert not first.has(RowRange(start=0, stop=1 << 40))
+
+
+@given(span=spans, count=st.integers(0, 130), cut=st.integers(0, 120))
+@settings(deadline=None)
+def test_the_first_rows_of_several_ranges(span, count, cut):
+    start, stop = span[0], sum(span)
+    middle = min(start + cut, stop)
+    ranges = [RowRange(start=start, stop=middle), *dealt(middle, stop, [2, 3])]
+
+    assert rows_of(first_rows(ranges, count)) == rows_of(ranges)[:count]
+
+
+@pytest.mark.parametrize("stride", [{"take": 2, "every": 1}, {"take": 0, "every": 5}])
+def test_a_stride_that_takes_nothing_or_too_much_is_refused(stride):
+    with pytest.raises(ValidationError, match="not a range of rows"):
+        RowRange(start=0, stop=10, **stride)
+
+
+def test_a_plain_range_is_written_as_ever():
+    assert RowRange(start=1, stop=9).model_dump() == {"start": 1, "stop": 9}
+    short = RowRange(start=1, stop=9, table=2, take=1, every=4)
+    assert RowRange.model_validate_json(short.model_dump_json()) == short
