@@ -49,6 +49,8 @@ _TIDY_S = 12.0
 _UNREACHABLE_S = 60.0
 _NODE_S = 15.0
 """How long to wait for a node to renew its lease or to miss two renewals."""
+_STARTING_S = 5.0
+"""How often the nodes of pods that have not started are looked at."""
 _LAST_REPORTS_S = 10.0
 """Workers that have lost their collector print their reports when they give it up."""
 _LOGS = 4
@@ -84,6 +86,7 @@ class PodRun:
         self._began = self._heard_at = clock()
         self._collector_began: float | None = None
         self._read_until = ""
+        self._starts_seen_at = self._began
         self._troubles: dict[str, tuple[float, str]] = {}
         """Source -> since when it cannot be read, and why."""
         self._cut_off = False
@@ -193,7 +196,7 @@ class PodRun:
             since = self._first_seen.setdefault(symptom.key, now)
             if now - since >= symptom.patience_s:
                 return self._with_reason(symptom, now)
-        return self._out_of_reach(now) or self._silence(now)
+        return self._out_of_reach(now) or self._silence(now) or self._lost_at_start(now)
 
     def _with_reason(self, symptom: Symptom, now: float) -> str:
         if symptom.deleted:
@@ -264,6 +267,19 @@ class PodRun:
                 f"--timeout: the run was not done after {limit_s:g} s, and the collector did not"
                 " end it"
             )
+        return ""
+
+    def _lost_at_start(self, now: float) -> str:
+        """Return the failure of a pod that does not start because its node is lost."""
+        if now - self._starts_seen_at < _STARTING_S or "server" in self._troubles:
+            return ""
+        self._starts_seen_at = now
+        for pod in self._pods.values():
+            if phase_of(pod) == "Pending" and not has_run(pod):
+                trouble = self._nodes.trouble(pod["spec"].get("nodeName", ""))
+                if trouble:
+                    self._node_lost = is_collector(pod)
+                    return f"{name_of(pod)} did not start{_node(pod, trouble)}"
         return ""
 
     # --- the end -------------------------------------------------------------------------------
@@ -357,7 +373,8 @@ class PodRun:
             cause = "stopped by the user"
             return Outcome(status="interrupted", cause=cause, exit_code=130, touched=True)
         pod = self._collector()
-        touched = self._phase != "start" or self._cut_off or (pod is not None and has_run(pod))
+        out_of_sight = self._cut_off or self._node_lost
+        touched = self._phase != "start" or out_of_sight or (pod is not None and has_run(pod))
         reports = self._last_reports() if touched and not self._cut_off else ()
         return Outcome(
             status="failed",
