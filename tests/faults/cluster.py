@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,32 +40,23 @@ from tests.e2e.harness import (
     new_namespace,
     waited,
 )
+from tests.faults.cluster_cells import (
+    FAULTS,
+    HARMLESS,
+    PHASES,
+    PREFILL,
+    RATE,
+    ROWS,
+    ClusterCell,
+    cells,
+)
 from tests.faults.network import listen
 from tests.faults.processes import is_root
 from tests.faults.proxy import Proxy
 from tests.integration.conftest import Finished
 
-LIMIT_S = 20.0
-NODE_LIMIT_S = 45.0
-"""A node renews its lease every 10 s; it is lost after two that are missing."""
-API_LIMIT_S = 90.0
-"""A command line gives up an API server that has not answered for a minute."""
-_CELLS = 22
-_ROWS, _RATE, _PREFILL = 10_000, 1000, 40_000
-_PHASES = {"start": 1.0, "init": 0.3, "insert": 5.0, "verify": 0.5}
-"""Phase -> the longest delay of a fault from its beginning."""
-_PHASES_OF = {"worker": ("start", "init", "insert")}
-"""A worker ends after the timed part."""
-_FAULTS = {
-    "collector": ("delete", "kill", "crash"),
-    "worker": ("delete", "kill", "crash"),
-    "database": ("delete",),
-    "command": ("kill", "pause"),
-    "api": ("cut", "blink"),
-}
-"""delete: the pod. kill: its container, or the command line. crash: its node. pause: SIGSTOP, then
-SIGCONT. cut: the command line does not reach the API server any more. blink: the same for some
-seconds."""
+CELLS = 22
+_SMALL_ROWS = 500
 _CAUSES = {
     "delete": "{victim}.*deleted",
     "kill": "{victim}.*(137|killed)",
@@ -74,40 +64,6 @@ _CAUSES = {
     "database": r"connect|closed|terminat|refused|no answer|resolve|translate|shutting down",
     "api": r"no answer from the cluster for 60 s: .*|helm \w+ did not end",
 }
-_SMALL_ROWS = 500
-_HARMLESS = ("blink", "pause")
-
-
-@dataclass(frozen=True)
-class ClusterCell:
-    """One cell on the cluster."""
-
-    seed: int
-    number: int
-    victim: str
-    fault: str
-    phase: str
-    delay_s: float
-    pause_s: float
-    then: str
-    """The command after the fault, before the next insert."""
-
-    def __str__(self) -> str:
-        return f"{self.number} cluster/{self.victim}/{self.fault}/{self.phase}"
-
-    @property
-    def limit_s(self) -> float:
-        """How soon after the fault the command must have ended."""
-        if self.fault in _HARMLESS:
-            return LIMIT_S + self.pause_s + _ROWS / _RATE
-        return {"crash": NODE_LIMIT_S, "cut": API_LIMIT_S}.get(self.fault, LIMIT_S)
-
-    @property
-    def may_survive(self) -> bool:
-        """Whether the run may be whole after the fault."""
-        just_before = self.phase == "verify"  # the last answer may have come just before
-        restarted = (self.victim, self.phase) == ("database", "start")
-        return self.fault in _HARMLESS or just_before or restarted
 
 
 @dataclass
@@ -119,31 +75,6 @@ class Judged:
     ended_s: float = 0.0
     cause: str = ""
     code: int | None = None
-
-
-def cells(seed: int) -> Iterator[ClusterCell]:
-    """Yield the cells of a seed without end, every kind of fault in turn."""
-    kinds = [(victim, fault) for victim, faults in _FAULTS.items() for fault in faults]
-    turns = {}
-    for kind in kinds:
-        phases = _PHASES_OF.get(kind[0], tuple(_PHASES))
-        turns[kind] = itertools.cycle(Random(f"{seed}/{kind}").sample(phases, len(phases)))
-    numbers = itertools.count(1)
-    for turn in itertools.count():
-        for victim, fault in Random(f"{seed}/{turn}").sample(kinds, len(kinds)):
-            number = next(numbers)
-            rng = Random(f"{seed}/{number}/cell")
-            phase = next(turns[victim, fault])
-            yield ClusterCell(
-                seed=seed,
-                number=number,
-                victim=victim,
-                fault=fault,
-                phase=phase,
-                delay_s=rng.uniform(0, _PHASES[phase]),
-                pause_s=rng.uniform(2, 8),
-                then=rng.choice(("query", "verify")),
-            )
 
 
 class _Trial:
@@ -175,9 +106,9 @@ class _Trial:
     def _measured(self, proxy: Proxy | None) -> None:
         cell, judged = self.cell, self.judged
         arguments = ["--target=postgresql", "--workers=1", "--runs=1", "--batch=100"]
-        arguments += [f"--num-inserts={_ROWS}", f"--rate={_RATE}", "--verify=full"]
-        prefill = _PREFILL if cell.phase == "verify" else 0  # otherwise it is over too soon
-        self.planned = _ROWS + prefill
+        arguments += [f"--num-inserts={ROWS}", f"--rate={RATE}", "--verify=full"]
+        prefill = PREFILL if cell.phase == "verify" else 0  # otherwise it is over too soon
+        self.planned = ROWS + prefill
         if proxy:
             arguments.append(f"--kubeconfig={self._kubeconfig}")
         process = self.line.start("insert", *arguments, f"--prefill={prefill}")
@@ -295,7 +226,7 @@ class _Trial:
         yield from self._rows(result)
         if done.code == 0:
             yield from self._survived(result)
-        elif cell.fault in _HARMLESS:
+        elif cell.fault in HARMLESS:
             yield f"exit code {done.code} after a pause that does no harm: {result.cause}"
         elif done.code != 1:
             yield f"exit code {done.code}; a failed run has 1: {result.cause}"
@@ -408,7 +339,7 @@ def main() -> int:
     """Run the cells one after another; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults.cluster", description=__doc__)
     parser.add_argument("--seed", type=int, default=random.randrange(1, 10**6))
-    parser.add_argument("--cells", type=int, default=_CELLS, help="how many cells (%(default)s)")
+    parser.add_argument("--cells", type=int, default=CELLS, help="how many cells (%(default)s)")
     parser.add_argument("--cell", type=int, metavar="N", help="repeat one cell of --seed")
     arguments = parser.parse_args()
     if why := unavailable():
@@ -430,12 +361,12 @@ def main() -> int:
 
 def table(done: Sequence[Judged]) -> str:
     """Return cells right and tried, by victim and fault, and by phase."""
-    lines = [f"{'right/tried':<20}" + "".join(f"{phase:>8}" for phase in _PHASES)]
-    for victim, faults in _FAULTS.items():
+    lines = [f"{'right/tried':<20}" + "".join(f"{phase:>8}" for phase in PHASES)]
+    for victim, faults in FAULTS.items():
         for fault in faults:
             own = [each for each in done if (each.cell.victim, each.cell.fault) == (victim, fault)]
             line = f"{f'{victim} {fault}':<20}"
-            for phase in _PHASES:
+            for phase in PHASES:
                 tried = [each for each in own if each.cell.phase == phase]
                 right = sum(not each.problems for each in tried)
                 line += f"{f'{right}/{len(tried)}' if tried else '-':>8}"
