@@ -283,8 +283,8 @@ class _Trial:
         )
         done = self.line.insert("--target=postgresql", *small)
         if done.code or self._stored() != _SMALL_ROWS:
-            told = f"exit code {done.code}, {self._stored()} rows: {done.err[-300:]}"
-            yield f"the next insert: {told}"
+            shown = f"exit code {done.code}, {self._stored()} rows: {done.err[-300:]}"
+            yield f"the next insert: {shown}"
 
     def _then(self) -> Iterator[str]:
         """The next `query` or `verify` accuses nobody, and calls only whole rows whole."""
@@ -292,15 +292,15 @@ class _Trial:
         whole = bool(before) and before[-1].status == "done"
         command = self.cell.then
         asked = self.line.run(command, "--target=postgresql")
-        told = f"exit code {asked.code}: {asked.err.strip()[-300:]}"
+        shown = f"exit code {asked.code}: {asked.err.strip()[-300:]}"
         if asked.code == 3:
-            yield f"a false accusation by `{command}`: {told}"
+            yield f"a false accusation by `{command}`: {shown}"
         elif whole and asked.code:
-            yield f"the rows are whole, and then `{command}`: {told}"
+            yield f"the rows are whole, and then `{command}`: {shown}"
         elif asked.code == 0 and not whole and stored not in (self.planned, self.stored_before):
             yield f"`{command}` says that {stored} rows are whole"
         elif asked.code not in (0, 1, 2):
-            yield f"`{command}`: {told}"
+            yield f"`{command}`: {shown}"
         if self._stored() != stored:
             yield f"`{command}` changed the rows: {stored} before, {self._stored()} after"
 
