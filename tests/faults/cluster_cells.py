@@ -7,8 +7,8 @@ from random import Random
 
 LIMIT_S = 20.0
 NODE_LIMIT_S = 60.0
-"""A lost node is known after two missed renewals of its lease; then workers have 10 s to report what
-they wrote, and pods 12 s to end."""
+"""A lost node is known after two missed renewals of its lease; then workers have 10 s to report
+what they wrote, and pods 12 s to end."""
 API_LIMIT_S = 90.0
 """A command line gives up an API server that has not answered for a minute."""
 ROWS, RATE, PREFILL = 10_000, 1000, 40_000
