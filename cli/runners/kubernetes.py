@@ -107,7 +107,7 @@ class KubernetesRunner:
                 yield from (failed,) if failed else run.events(self._interrupts)
             finally:
                 self._watcher.forget_logs()
-                if not self._keep:
+                if not (self._keep or run.cut_off):
                     with suppress(BenchError):  # the end of the sweep reports what it cannot remove
                         name = self._release.credentials_name(spec.run_id)
                         self._cluster.delete("secrets", name)

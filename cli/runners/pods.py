@@ -89,7 +89,7 @@ class PodRun:
         self._starts_seen_at = self._began
         self._troubles: dict[str, tuple[float, str]] = {}
         """Source -> since when it cannot be read, and why."""
-        self._cut_off = False
+        self.cut_off = False
         """The API server is away."""
         self._node_lost = False
         """The collector's."""
@@ -121,7 +121,7 @@ class PodRun:
             elif not self._cause:
                 self._fail_of(self._diagnosis())
             if self._deadline is not None and self._clock() > self._deadline:
-                lost = self._cut_off or self._node_lost
+                lost = self.cut_off or self._node_lost
                 if self._collector_runs() and not (self._asked_to_stop or lost):
                     self._stop_collector()
                     continue
@@ -152,7 +152,7 @@ class PodRun:
         """Give the collector a moment to report the failure and the progress itself."""
         if cause:
             self._cause = cause
-            self._deadline = self._clock() + (0 if self._cut_off else _ITS_OWN_WORDS_S)
+            self._deadline = self._clock() + (0 if self.cut_off else _ITS_OWN_WORDS_S)
 
     def _next(self) -> Event | None:
         match self._watcher.next(_POLL_S):
@@ -236,7 +236,7 @@ class PodRun:
             if now - since <= _UNREACHABLE_S or (away and source != "server"):
                 continue
             if source == "server":
-                self._cut_off = True
+                self.cut_off = True
                 return f"no answer from the cluster for {_UNREACHABLE_S:.0f} s: {cause}"
             return f"{source} cannot be read for {_UNREACHABLE_S:.0f} s: {cause}"
         return ""
@@ -373,9 +373,9 @@ class PodRun:
             cause = "stopped by the user"
             return Outcome(status="interrupted", cause=cause, exit_code=130, touched=True)
         pod = self._collector()
-        out_of_sight = self._cut_off or self._node_lost
+        out_of_sight = self.cut_off or self._node_lost
         touched = self._phase != "start" or out_of_sight or (pod is not None and has_run(pod))
-        reports = self._last_reports() if touched and not self._cut_off else ()
+        reports = self._last_reports() if touched and not self.cut_off else ()
         return Outcome(
             status="failed",
             cause=self._cause,

@@ -57,8 +57,10 @@ class Recorded:
         self._note("delete", resource, name)
 
 
-def ran(monkeypatch, recorded, *, keep=False):
+def ran(monkeypatch, recorded, *, keep=False, is_cut_off=False):
     class Run:
+        cut_off = is_cut_off
+
         def __init__(self, *_):
             pass
 
@@ -88,6 +90,14 @@ def test_credentials_follow_the_job_that_owns_them_at_once_and_go_with_the_run(m
 def test_credentials_of_pods_that_are_kept_stay(monkeypatch):
     recorded = Recorded()
     ran(monkeypatch, recorded, keep=True)
+
+    assert "delete" not in {call[0] for call in recorded.calls}
+
+
+def test_a_server_that_is_away_is_not_waited_for_to_delete_credentials(monkeypatch):
+    """The removal at the end of the sweep asks it once more, for everything."""
+    recorded = Recorded()
+    ran(monkeypatch, recorded, is_cut_off=True)
 
     assert "delete" not in {call[0] for call in recorded.calls}
 
