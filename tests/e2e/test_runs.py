@@ -87,8 +87,8 @@ def test_the_dataset_is_known_without_the_results_folder(
     assert "from the mark in the database" in asked.err
     result = elsewhere.result()
     assert verdicts(result) == ["verified"]
-    (inserted,) = cli.results()
-    assert result["manifest"]["dataset"] == inserted["manifest"]["dataset"]
+    assert result["configuration"]["seed"] == 4711
+    assert result["configuration"]["rows"] == 2000
 
 
 def test_check_reports_everything_that_a_run_needs(cli: ClusterLine, kube: Kubernetes) -> None:
