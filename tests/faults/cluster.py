@@ -202,8 +202,9 @@ class _Trial:
 
     def _killed(self) -> Iterator[str]:
         """The command line itself was killed."""
-        if any(result.status == "done" for result in self._results()):
-            yield "its result says done, and it was killed"
+        for result in self._results():
+            if result.status == "done":  # true if it was killed while it removed the pods
+                yield from self._survived(result)
 
     def _results(self) -> list[Result]:
         """Return the result files, which must be valid."""
@@ -254,9 +255,9 @@ class _Trial:
         verdict = result.runs[-1].outcome.verdict
         complete = result.manifest is not None and result.manifest.complete
         if verdict is None or verdict.status != Status.VERIFIED or not complete:
-            yield f"exit code 0, and its verdict is {verdict}"
+            yield f"its result says done, and its verdict is {verdict}"
         if not self.cell.may_survive:
-            yield "exit code 0 after a fault that nothing can survive"
+            yield "its result says done after a fault that nothing can survive"
 
     def _named(self, cause: str, err: str) -> Iterator[str]:
         cell = self.cell
