@@ -53,10 +53,12 @@ from tests.faults.cluster_cells import (
 from tests.faults.network import listen
 from tests.faults.processes import is_root
 from tests.faults.proxy import Proxy
+from tests.faults.trial import Missed
 from tests.integration.conftest import Finished
 
 CELLS = 22
 _SMALL_ROWS = 500
+_TRIES = 3
 _CAUSES = {
     "delete": "{victim}.*deleted",
     "kill": "{victim}.*(137|killed)",
@@ -78,8 +80,10 @@ class Judged:
 
 
 class _Trial:
-    def __init__(self, cell: ClusterCell, namespace: Namespace, folder: Path) -> None:
-        self.cell, self.namespace = cell, namespace
+    def __init__(
+        self, cell: ClusterCell, delay_s: float, namespace: Namespace, folder: Path
+    ) -> None:
+        self.cell, self.delay_s, self.namespace = cell, delay_s, namespace
         self.line = ClusterLine(folder, namespace=namespace)
         self.judged = Judged(cell)
         self.nodes: dict[str, str] = {}
@@ -113,9 +117,10 @@ class _Trial:
             arguments.append(f"--kubeconfig={self._kubeconfig}")
         process = self.line.start("insert", *arguments, f"--prefill={prefill}")
         if not self._reached(process.poll):
-            judged.problems.append(f"not tried: {cell.phase} was not seen")
-            return
-        time.sleep(cell.delay_s)
+            raise Missed(f"{cell.phase} was not seen")
+        time.sleep(self.delay_s)
+        if process.poll() is not None:
+            raise Missed("the command was over before the fault")
         began = time.monotonic()
         with contextlib.ExitStack() as fault:  # at its end nodes are booted, and the API is back
             self._strike(fault, process, proxy)
@@ -165,14 +170,14 @@ class _Trial:
 
     def _strike_pod(self, stack: contextlib.ExitStack) -> None:
         fault, namespace = self.cell.fault, self.namespace
-        (pod,) = waited("its pod exists", lambda: namespace.pods(self.cell.victim))
+        (pod,) = waited("its pod exists", lambda: namespace.pods(self.cell.victim), 10)
         if fault == "crash":
             self.node = self.nodes[self.cell.victim]
             stack.enter_context(_crashed(namespace.kube, self.node))
         elif fault == "delete":
             namespace.kubectl("delete", "pod", pod["metadata"]["name"], "--wait=false")
         else:
-            waited("its container runs", lambda: kill_container(pod))
+            waited("its container runs", lambda: kill_container(pod), 10)
 
     @contextlib.contextmanager
     def _api(self) -> Iterator[Proxy]:
@@ -377,11 +382,17 @@ def table(done: Sequence[Judged]) -> str:
 
 def _run(cell: ClusterCell, namespace: Namespace) -> Judged:
     """Run a cell and print it."""
-    with tempfile.TemporaryDirectory(prefix=f"faults-cluster-{cell.number}-") as folder:
-        try:
-            judged = _Trial(cell, namespace, Path(folder)).run()
-        except (Exception, Failed) as error:  # noqa: BLE001 - the other cells are to be tried
-            judged = Judged(cell, [f"the harness failed: {error!r}"])
+    for attempt in range(_TRIES):
+        with tempfile.TemporaryDirectory(prefix=f"faults-cluster-{cell.number}-") as folder:
+            trial = _Trial(cell, 0.5**attempt * cell.delay_s, namespace, Path(folder))
+            try:
+                judged = trial.run()
+                break
+            except (Missed, Failed) as error:  # the command was faster
+                judged = Judged(cell, [f"not tried: {error}"])
+            except Exception as error:  # noqa: BLE001 - the other cells are to be tried
+                judged = Judged(cell, [f"the harness failed: {error!r}"])
+                break
     what = f"ended after {judged.ended_s:.1f} s, exit {judged.code}: {judged.cause[:140]}"
     print(f"{'WRONG' if judged.problems else 'ok   '} {cell}, {what}", flush=True)
     for problem in judged.problems:
