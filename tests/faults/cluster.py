@@ -319,9 +319,9 @@ class _Trial:
 @contextlib.contextmanager
 def _crashed(kube: Kubernetes, node: str) -> Iterator[None]:
     """Crash a node; boot it at the end."""
-    kube.script("crash", node)
     last = kube.renewed(node)
     try:
+        kube.script("crash", node)
         yield
     finally:
         kube.script("boot", node)

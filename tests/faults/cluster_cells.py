@@ -11,7 +11,7 @@ NODE_LIMIT_S = 60.0
 what they wrote, and pods 12 s to end."""
 API_LIMIT_S = 90.0
 """A command line gives up an API server that has not answered for a minute."""
-ROWS, RATE, PREFILL = 10_000, 1000, 100_000
+ROWS, RATE, PREFILL = 10_000, 1000, 40_000
 PHASES = {"start": 1.0, "init": 0.3, "insert": 5.0, "verify": 0.5}
 """Phase -> the longest delay of a fault from its beginning."""
 _ONLY = {"worker": ("start", "init", "insert")}
