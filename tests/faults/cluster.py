@@ -322,6 +322,7 @@ def _crashed(kube: Kubernetes, node: str) -> Iterator[None]:
     last = kube.renewed(node)
     try:
         kube.script("crash", node)
+        last = kube.renewed(node)
         yield
     finally:
         kube.script("boot", node)
