@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, SecretStr
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -24,8 +23,8 @@ from simulator.modules.cratedb.query import (
     quoted,
 )
 from simulator.modules.cratedb.session import CratedbSession
-from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.sql_database import SqlDatabase
 
 ACKNOWLEDGED = (
     "in the translog of the primary shard and of every copy in sync; `translog_durability` decides "
@@ -95,7 +94,7 @@ class CrateOptions(Options):
 CrateSession_co = TypeVar("CrateSession_co", bound=Session, covariant=True)
 
 
-class CrateTables(sql.SqlDatabase[CrateSession_co]):
+class CrateTables(SqlDatabase[CrateSession_co]):
     """Tables of CrateDB, for both protocols."""
 
     reconnect_s: ClassVar[float] = 30.0  # a node restarts in 9 to 19 s
@@ -229,7 +228,6 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
-        unsupported=UNWRITTEN,
         limits=LIMITS,
     )
     options_model: ClassVar[type[Options]] = CratedbOptions
