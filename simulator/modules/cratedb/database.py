@@ -33,6 +33,7 @@ ACKNOWLEDGED = (
 LIMITS = (
     f"A text has at most {LONGEST_TEXT_BYTES:,} bytes and no NUL; a float is finite.",
     "A bigint is neither -2^63 nor 2^63-1.",
+    "First and last values need CrateDB 5.2, which introduced min_by and max_by.",
     "An instant that is not in milliseconds is stored as an integer in its own unit.",
     'No / \\ * ? " < > | . , or space in table names, nor _ at their start.',
     "No . or [ in column names, nor the form of system columns, such as _id.",
@@ -262,6 +263,6 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL; all rows are read in the order of time, portion by portion."""
         statement = super().translate(query)
-        if isinstance(query, RowsQuery):
+        if query == RowsQuery(query.table):
             return Statement(statement.text, statement.outputs, (query.table.time.name,))
         return statement

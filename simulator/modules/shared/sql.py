@@ -127,9 +127,17 @@ class Dialect:
         """Return the latest time of the rows that have the same tags as this row."""
         return f"max({time}) OVER (PARTITION BY {tags})"
 
+    def operand(self, column: Column, value: float) -> str:
+        """Return a column as it is compared with a number."""
+        return self.name(column.name)
+
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
         """Return a group's first or last value as an aggregate; None if that takes a window."""
         return None
+
+    def chronological(self, rows: str, table: Table) -> str:
+        """Return what follows FROM where `end` needs rows in the order of time."""
+        return rows
 
     def bucket(self, table: Table, width: int) -> str:
         """Return the start of a row's time bucket, as a number in the table's unit."""
@@ -243,7 +251,9 @@ def conditions(dialect: Dialect, table: Table, selection: Selection) -> list[str
     for one in selection.one_of:
         name, values = dialect.name(one.column), ", ".join(map(dialect.text, one.values))
         found.append(f"{name} IN ({values})" if len(one.values) > 1 else f"{name} = {values}")
-    found += [f"{dialect.name(c.column)} {c.operator} {c.value}" for c in selection.compared]
+    for compared in selection.compared:
+        operand = dialect.operand(table.column(compared.column), compared.value)
+        found.append(f"{operand} {compared.operator} {compared.value}")
     time = dialect.name(table.time.name)
     for comparison, limit in ((">=", selection.since), ("<", selection.until)):
         if limit is not None:
@@ -278,20 +288,25 @@ def _with_ends(dialect: Dialect, query: AggregateQuery) -> str:
     """
     table, time = query.table, dialect.name(query.table.time.name)
     rows = selected(dialect, table, query.selection)
+    ends = [a for a in dict.fromkeys(query.aggregates) if a.function in ENDS and a.column]
+    if not ends:
+        return rows
     groups = [dialect.name(tag) for tag in query.by]
     if query.bucket is not None:
         groups.append(dialect.bucket(table, query.bucket))
     partition = f"PARTITION BY {', '.join(groups)} " if groups else ""
     windows = []
-    for aggregate in dict.fromkeys(query.aggregates):
-        if aggregate.function in ENDS and aggregate.column:
-            column, last = table.column(aggregate.column), aggregate.function is Function.LAST
+    for end in ends:
+        column, last = table.column(end.column or ""), end.function is Function.LAST
+        if dialect.end(column, time, last=last) is None:
             name, order = dialect.name(column.name), f"{time} DESC" if last else time
-            if dialect.end(column, time, last=last) is None:
-                window = f"({partition}ORDER BY {name} IS NULL, {order})"
-                alias = _end_alias(dialect, table, aggregate)
-                windows.append(f"first_value({name}) OVER {window} AS {alias}")
-    return f"(SELECT *, {', '.join(windows)} FROM {rows}) AS ends" if windows else rows
+            window = f"({partition}ORDER BY {name} IS NULL, {order})"
+            windows.append(
+                f"first_value({name}) OVER {window} AS {_end_alias(dialect, table, end)}"
+            )
+    if not windows:
+        return dialect.chronological(rows, table)
+    return f"(SELECT *, {', '.join(windows)} FROM {rows}) AS ends"
 
 
 def _end_alias(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
