@@ -201,10 +201,11 @@ class Timescaledb(Postgres):
         tags, time = dialect.names(query.tags), dialect.name(table.time.name)
         newest_time = sql.unused("newest_time", table)
         known = {tag: dialect.name(sql.unused(f"newest_{tag}", table)) for tag in query.tags}
-        joined = [f"{time} = {newest_time}"]
+        joined = []
         for tag, alias in known.items():
             same = "IS NOT DISTINCT FROM" if table.column(tag).nullable else "="
             joined.append(f"{dialect.name(tag)} {same} {alias}")
+        joined.append(f"{time} = {newest_time}")
         joined += sql.conditions(dialect, table, query.selection)
         named = ", ".join(f"{dialect.name(tag)} AS {alias}" for tag, alias in known.items())
         newest = (
