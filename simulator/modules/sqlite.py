@@ -28,6 +28,7 @@ from simulator.modules.base import (
     Session,
 )
 from simulator.modules.shared import sql
+from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 
 _POLL_S = 0.05
 _SYNCHRONOUS = ("off", "normal", "full", "extra")
@@ -41,7 +42,7 @@ _DURABILITY = {
 }
 
 
-class SqliteOptions(sql.SqlOptions):
+class SqliteOptions(SqlOptions):
     """Options of the module `sqlite`."""
 
     path: str = Field("results/sqlite.db", description="the database file; its folder must exist")
@@ -76,7 +77,7 @@ class SqliteDialect(sql.Dialect):
 _DIALECT = SqliteDialect()
 
 
-class Sqlite(sql.SqlFile["SqliteSession"]):
+class Sqlite(SqlFile["SqliteSession"]):
     """An SQLite file."""
 
     name = "sqlite"

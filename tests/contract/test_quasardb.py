@@ -5,6 +5,7 @@ are only recorded, and only methods that the library's classes have.
 """
 
 import dataclasses
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,10 +16,14 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
+    OneOf,
+    Operator,
     RowsQuery,
+    Selection,
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
@@ -366,7 +371,10 @@ def test_each_part_is_asked_by_itself_in_a_range_and_the_answers_are_put_togethe
     table = EVENTS.stored(PrimaryKey.NONE, 4)
     temperature = (Aggregate(Function.AVG, "temperature"), Aggregate(Function.COUNT))
     query = AggregateQuery(
-        table, temperature, by=("device_id",), where=(("device_id", "d"),), since=1000
+        table,
+        temperature,
+        by=("device_id",),
+        selection=Selection((OneOf("device_id", ("d",)),), since=1000),
     )
     statement = database().render(query)
     assert statement.text.splitlines()[3] == (
@@ -405,13 +413,42 @@ def test_a_sum_that_64_bits_may_not_hold_is_an_error(cluster, answers):
         session.run(database().render(query))
 
 
+def test_selected_rows_and_the_newest_of_them():
+    chosen = Selection(
+        (OneOf("device_id", ("d", "e")),), (Compared("temperature", Operator.AT_LEAST, 1.5),)
+    )
+    one = Selection((OneOf("device_id", ("d",)),), until=1000)
+    where = 'WHERE ("device_id" = \'d\' OR "device_id" = \'e\') AND "temperature" >= 1.5'
+    texts = {
+        RowsQuery(EVENTS, ("temperature", "timestamp"), chosen): (
+            f'SELECT "temperature", $timestamp FROM "events" {where}'
+        ),
+        RowsQuery(EVENTS, ("temperature",), one, 5): (
+            'SELECT "temperature" FROM "events" IN RANGE(1677-09-21T00:12:43.145224193Z, '
+            "1970-01-01T00:00:01.000000000Z) WHERE \"device_id\" = 'd' "
+            "ORDER BY $timestamp DESC LIMIT 5"
+        ),
+        NewestQuery(EVENTS, ("device_id",), ("temperature",), chosen): (
+            f'SELECT "device_id", last("temperature") FROM "events" {where} GROUP BY "device_id"'
+        ),
+    }
+    for query, text in texts.items():
+        assert database().render(query).text == text
+
+
 @pytest.mark.parametrize(
     "query",
     [
         AggregateQuery(POINTS, (Aggregate(Function.COUNT),), bucket=60),
         AggregateQuery(POINTS, (Aggregate(Function.MAX, "t"),)),
-        AggregateQuery(POINTS, (Aggregate(Function.COUNT),), where=(("site", "it's"),)),
-        NewestQuery(POINTS, "site", ("level",)),
+        AggregateQuery(
+            POINTS, (Aggregate(Function.COUNT),), selection=Selection((OneOf("site", ("it's",)),))
+        ),
+        AggregateQuery(POINTS, (Aggregate(Function.LAST, "level"),), by=("site",)),
+        AggregateQuery(POINTS, (Aggregate(Function.COUNT),), bucket=60, newest=5),
+        RowsQuery(POINTS, selection=Selection(compared=(Compared("level", Operator.MORE, 1),))),
+        RowsQuery(replace(POINTS, parts=4), ("t",), Selection((OneOf("site", ("a",)),)), 5),
+        NewestQuery(POINTS, ("site",), ("level",)),
         DistinctQuery(POINTS, POINTS.key),
     ],
 )

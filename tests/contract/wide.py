@@ -10,16 +10,10 @@ from enum import StrEnum
 import numpy as np
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.query import (
-    Aggregate,
-    AggregateQuery,
-    DistinctQuery,
-    Function,
-    NewestQuery,
-    Query,
-)
+from simulator.data.query import Query
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.data.workloads.base import Params, Workload
+from tests.contract.wide_queries import Scope, queries_of
 
 ROWS = 600
 
@@ -303,63 +297,19 @@ class Wide(Workload):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         readings, states = tables
-        user, order = (readings.columns[place].name for place in (2, 4))
-        notes = [c.name for c in readings.fields if c.type is Type.TEXT]
-        middle, step = self._times_us
-        turn, pause = self._times_ms
-        hour, some = step // 1000 * 1000, _aggregates(("large", ""), ("single", "sum avg"))
-        return {
-            "count": AggregateQuery(readings, _aggregates(("", "count"))),
-            "every function of every type": AggregateQuery(
-                readings,
-                _aggregates(
-                    ("time", "count min max"),
-                    ("small", "count sum avg min max"),
-                    (order, "count sum avg min max"),
-                    ("large", "count min max"),
-                    ("single", "count sum avg min max"),
-                    ("edge32", "min max"),
-                    ("double", "count sum avg min max"),
-                    ("edge64", "min max"),
-                    ("flag", "count sum avg min max"),
-                    *((note, "count min max") for note in notes),
-                    ("seen", "count min max"),
-                ),
-            ),
-            "by text": AggregateQuery(readings, _aggregates((order, "avg")), by=("site",)),
-            "by text with NULL": AggregateQuery(readings, some, by=(user,)),
-            "by two tags": AggregateQuery(
-                states, _aggregates(("running", "sum"), ("", "count")), by=("machine", "rack")
-            ),
-            "by time": AggregateQuery(readings, some, bucket=7 * hour),
-            "by integer time": AggregateQuery(
-                states, _aggregates(("starts", "sum avg")), bucket=60 * pause
-            ),
-            "by tag and time": AggregateQuery(
-                states, _aggregates(("level", "avg max")), by=("machine",), bucket=15 * pause
-            ),
-            "where": AggregateQuery(readings, some, where=(("site", self._sites[4].decode()),)),
-            "where nothing is": AggregateQuery(readings, some, where=(("site", "nowhere"),)),
-            "where two": AggregateQuery(readings, some, where=(("site", "Ost"), (user, "Bob"))),
-            "since and until": AggregateQuery(
-                readings,
-                some,
-                by=("site",),
-                since=middle - 10 * hour,
-                until=middle + 5 * hour + 6,
-            ),
-            "since, in integers": AggregateQuery(
-                states, _aggregates(("level", "avg")), since=turn - pause
-            ),
-            "newest": NewestQuery(readings, "site", ("single", "flag", "seen", *notes)),
-            "newest, in integers": NewestQuery(states, "machine", ("level", "timestamp")),
-            "distinct": DistinctQuery(readings, readings.key),
-        }
-
-
-def _aggregates(*wanted: tuple[str, str]) -> tuple[Aggregate, ...]:
-    return tuple(
-        Aggregate(Function(function), column or None)
-        for column, functions in wanted
-        for function in (functions or "count").split()
-    )
+        (_, highest), (middle, step), (turn, pause) = (
+            _integers(self.params.lacks)[1],
+            self._times_us,
+            self._times_ms,
+        )
+        scope = Scope(
+            readings=readings,
+            states=states,
+            sites=tuple(site.decode() for site in self._sites.tolist()),
+            middle_us=middle,
+            hour_us=step // 1000 * 1000,
+            turn_ms=turn,
+            pause_ms=pause,
+            highest=highest,
+        )
+        return queries_of(scope)

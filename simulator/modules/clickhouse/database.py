@@ -228,7 +228,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
         """Return the number of servers."""
         return 1
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as SQL."""
         return self.dialect.render(query)
 

@@ -18,6 +18,7 @@ from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
 from simulator.modules.shared import sql
 from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 from simulator.modules.shared.tls import socket_options, tls_context
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ _REMEDIES: Mapping[object, str] = {
 """Number of an error -> what to try."""
 
 
-class MySqlOptions(sql.SqlOptions):
+class MySqlOptions(SqlOptions):
     """Options of the module `mysql`."""
 
     host: str = Field(description="where the server listens")
@@ -120,7 +121,7 @@ class MySqlOptions(sql.SqlOptions):
         return self.tls or self.insecure or bool(self.ca_file) or self.ca is not None
 
 
-class MySql(sql.SqlDatabase[MySqlSession]):
+class MySql(SqlDatabase[MySqlSession]):
     """A MySQL or MariaDB database."""
 
     name = "mysql"

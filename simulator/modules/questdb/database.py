@@ -178,11 +178,11 @@ class QuestDb(HttpDatabase[QuestSession]):
             )
         return Server(f"QuestDB {version}", 1, *_durability(settings), settings)
 
-    def render(self, query: Query) -> Statement:
-        """Return the query as SQL; rows are read part by part, portion by portion."""
+    def translate(self, query: Query) -> Statement:
+        """Return the query as SQL; all rows are read part by part, portion by portion."""
         dialect = QuestSql(query.table)
         statement = dialect.render(query)
-        if isinstance(query, RowsQuery):
+        if query == RowsQuery(query.table):
             return Statement(statement.text, statement.outputs, dialect.portions())
         return statement
 
