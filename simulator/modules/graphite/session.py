@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block
-from simulator.data.query import AggregateQuery, Query, Statement
+from simulator.data.query import AggregateQuery, Query, Selection, Statement
 from simulator.data.schema import Column, Table
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import Encoder, Failure, Payload
@@ -173,15 +173,15 @@ class GraphiteSession(MetricSession):
         return queries.rolled_up(self._prefix, query, wanted, reply)
 
     def points(
-        self, table: Table, columns: Sequence[Column], since: int | None, until: int | None
+        self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[Series]:
-        """Return the points of these fields in a span of time."""
+        """Return the points of these fields that are selected by tags and time."""
         prefix = self._prefix
-        span = queries.span_of(table, self._retention_s, since, until)
+        span = queries.span_of(table, self._retention_s, selection)
         targets = [
             target
             for name in table.names
-            for target in queries.series_targets(prefix, table, name, columns)
+            for target in queries.series_targets(prefix, table, name, columns, selection.one_of)
         ]
         return queries.series(prefix, table, columns, self.rendered(span, targets))
 

@@ -13,7 +13,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from simulator.data.query import AggregateQuery, Query, Statement, outputs
+from simulator.data.query import (
+    AggregateQuery,
+    OneOf,
+    Query,
+    RowsQuery,
+    Selection,
+    Statement,
+    outputs,
+)
 from simulator.data.schema import Column, Table, TimeUnit
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, fields, tag_value
@@ -55,16 +63,11 @@ def largest_request(config: Mapping[str, str]) -> int:
 
 def render(prefix: str, query: Query) -> Statement:
     """Return a query as a statement."""
-    planned = plan(query)
-    if planned is None:
-        text = _text(points(prefix, query.table, fields(query.table), None, None))
+    if isinstance(query, RowsQuery):
+        body = points(prefix, query.table, fields(query.table), query.selection)
     else:
-        text = _text(_aggregates(prefix, *planned))
-    return Statement(text, outputs(query), (query,))
-
-
-def _text(body: dict[str, Any]) -> str:
-    return f"{_PATH}\n{json.dumps(body)}"
+        body = _aggregates(prefix, *plan(query))
+    return Statement(f"{_PATH}\n{json.dumps(body)}", outputs(query), (query,))
 
 
 def body_of(text: str) -> str:
@@ -82,7 +85,7 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
         down = f"{width}ms" if finest == 1000 else f"{width}s"
         if any(edge is not None and edge % query.bucket for edge in (since, until)):
             raise Unsupported("a range of time must begin and end with a bucket")
-    span = _span(table, since, until)
+    span = _span(table, query.selection)
     if query.bucket is None:
         span["end"] += 1
     asked = [
@@ -90,10 +93,7 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
             "metric": metric(prefix, name, rollup.column),
             "aggregator": _AGGREGATORS.get(rollup.function, "mimmax"),
             "downsample": f"{down}-{rollup.function}",
-            "filters": [
-                *(_filter(tag) for tag in rollup.by),
-                *(_where(t, v) for t, v in query.selection.equal),
-            ],
+            "filters": [*map(_filter, rollup.by), *map(_where, query.selection.one_of)],
         }
         for name in table.names
         for rollup in wanted
@@ -109,7 +109,8 @@ def _coarser(bucket: int, table: Table) -> int:
     return bucket // factor
 
 
-def _span(table: Table, since: int | None, until: int | None) -> dict[str, int]:
+def _span(table: Table, selection: Selection) -> dict[str, int]:
+    since, until = selection.since, selection.until
     finest = per_second(table)
     first, last = (FIRST_MS if finest == 1000 else 1), LAST[finest]
     if since is not None:
@@ -128,23 +129,40 @@ def _filter(tag: str) -> dict[str, Any]:
     return {"type": "wildcard", "tagk": tag, "filter": "*", "groupBy": True}
 
 
-def _where(tag: str, value: str) -> dict[str, Any]:
-    if value.strip(LETTERS + "."):
-        raise Unsupported(f"no tag can be {value!r}")
-    return {"type": "literal_or", "tagk": tag, "filter": value, "groupBy": False}
+def _where(one: OneOf) -> dict[str, Any]:
+    for value in one.values:
+        if value.strip(LETTERS + "."):
+            raise Unsupported(f"no tag can be {value!r}")
+    wanted = "|".join(one.values)
+    return {"type": "literal_or", "tagk": one.column, "filter": wanted, "groupBy": False}
+
+
+def without(body: Mapping[str, Any], value: str) -> dict[str, Any] | None:
+    """Return a query without a tag's value that no point has; None if it selects nothing then."""
+    asked = []
+    for each in body["queries"]:
+        filters = []
+        for one in each.get("filters", ()):
+            wanted = one["filter"].split("|")
+            left = "|".join(item for item in wanted if item != value)
+            if one["type"] == "literal_or" and not left:
+                return None
+            filters.append({**one, "filter": left} if one["type"] == "literal_or" else one)
+        asked.append({**each, "filters": filters})
+    return {**body, "queries": asked}
 
 
 def points(
-    prefix: str, table: Table, columns: Iterable[Column], since: int | None, until: int | None
+    prefix: str, table: Table, columns: Iterable[Column], selection: Selection
 ) -> dict[str, Any]:
-    """Return the body that queries all points of some fields in a span of time."""
+    """Return the body that queries the points of some fields that a selection has."""
+    where = [*map(_where, selection.one_of)]
     asked = [
-        {"metric": metric(prefix, name, column.name), "aggregator": "none"}
+        {"metric": metric(prefix, name, column.name), "aggregator": "none", "filters": where}
         for name in table.names
         for column in columns
     ]
-    span = _span(table, since, until)
-    fine = per_second(table) == 1000
+    span, fine = _span(table, selection), per_second(table) == 1000
     return {**span, "msResolution": fine, "showQuery": True, "queries": asked}
 
 

@@ -1,13 +1,14 @@
 """A session with OpenTSDB: rows are sent as points, queries are asked as JSON."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from simulator.data.block import Block
-from simulator.data.query import AggregateQuery, Query, Statement
+from simulator.data.query import AggregateQuery, Query, Selection, Statement
 from simulator.data.schema import Column, Table
 from simulator.encode.points import Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
@@ -31,6 +32,7 @@ _LIMITS = Limits(
 _REFUSED = ("Invalid ", "Unable to parse", "Unknown metric", "Too many tags", "Missing ")
 """Errors about a point itself; all others are about storing it."""
 _UNKNOWN_TAG = "No such name for 'tagv'"
+_UNKNOWN_VALUE = re.compile(r"No such name for 'tagv': '([^']+)'")
 _BAD_REQUEST = 400
 _POINT = b'{"metric":'
 """The start of a point, which no tag can contain."""
@@ -150,19 +152,24 @@ class OpenTsdbSession(MetricSession):
         try:
             return self.http.request("POST", path, body.encode(), timeout_s=timeout_s).json()
         except Refused as refused:
-            if nothing in refused.words:
-                return []
-            raise
+            if nothing not in refused.words:
+                raise
+            # One value that no point has fails the query; the other values may have points.
+            unknown = _UNKNOWN_VALUE.search(refused.words)
+            left = queries.without(json.loads(body), unknown[1]) if unknown else None
+            return self._asked(json.dumps(left), nothing) if left and left != json.loads(body) else []
 
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
         return queries.rolled_up(query, wanted, self._asked(queries.body_of(text)))
 
     def points(
-        self, table: Table, columns: Sequence[Column], since: int | None, until: int | None
+        self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[Series]:
-        """Return the points of these fields in a span of time."""
-        body = queries.points(self._prefix, table, columns, since, until)
+        """Return the points of these fields that are selected by tags and time."""
+        body = queries.points(self._prefix, table, columns, selection)
+        if body["start"] > body["end"]:
+            return ()
         return queries.series(table, columns, self._asked(json.dumps(body)))
 
     def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
