@@ -9,7 +9,7 @@ an object from which `finished` calculates the value:
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from json import dumps
 from typing import Any, assert_never
 from urllib.parse import unquote
@@ -213,17 +213,21 @@ def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]
             pair = f"[{attribute(table.time.name)}, {value}]"
             return f"{a(extreme, f'{there}{pair} : null')}[1]"
         case Function.SUM | Function.AVG:
-            number = f"TO_NUMBER({a('SUM', f'{there}1 : 0')})"
-            mean = ", mean: true" if aggregate.function is Function.AVG else ""
-            if column.type in FLOATS:
-                return f"{{sum: {a('SUM', value)}, n: {number}{mean}}}"
-            least, greatest = a("MIN", value), a("MAX", value)
-            pieces = ", ".join(a("SUM", piece) for piece in _pieces(column))
-            ends = f"least: {least}, greatest: {greatest}"
-            return f"{{pieces: [{pieces}], n: {number}, {ends}{mean}}}"
-        case Function.FIRST | Function.LAST:
-            raise AssertionError("Capabilities.unsupported has them")
+            return _total(column, aggregate.function, a)
     assert_never(aggregate.function)
+
+
+def _total(column: Column, function: Function, a: Callable[[str, str], str]) -> str:
+    """Return the element for a sum or a mean; `a` adds to what is aggregated."""
+    value = attribute(column.name)
+    number = f"TO_NUMBER({a('SUM', f'{value} != null ? 1 : 0')})"
+    mean = ", mean: true" if function is Function.AVG else ""
+    if column.type in FLOATS:
+        return f"{{sum: {a('SUM', value)}, n: {number}{mean}}}"
+    least, greatest = a("MIN", value), a("MAX", value)
+    pieces = ", ".join(a("SUM", piece) for piece in _pieces(column))
+    ends = f"least: {least}, greatest: {greatest}"
+    return f"{{pieces: [{pieces}], n: {number}, {ends}{mean}}}"
 
 
 def _pieces(column: Column) -> list[str]:

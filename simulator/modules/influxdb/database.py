@@ -12,7 +12,6 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic import Field, SecretStr
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
@@ -71,7 +70,6 @@ class Influxdb(HttpDatabase[InfluxSession]):
         },
         acknowledged="in the write-ahead log, which is synced before the answer",
         oldest={"InfluxDB": (2, 0)},
-        unsupported=UNWRITTEN,
         limits=(
             "a row replaces an earlier one with the same tags and time",
             "instants from 1677-09-21 to 2262-04-11 only",

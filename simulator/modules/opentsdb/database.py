@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -21,6 +20,7 @@ from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, checked
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.points import fields
+from simulator.modules.shared.metrics.rollups import ROWS_APART
 
 _COUNT = (Aggregate(Function.COUNT),)
 _DELETIONS = 20
@@ -65,7 +65,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         },
         acknowledged="HBase has the points in memory and in its write-ahead log (with sync=false: "
         "the TSD has them in memory)",
-        unsupported=UNWRITTEN,
+        unsupported=ROWS_APART,
         limits=(
             "Fields are numbers; a text can only be a tag.",
             "Tags and names have ASCII letters, digits and - _ . / only; names have no dot.",

@@ -157,7 +157,9 @@ class OpenTsdbSession(MetricSession):
             # One value that no point has fails the query; the other values may have points.
             unknown = _UNKNOWN_VALUE.search(refused.words)
             left = queries.without(json.loads(body), unknown[1]) if unknown else None
-            return self._asked(json.dumps(left), nothing) if left and left != json.loads(body) else []
+            return (
+                self._asked(json.dumps(left), nothing) if left and left != json.loads(body) else []
+            )
 
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""

@@ -11,12 +11,12 @@ from typing import ClassVar
 
 from pydantic import Field, SecretStr
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.metrics.rollups import ROWS_APART
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.session import Page, VictoriaMetricsSession, seconds
 from simulator.modules.victoriametrics.wire import Checks
@@ -60,7 +60,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         },
         acknowledged="in the server's memory; visible to queries about a second later, on disk "
         "after -inmemoryDataFlushInterval (5 s), the index of a new series after twice that",
-        unsupported=UNWRITTEN,
+        unsupported=ROWS_APART,
         limits=(
             "Fields are numbers; a text can only be a tag, and not an empty one.",
             "Floats are at most 900,000, with 6 decimals (see decimals).",

@@ -69,7 +69,9 @@ def width_ms(query: AggregateQuery) -> int:
 
 def expression(prefix: str, query: AggregateQuery, rollup: Rollup, window_ms: int) -> str:
     """Return the expression of one rollup."""
-    chosen = selector(prefix, query.table, [query.table.column(rollup.column)], query.selection.one_of)
+    chosen = selector(
+        prefix, query.table, [query.table.column(rollup.column)], query.selection.one_of
+    )
     by = ", ".join(identifier(tag) for tag in rollup.by)
     rolled = f"{rollup.function}_over_time({chosen}[{window_ms}ms])"
     if rollup.function in ENDS:
@@ -129,7 +131,9 @@ def marks(name: str) -> str:
 
 def extent(prefix: str, query: AggregateQuery, rollup: Rollup) -> list[str]:
     """Return the expressions for the first and the last instant with points, in seconds."""
-    chosen = selector(prefix, query.table, [query.table.column(rollup.column)], query.selection.one_of)
+    chosen = selector(
+        prefix, query.table, [query.table.column(rollup.column)], query.selection.one_of
+    )
     window = f"[{LAST_MS + 1}ms]"
     return [
         f"min(tfirst_over_time({chosen}{window}))",

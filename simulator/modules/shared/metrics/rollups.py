@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, assert_never
 
+from simulator.data.features import Feature
 from simulator.data.query import (
     ENDS,
     EVERYTHING,
@@ -26,6 +27,10 @@ from simulator.modules.shared.metrics.points import Series, counted, fields
 from simulator.modules.shared.partials import ROWS, Groups, Key, Partial
 
 COUNT_ROWS = (Aggregate(Function.COUNT),)
+ROWS_APART = {
+    Feature.COMPARISONS: "a point has one number, and nothing joins it with the points of its row"
+}
+"""What no database of metrics can answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,6 @@ def _rollups_of(query: AggregateQuery, aggregate: Aggregate, rows: Rollup) -> li
     column = query.table.column(aggregate.column) if aggregate.column else None
     if column is None or (function is Function.COUNT and not column.nullable):
         return [rows]
-    if function in ENDS:
-        if column not in fields(query.table):
-            raise Unsupported(f"a {column.role} is not a number and has no {function}")
-        return [Rollup(column.name, function, tuple(tag.name for tag in query.table.tags))]
     if column.role in (Role.TIME, Role.TAG):
         is_count = column.role is Role.TAG and function is Function.COUNT
         if not is_count and function not in (Function.MIN, Function.MAX):
@@ -80,8 +81,16 @@ def _rollups_of(query: AggregateQuery, aggregate: Aggregate, rows: Rollup) -> li
         if query != AggregateQuery(query.table, query.aggregates):
             raise Unsupported("the first and the last time are known for all rows only")
         return [rows]
+    return _rollups_of_field(query, column, function, rows)
+
+
+def _rollups_of_field(
+    query: AggregateQuery, column: Column, function: Function, rows: Rollup
+) -> list[Rollup]:
     if column.type is Type.TEXT:
         raise Unsupported("text fields cannot be stored")
+    if function in ENDS:  # of each series; a group may have several
+        return [Rollup(column.name, function, tuple(tag.name for tag in query.table.tags))]
     functions = [function]
     if function in (Function.AVG, Function.SUM):
         functions = [Function.SUM, Function.COUNT]
@@ -107,7 +116,7 @@ def by_hour(
 
 
 def newest_rollups(query: NewestQuery) -> list[Rollup]:
-    """Return the rollups that are the newest rows, if those are of one series each, without NULLs."""
+    """Return the rollups that are the newest rows, if each is of one series and has no NULLs."""
     table = query.table
     columns = [table.column(name) for name in query.columns]
     one_series = {tag.name for tag in table.tags} == {*query.tags} and table.parts == 1

@@ -103,7 +103,7 @@ class MetricSession(HttpSession):
                 yield found[start : start + rows]
 
     def _rows(self, query: RowsQuery, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
-        """Yield the rows of one span of time after the other; of the newest, the last span first."""
+        """Yield the rows of one span of time after the other; the newest of them at once."""
         table, names = query.table, [column.name for column in query.read]
         spans = self._spans(table, rows, query.selection)
         if query.newest is None:
@@ -117,9 +117,7 @@ class MetricSession(HttpSession):
                 break
         yield latest.rows()
 
-    def _rows_of(
-        self, table: Table, names: Sequence[str], selection: Selection
-    ) -> list[list[Any]]:
+    def _rows_of(self, table: Table, names: Sequence[str], selection: Selection) -> list[list[Any]]:
         """Return these columns of the selected rows, which are put together from points."""
         wanted = [column for column in fields(table) if column.name in names]
         if all(column.nullable for column in wanted):
