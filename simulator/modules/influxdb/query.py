@@ -142,6 +142,10 @@ def _total(query: AggregateQuery, function: str, tags: Sequence[str] | None = No
         return [groups, f"{function}()"]
     window = f"every: {query.bucket * unit_ns(query.table)}ns, fn: {function}"
     steps = [groups, f'aggregateWindow({window}, createEmpty: false, timeSrc: "_start")']
+    if function in (Function.MIN, Function.MAX):
+        # Those keep all columns of a row: the server fails where series have different tags.
+        kept = map(literal, ("_start", "_stop", "_time", "_value", *by))
+        steps.insert(1, f"keep(columns: [{', '.join(kept)}])")
     if query.newest is not None:
         steps += ['sort(columns: ["_time"], desc: true)', f"limit(n: {query.newest})"]
     return steps
