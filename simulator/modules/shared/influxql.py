@@ -17,10 +17,11 @@ from simulator.data.query import (
     DistinctQuery,
     Function,
     NewestQuery,
+    Operator,
     Query,
     RowsQuery,
 )
-from simulator.data.schema import FLOATS, Column, Role, Table, Type
+from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.http import HttpError
@@ -271,8 +272,12 @@ def conditions(query: AggregateQuery | NewestQuery | RowsQuery) -> list[str]:
 
 def _comparison(table: Table, compared: Compared) -> str:
     column = table.column(compared.column)
+    if column.role is Role.TAG and column.type in INTEGERS and compared.operator is Operator.EQUAL:
+        return f"{identifier(column.name)} = {literal(str(compared.value))}"
     if column.role is Role.TAG:
-        raise Unsupported(f"{column.name} is a tag, which InfluxDB stores as a text")
+        raise Unsupported(
+            f"{column.name} is a tag: a text, which is not less or more than a number"
+        )
     if column.role is Role.TIME:
         return f"time {compared.operator} {int(compared.value) * unit_ns(table)}"
     # A number has no exponent in InfluxQL.
