@@ -168,7 +168,6 @@ def _aggregated(query: AggregateQuery) -> str:
 
 def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> str:
     selection, time = query.selection, attribute(query.table.time.name)
-    _refuse_key(*(each.column for each in selection.compared))
     conditions = []
     for one in selection.one_of:
         values = [_literal(value) for value in one.values]

@@ -83,7 +83,7 @@ def _text(query: Query) -> str:
         case AggregateQuery():
             aggregations = _aggregations(query.table, query.aggregates)
             counts = any(a.column is None for a in query.aggregates)
-            groups = _grouped(query, aggregations, size=min(query.newest or PAGE, PAGE))
+            groups = _grouped(query, aggregations, most=query.newest)
             return _search(query, groups, count=counts)
         case NewestQuery(table=table):
             _refuse_key(table, *query.tags, *query.columns)
@@ -147,8 +147,7 @@ def _search(
 
 
 def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> list[Body]:
-    table, selection = query.table, query.selection
-    _refuse_key(table, *(each.column for each in selection.compared))
+    selection = query.selection
     found: list[Body] = [
         {"terms": {one.column: [*one.values]}}
         if len(one.values) > 1
@@ -229,7 +228,9 @@ def _top(column: Column, order: str, fields: Sequence[str]) -> Body:
     return {"top_hits": shown}
 
 
-def _grouped(query: AggregateQuery, aggregations: Body, *finer: Body, size: int = PAGE) -> Body:
+def _grouped(
+    query: AggregateQuery, aggregations: Body, *finer: Body, most: int | None = None
+) -> Body:
     """Return the aggregations in the query's groups, or in finer ones."""
     _refuse_key(query.table, *query.by)
     sources = [_terms(query.table.column(tag)) for tag in query.by]
@@ -241,7 +242,7 @@ def _grouped(query: AggregateQuery, aggregations: Body, *finer: Body, size: int 
             histogram["order"] = "desc"
         sources.append({"bucket": {"histogram": histogram}})
     sources += finer
-    return _composite(sources, aggregations, size) if sources else aggregations
+    return _composite(sources, aggregations, most) if sources else aggregations
 
 
 def _terms(column: Column) -> Body:
@@ -250,7 +251,8 @@ def _terms(column: Column) -> Body:
     }
 
 
-def _composite(sources: Sequence[Body], aggregations: Body, size: int = PAGE) -> Body:
+def _composite(sources: Sequence[Body], aggregations: Body, most: int | None = None) -> Body:
+    size = PAGE if most is None else min(most, PAGE)
     groups: Body = {"composite": {"size": size, "sources": [*sources]}}
     if aggregations:
         groups["aggs"] = aggregations
