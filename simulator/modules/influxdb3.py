@@ -97,7 +97,7 @@ class Influxdb3(Influxdb):
         acknowledged="in the write-ahead log in the object store, unless no_sync=true",
         oldest={"InfluxDB": (3, 0)},
         limits=(
-            *Influxdb.capabilities.limits[:-1],
+            *Influxdb.capabilities.limits[:-2],
             "tags are texts only",
             "Core refuses queries over more than 432 files, about 72 hours of data",
         ),

@@ -254,13 +254,6 @@ TARGETS = {
         "graphite",
         server="graphite",
         duplicate=Duplicate.REPLACED,
-        unsupported=(
-            "first and last",
-            "first and last of other types",
-            "first and last by tag and time",
-            "first and last where",
-            "first and last where, by time",
-        ),
         lacks=(
             Awkward.NULL_TAG,
             Awkward.FAR_INSTANTS,

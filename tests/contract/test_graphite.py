@@ -87,15 +87,17 @@ def test_the_published_queries_are_summaries_of_each_series():
 
 @SERVER
 @pytest.mark.parametrize("parts", [1, 4])
-def test_last_values_of_one_series_and_of_several(graphite, parts):
+def test_ends_of_one_series_and_of_several(graphite, parts):
     wide = TARGETS["graphite"].wide(parts=parts)
     wide.fill(graphite)
     readings, states = wide.tables
     last = tuple(Aggregate(Function.LAST, name) for name in ("level", "starts", "running"))
+    first = (Aggregate(Function.FIRST, "level"),)
     with graphite.connect() as session:
         for query in (
             AggregateQuery(states, last, by=("machine", "rack")),
             AggregateQuery(states, last, by=("machine",)),
+            AggregateQuery(states, first, by=("machine",)),
             AggregateQuery(states, last, by=("machine", "rack"), bucket=700_000),
             AggregateQuery(readings, (Aggregate(Function.LAST, "double"),), by=("site",)),
         ):

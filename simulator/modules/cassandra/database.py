@@ -148,7 +148,7 @@ class Cassandra(Database["CassandraSession"]):
             "a row with an existing key silently replaces that row",
             "a primary key has no NULL and at most 65,535 bytes, a partition key no empty text",
             "timestamps have milliseconds: finer ones are stored as bigint; booleans as tinyint",
-            "groups by time, or by columns outside the key, are aggregated by the client",
+            "the client aggregates groups by time or by columns outside the key, and first values",
         ),
     )
     options_model: ClassVar[type[Options]] = CassandraOptions

@@ -74,6 +74,8 @@ class Graphite(HttpDatabase[GraphiteSession]):
             "Tags and names have ASCII letters, digits, - and _ only; a tag is never NULL.",
             "Times are whole seconds in the past, no longer ago than retention_s.",
             "Nothing is deleted: a table created again has other paths, and old files remain.",
+            "The client puts rows together from points, and selects newest rows and buckets.",
+            "The client finds first values, and the last value of several series, among points.",
             "The server does not report its size on disk.",
         ),
     )

@@ -61,10 +61,15 @@ def render(prefix: str, retention_s: int, query: Query) -> Statement:
         targets = [
             _target(prefix, retention_s, asked, name, rollup)
             for name in table.names
-            for rollup in wanted
+            for rollup in summarized(wanted)
         ]
     span = span_of(table, retention_s, selection)
     return Statement("\n".join([span, *targets]), outputs(query), (query,))
+
+
+def summarized(wanted: Iterable[Rollup]) -> list[Rollup]:
+    """Return the rollups that the server knows: `summarize` has no first value."""
+    return [rollup for rollup in wanted if rollup.function is not Function.FIRST]
 
 
 def series_targets(
@@ -102,8 +107,6 @@ def _up(instant: int, table: Table) -> int:
 
 
 def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, rollup: Rollup) -> str:
-    if rollup.function is Function.FIRST:
-        raise Unsupported("Graphite's `summarize` knows the last value of a series, not the first")
     tags = _nodes(query.table, query.selection.one_of)
     series = path(prefix, name, GENERATION, *tags, rollup.column)
     if query.bucket is None:
@@ -122,6 +125,7 @@ def rolled_up(
     prefix: str, query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[tuple[int, Any]]
 ) -> RolledUp:
     """Yield the rollups of a reply, whose items are (number of the target, series)."""
+    wanted = summarized(wanted)
     second = query.table.time_unit.per_second
     for number, item in reply:
         rollup = wanted[number % len(wanted)]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block
-from simulator.data.query import AggregateQuery, Query, Selection, Statement
+from simulator.data.query import AggregateQuery, Function, Query, Selection, Statement
 from simulator.data.schema import Column, Table
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import Encoder, Failure, Payload
@@ -28,7 +28,7 @@ from simulator.modules.graphite.wire import (
 from simulator.modules.shared.http import Http
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import Series
-from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
+from simulator.modules.shared.metrics.rollups import Combined, RolledUp, Rollup
 from simulator.modules.shared.metrics.session import MetricSession
 
 PICKLE = "pickle"
@@ -169,8 +169,14 @@ class GraphiteSession(MetricSession):
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
         span, *targets = text.splitlines()
-        reply = self.rendered(span, targets)
+        reply = self.rendered(span, targets) if targets else []
         return queries.rolled_up(self._prefix, query, wanted, reply)
+
+    def undecided(self, groups: Combined) -> list[Column]:
+        """Return the columns whose aggregates only the points tell: also those of first values."""
+        first = {a.column for a in groups.query.aggregates if a.function is Function.FIRST}
+        table, found = groups.query.table, super().undecided(groups)
+        return found + [c for c in table.columns if c.name in first and c not in found]
 
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection

@@ -75,6 +75,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
             "instants from 1677-09-21 to 2262-04-11 only",
             "a tag is not empty and has no line end; some backslashes cannot be written",
             "the sum of integers is an error where it may exceed 64 bits",
+            "tags are texts: a number among them can only be equal to another",
         ),
     )
     options_model: ClassVar[type[Options]] = InfluxOptions

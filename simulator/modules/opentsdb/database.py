@@ -72,6 +72,8 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             "A tag is neither empty nor NULL.",
             "Times are milliseconds from 1970-04-27 to 2106-01-26, or whole seconds.",
             "Integers are aggregated as doubles; beyond 2**53 the client aggregates the points.",
+            "The client puts rows together from points, and selects newest rows and buckets.",
+            "The client finds the first or last value of several series among their points.",
             "Names stay in the table tsdb-uid after their points are deleted.",
             "The server reports neither the size on disk nor whether HBase syncs.",
         ),

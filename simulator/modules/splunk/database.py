@@ -74,6 +74,7 @@ class Splunk(HttpDatabase[SplunkSession]):
             "a row has at most 5,000 bytes of JSON, no empty text, and an instant from 2000 on",
             "a column's name is letters, digits and _",
             "the client calculates aggregates from counts of each value",
+            "integers from 2**53 on cannot be compared",
             "no time buckets, ranges of time or newest rows of a table in nanoseconds",
             "Splunk does not report when all rows are searchable: their count must be stable",
         ),

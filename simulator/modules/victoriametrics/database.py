@@ -65,6 +65,8 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             "Fields are numbers; a text can only be a tag, and not an empty one.",
             "Floats are at most 900,000, with 6 decimals (see decimals).",
             "Integers are at most 2**53; the client computes sums beyond that from all points.",
+            "The client puts rows together from points, and selects newest rows and buckets.",
+            "The client finds the first or last value of several series among their points.",
             "Times are whole milliseconds from 1970 on, within the server's two retentions.",
             "The server does not count the rows of a request: dropped rows are found by settling.",
             "The size on disk is that of the whole server.",

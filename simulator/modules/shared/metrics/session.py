@@ -28,6 +28,7 @@ from simulator.modules.shared.metrics.points import (
 )
 from simulator.modules.shared.metrics.rollups import (
     COUNT_ROWS,
+    Combined,
     RolledUp,
     Rollup,
     by_hour,
@@ -146,7 +147,7 @@ class MetricSession(HttpSession):
 
     def _aggregates(self, text: str, query: AggregateQuery) -> Sequence[Sequence[Any]]:
         groups = combined(query, self.rolled_up(text, query, rollups(query)))
-        for column in doubtful(groups):
+        for column in self.undecided(groups):
             self._recompute(groups, column)
         extent = self._extent(query)
         if extent is not None:
@@ -154,6 +155,10 @@ class MetricSession(HttpSession):
             for function, instant in zip((Function.MIN, Function.MAX), extent, strict=True):
                 groups.merge((), Partial(function, name), instant)
         return groups.rows()
+
+    def undecided(self, groups: Combined) -> list[Column]:
+        """Return the columns whose aggregates only the points tell."""
+        return doubtful(groups)
 
     def _recompute(self, groups: Groups, column: Column) -> None:
         """Replace the aggregates of a column by those of its points."""
