@@ -379,7 +379,7 @@ class Renderer:
     ) -> Scan:
         """Let the server aggregate by partition; a column that it does not aggregate is the first.
 
-        `time`: the column that tells which of several partitions has the newest row.
+        `time`: the column that shows which of several partitions has the newest row.
         """
         table, partition = query.table, self.key_of(query.table).partition
         selected = [quoted(name) for name in (*query.by, *time)]

@@ -173,7 +173,7 @@ class GraphiteSession(MetricSession):
         return queries.rolled_up(self._prefix, query, wanted, reply)
 
     def undecided(self, groups: Combined) -> list[Column]:
-        """Return the columns whose aggregates only the points tell: also those of first values."""
+        """Return the columns whose aggregates only the points show: also those of first values."""
         first = {a.column for a in groups.query.aggregates if a.function is Function.FIRST}
         table, found = groups.query.table, super().undecided(groups)
         return found + [c for c in table.columns if c.name in first and c not in found]

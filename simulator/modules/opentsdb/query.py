@@ -137,17 +137,17 @@ def _where(one: OneOf) -> dict[str, Any]:
     return {"type": "literal_or", "tagk": one.column, "filter": wanted, "groupBy": False}
 
 
-def without(body: Mapping[str, Any], value: str) -> dict[str, Any] | None:
-    """Return a query without a tag's value that no point has; None if it selects nothing then."""
+def without(body: dict[str, Any], value: str) -> dict[str, Any] | None:
+    """Return a query whose lists lack a tag's value; None if one of them is empty then."""
     asked = []
     for each in body["queries"]:
         filters = []
         for one in each.get("filters", ()):
             wanted = one["filter"].split("|")
-            left = "|".join(item for item in wanted if item != value)
-            if one["type"] == "literal_or" and not left:
+            if wanted == [value]:
                 return None
-            filters.append({**one, "filter": left} if one["type"] == "literal_or" else one)
+            left = "|".join(item for item in wanted if item != value)
+            filters.append({**one, "filter": left})
         asked.append({**each, "filters": filters})
     return {**body, "queries": asked}
 
@@ -163,6 +163,8 @@ def points(
         for column in columns
     ]
     span, fine = _span(table, selection), per_second(table) == 1000
+    if span["start"] == span["end"]:  # which the server refuses; `series` leaves out the rest
+        span["start"] -= 1
     return {**span, "msResolution": fine, "showQuery": True, "queries": asked}
 
 
@@ -190,13 +192,17 @@ def rolled_up(query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[A
             yield rollup, (*tags, *bucket), value
 
 
-def series(table: Table, columns: Sequence[Column], reply: Iterable[Any]) -> Iterator[Series]:
-    """Yield a reply's points."""
+def series(
+    table: Table, columns: Sequence[Column], reply: Iterable[Any], since: int | None = None
+) -> Iterator[Series]:
+    """Yield a reply's points, from an instant on."""
     for item in reply:
         column = columns[item["query"]["index"] % len(columns)]
         tags = tuple(tag_value(tag, item["tags"][tag.name]) for tag in table.tags)
-        dps = ((_back(instant, table), value) for instant, value in item["dps"])
-        yield Series(column.name, tags, dps)
+        points = [(_back(instant, table), value) for instant, value in item["dps"]]
+        if since is not None:
+            points = [(instant, value) for instant, value in points if instant >= since]
+        yield Series(column.name, tags, points)
 
 
 def _back(instant: int, table: Table) -> int:

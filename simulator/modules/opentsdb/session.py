@@ -154,12 +154,10 @@ class OpenTsdbSession(MetricSession):
         except Refused as refused:
             if nothing not in refused.words:
                 raise
-            # One value that no point has fails the query; the other values may have points.
-            unknown = _UNKNOWN_VALUE.search(refused.words)
-            left = queries.without(json.loads(body), unknown[1]) if unknown else None
-            return (
-                self._asked(json.dumps(left), nothing) if left and left != json.loads(body) else []
-            )
+            # A value that no point has fails the query; others in its list may have points.
+            unknown, asked = _UNKNOWN_VALUE.search(refused.words), json.loads(body)
+            left = queries.without(asked, unknown[1]) if unknown else None
+            return [] if left in (None, asked) else self._asked(json.dumps(left), nothing)
 
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
@@ -172,7 +170,8 @@ class OpenTsdbSession(MetricSession):
         body = queries.points(self._prefix, table, columns, selection)
         if body["start"] > body["end"]:
             return ()
-        return queries.series(table, columns, self._asked(json.dumps(body)))
+        reply = self._asked(json.dumps(body))
+        return queries.series(table, columns, reply, selection.since)
 
     def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a body from config.yaml: each sub-query fills a column, after those of the groups.

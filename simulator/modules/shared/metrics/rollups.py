@@ -168,7 +168,7 @@ class Combined(Groups):
         super().__init__(query)
         self.undecided: set[str] = set()
         """The columns with a first or last value in several series of a group; which of these is
-        meant, only the points tell."""
+        meant, only the points show."""
 
     def merge_end(self, key: Key, end: Partial, value: Any) -> None:
         """Add the first or last value of one series, without its time."""
@@ -215,7 +215,7 @@ def _merge_tag(groups: Groups, rollup: Rollup, key: Key, count: int) -> None:
 
 
 def doubtful(groups: Combined) -> list[Column]:
-    """Return the columns whose aggregates the points have to tell.
+    """Return the columns whose aggregates the points have to show.
 
     Those are integers that may exceed what doubles hold exactly, and values of several series.
     """

@@ -157,7 +157,7 @@ class MetricSession(HttpSession):
         return groups.rows()
 
     def undecided(self, groups: Combined) -> list[Column]:
-        """Return the columns whose aggregates only the points tell."""
+        """Return the columns whose aggregates only the points show."""
         return doubtful(groups)
 
     def _recompute(self, groups: Groups, column: Column) -> None:
