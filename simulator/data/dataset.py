@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from simulator.data.block import Block, Values
-from simulator.data.query import Query
+from simulator.data.block import Block, Rows, Values
+from simulator.data.query import Query, Selection
 from simulator.data.schema import ID, PrimaryKey, Table
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import LANE_BITS, LANE_ROWS, client_key
@@ -93,6 +94,14 @@ class Dataset(BaseModel):
         """Return the dataset with these ranges, merged."""
         return self.model_copy(update={"ranges": merged(ranges)})
 
+    def holds(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return which of these rows are in the ranges."""
+        ranges = merged(self.ranges)
+        stops = np.array([-1, *(item.stop for item in ranges)])
+        place = np.searchsorted([item.start for item in ranges], rows, "right")
+        inside: NDArray[np.bool_] = rows < stops[place]
+        return inside
+
     def next_sequences(self) -> dict[int, int]:
         """Return lane -> the first sequence number after all of its rows."""
         ends: dict[int, int] = {}
@@ -140,6 +149,17 @@ class DatasetReader:
         """Return the stored table of that name."""
         return next(table for table in self.tables if table.name == name)
 
+    def candidates(self, table: Table, selection: Selection) -> Rows | None:
+        """Return the rows of a table that a selection can match; None if that is not known."""
+        return self._workload.candidates(self._declared(table), selection)
+
+    def drawn(self, table: Table, rows: Rows) -> Block:
+        """Return these rows of a table as a block, whichever parts they belong to."""
+        return self._stored(table, 0, rows)
+
+    def _declared(self, stored: Table) -> Table:
+        return next(table for table in self._workload.tables if table.name == stored.name)
+
     def blocks(self, rows: RowRange, block_rows: int = BLOCK_ROWS) -> Iterator[list[Block]]:
         """Yield the rows in order, a turn at a time: one block for each physical table.
 
@@ -154,8 +174,10 @@ class DatasetReader:
     def _block(self, first: int, stop: int, stride: int) -> Block:
         which = first % len(self.tables)
         part = first // len(self.tables) % self._parts
-        stored, numbers = self.tables[which], np.arange(first, stop, stride)
-        data = self._workload.draw(self._workload.tables[which], numbers)
+        return self._stored(self.tables[which], part, np.arange(first, stop, stride))
+
+    def _stored(self, stored: Table, part: int, numbers: Rows) -> Block:
+        data = self._workload.draw(self._declared(stored), numbers)
         if stored.primary_key is PrimaryKey.CLIENT:
             data = {ID.name: Values(client_key(stored, data)), **data}
         return Block(stored, part, numbers, data)

@@ -1,260 +1,249 @@
-"""The cube of an AggregateQuery: statistics of each column in each group of rows.
+"""A cube: what queries need to know of the rows, by tags and buckets of time.
 
-Folding is vectorised over a block. Cells merge: the fold of a whole equals the merged folds of its
-parts, however it is divided.
+A block becomes a run: parallel arrays over the groups that occur in it. Runs are merged once they
+have more groups than what is merged already, so memory and work follow the number of groups. The
+cube of the whole equals the merged cubes of its parts, however it is divided.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, assert_never
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded
-from simulator.data.query import ENDS, AggregateQuery, Function
-from simulator.data.schema import FLOATS, Type
+from simulator.data.block import Block
+from simulator.data.query import Selection
+from simulator.data.schema import Table
+from simulator.verify.groups import (
+    Dimension,
+    Groups,
+    Labels,
+    Numbers,
+    number_dimension,
+    picked,
+    tag_dimension,
+)
+from simulator.verify.kernels import counted, whole_counts
+from simulator.verify.measures import Arrays, Measure
 from simulator.verify.selection import selected
 
-Group: TypeAlias = tuple[Any, ...]
+_ROWS = "rows"
+_PENDING_GROUPS = 1 << 17
+_RUN_GROUPS = 64
+"""A run takes as much memory as so many groups, besides its groups."""
 
 
-@dataclass(slots=True)
-class Cell:
-    """Statistics of one column in one group of rows, without NULLs."""
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Which rows a cube folds, by what, and what it keeps of each group."""
 
-    count: int = 0
-    sum: Any = 0
-    low: Any = None
-    high: Any = None
-    magnitude: float = 0.0
-    """Sum of |x|, for floats that are not exact."""
-    first: tuple[int, Any] | None = None
-    last: tuple[int, Any] | None = None
-    """Time and value at both ends, if the query asks for them."""
-
-    def add(self, other: "Cell") -> None:
-        """Merge another cell."""
-        if other.count:
-            self.low = other.low if self.low is None else min(self.low, other.low)
-            self.high = other.high if self.high is None else max(self.high, other.high)
-        self.count += other.count
-        self.sum += other.sum
-        self.magnitude += other.magnitude
-        ends = [cell.first for cell in (self, other) if cell.first is not None]
-        self.first = min(ends, key=_time_of, default=None)
-        ends = [cell.last for cell in (self, other) if cell.last is not None]
-        self.last = max(ends, key=_time_of, default=None)
-
-    @property
-    def slack(self) -> float:
-        """The largest difference of a sum in another order from `sum`."""
-        return self.count * 2.0**-52 * self.magnitude
+    table: Table
+    by: tuple[str, ...]
+    bucket: int | None
+    """Width of a time bucket in the table's time unit."""
+    edges: tuple[int, ...]
+    """Instants that groups do not reach across: where windows of time begin and end."""
+    selection: Selection
+    measures: tuple[Measure, ...]
 
 
-def _time_of(end: tuple[int, Any]) -> int:
-    return end[0]
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Groups in parallel arrays, sorted by key: keys, numbers of rows, arrays of each measure."""
+
+    keys: tuple[Numbers, ...]
+    rows: Numbers
+    arrays: tuple[Arrays, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, groups: Numbers) -> "Run":
+        """Return these groups, by their index."""
+        arrays = tuple({name: item[groups] for name, item in a.items()} for a in self.arrays)
+        return Run(tuple(key[groups] for key in self.keys), self.rows[groups], arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The groups of a shape, each once."""
+
+    groups: tuple[list[Any], ...]
+    """The value of each tag and the start of the bucket, in parallel."""
+    run: Run
+    measures: Mapping[str, tuple[Measure, Arrays]]
+    """By subject."""
+
+
+def rolled(run: Run, keys: Sequence[Numbers], measures: Sequence[Measure]) -> Run:
+    """Merge the groups that have the same of these keys."""
+    groups = Groups.of([number_dimension(key) for key in keys], len(run))
+    arrays = (m.merge(a, groups) for m, a in zip(measures, run.arrays, strict=True))
+    rows = whole_counts(run.rows, groups.members, groups.size)
+    return _occurring(Run(groups.keys, rows, tuple(arrays)))
+
+
+def _occurring(run: Run) -> Run:
+    return run if run.rows.all() else run.take(np.flatnonzero(run.rows))
+
+
+def _concatenated(runs: Sequence[Run]) -> Run:
+    keys = tuple(np.concatenate(key) for key in zip(*(run.keys for run in runs), strict=True))
+    arrays = tuple(
+        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        for parts in zip(*(run.arrays for run in runs), strict=True)
+    )
+    return Run(keys, np.concatenate([run.rows for run in runs]), arrays)
 
 
 class Cube:
-    """A cell for each group and column, and one for the rows of the group."""
+    """Folds rows into groups."""
 
-    def __init__(self, query: AggregateQuery) -> None:
-        self._query = query
-        self._columns = tuple(dict.fromkeys(a.column for a in query.aggregates if a.column))
-        self._ends = {a.column for a in query.aggregates if a.function in ENDS}
-        self.groups: dict[Group, list[Cell]] = {}
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.labels = {tag: Labels() for tag in shape.by}
+        self._edges = np.array(shape.edges, np.int64)
+        self._merged: Run | None = None
+        self._pending: list[Run] = []
+        self._pending_groups = 0
+
+    @property
+    def table(self) -> Table:
+        """The table of the rows."""
+        return self.shape.table
 
     def add(self, block: Block) -> None:
         """Fold the rows of a block."""
-        chosen = selected(self._query.selection, block)
-        groups, members = grouped(block, self._query.by, chosen)
-        if self._query.bucket is not None and groups:
-            time = _chosen(block.data[block.table.time.name].values(), chosen)
-            starts = time // self._query.bucket * self._query.bucket
-            starts, codes = np.unique(starts, return_inverse=True)
-            groups, members = _refined(groups, members, codes, starts.tolist())
-        if not groups:
+        chosen = selected(self.shape.selection, block)
+        rows = len(block) if chosen is None else len(chosen)
+        if not rows:
             return
-        parts = [
-            _rows_cells(members, len(groups)),
-            *(_column_cells(block, c, chosen, members, len(groups)) for c in self._columns),
+        groups = Groups.of(self._dimensions(block, chosen), rows)
+        counts = counted(groups.members, groups.size)
+        arrays = (m.fold(block, chosen, groups, counts) for m in self.shape.measures)
+        self._append(_occurring(Run(groups.keys, counts, tuple(arrays))))
+
+    def _dimensions(self, block: Block, chosen: Numbers | None) -> list[Dimension]:
+        shape = self.shape
+        found = [tag_dimension(block, tag, chosen, self.labels[tag]) for tag in shape.by]
+        if shape.bucket is not None or shape.edges:
+            times = picked(block.data[block.table.time.name].values(), chosen)
+            if shape.bucket is not None:
+                found.append(number_dimension(times // shape.bucket))
+            if shape.edges:
+                found.append(number_dimension(self._spans(times)))
+        return found
+
+    def _spans(self, times: Numbers) -> Numbers:
+        """Return the number of edges before each instant; of a block's short time, few matter."""
+        first, last = np.searchsorted(self._edges, (times.min(), times.max()), "right").tolist()
+        if first == last:
+            return np.full(len(times), first)
+        spans: Numbers = np.searchsorted(self._edges[first:last], times, "right") + first
+        return spans
+
+    def _append(self, run: Run) -> None:
+        self._pending.append(run)
+        self._pending_groups += len(run) + _RUN_GROUPS
+        merged = 0 if self._merged is None else len(self._merged)
+        if self._pending_groups > max(_PENDING_GROUPS, merged):
+            self.run()
+
+    def run(self) -> Run | None:
+        """Return all groups, each once; None if there is no row."""
+        if self._pending:
+            whole = _concatenated(self._taken())
+            self._merged = rolled(whole, whole.keys, self.shape.measures)
+        return self._merged
+
+    def _taken(self) -> list[Run]:
+        """Return all runs and forget them, so that no memory is held twice."""
+        runs = [*([] if self._merged is None else [self._merged]), *self._pending]
+        self._merged, self._pending, self._pending_groups = None, [], 0
+        return runs
+
+    def parts(self) -> Arrays:
+        """Return all that was folded as named arrays, for `append` of an equal cube."""
+        run = self.run()
+        if run is None:
+            return {}
+        arrays = {_ROWS: run.rows}
+        arrays |= {f"key {place}": key for place, key in enumerate(run.keys)}
+        for tag, labels in self.labels.items():
+            arrays[f"tag {tag}"] = np.array(labels.values[1:])  # the first is NULL
+        for measure, measured in zip(self.shape.measures, run.arrays, strict=True):
+            arrays |= {_name(measure, name): array for name, array in measured.items()}
+        return arrays
+
+    def append(self, parts: Arrays) -> None:
+        """Merge what an equal cube folded of other rows."""
+        if not parts:
+            return
+        keys = [parts[name] for name in parts if name.startswith("key ")]
+        for place, (tag, labels) in enumerate(self.labels.items()):
+            numbers = labels.numbers([None, *parts[f"tag {tag}"].tolist()])
+            keys[place] = numbers[keys[place]]
+        arrays = (
+            {
+                name.removeprefix(_name(measure, "")): array
+                for name, array in parts.items()
+                if name.startswith(_name(measure, ""))
+            }
+            for measure in self.shape.measures
+        )
+        self._append(Run(tuple(keys), parts[_ROWS], tuple(arrays)))
+
+    def view(self, shape: Shape) -> View | None:
+        """Return the groups of a shape that this cube answers; None if it has no row."""
+        run = self.run()
+        if run is None:
+            return None
+        run = self._narrowed(run, shape.selection)
+        keys = [run.keys[self.shape.by.index(tag)] for tag in shape.by]
+        if shape.bucket is not None and self.shape.bucket is not None:
+            buckets = run.keys[len(self.shape.by)]
+            keys.append(buckets // (shape.bucket // self.shape.bucket))
+        if not len(run):
+            return None
+        run = rolled(run, keys, self.shape.measures)
+        groups = [
+            _labelled(self.labels[tag].values, key)
+            for tag, key in zip(shape.by, run.keys, strict=False)
         ]
-        for name, cells in zip(self._columns, parts[1:], strict=True):
-            if name in self._ends:
-                _add_ends(cells, block, name, chosen, members)
-        for index, group in enumerate(groups):
-            self._merge_group(group, [part[index] for part in parts])
+        if shape.bucket is not None:
+            groups.append((run.keys[-1] * shape.bucket).tolist())
+        measured = zip(self.shape.measures, run.arrays, strict=True)
+        return View(tuple(groups), run, {m.subject: (m, arrays) for m, arrays in measured})
 
-    def merge(self, other: "Cube") -> None:
-        """Merge another cube of the same query."""
-        for group, cells in other.groups.items():
-            self._merge_group(group, cells)
-
-    def _merge_group(self, group: Group, cells: Sequence[Cell]) -> None:
-        mine = self.groups.get(group)
-        if mine is None:
-            mine = self.groups[group] = [Cell() for _ in range(len(self._columns) + 1)]
-        for cell, other in zip(mine, cells, strict=True):
-            cell.add(other)
-
-    def results(self) -> list[tuple[Group, tuple[float, ...]]]:
-        """Return the raw rows of the answer, and the slack of each value."""
-        groups = self.groups
-        if not groups and not self._query.by and self._query.bucket is None:
-            groups = {(): [Cell() for _ in range(len(self._columns) + 1)]}
-        if self._query.newest is not None:
-            groups = dict(sorted(groups.items(), reverse=True)[: self._query.newest])
-        rows = []
-        for group, cells in groups.items():
-            by_name = dict(zip((None, *self._columns), cells, strict=True))
-            found = [_result(a.function, by_name[a.column]) for a in self._query.aggregates]
-            values = (*group, *(value for value, _ in found))
-            rows.append((values, (*(0.0 for _ in group), *(slack for _, slack in found))))
-        return rows
+    def _narrowed(self, run: Run, selection: Selection) -> Run:
+        """Return the groups whose rows a selection selects."""
+        ours = self.shape.selection
+        for one in selection.one_of:
+            if one not in ours.one_of:
+                place = self.shape.by.index(one.column)
+                wanted = self.labels[one.column].known(value.encode() for value in one.values)
+                run = run.take(_equal_to(run.keys[place], wanted, ordered=place == 0))
+        if selection.since is not None and selection.since != ours.since:
+            first = np.searchsorted(self._edges, selection.since, "right")
+            run = run.take(np.flatnonzero(run.keys[-1] >= first))
+        if selection.until is not None and selection.until != ours.until:
+            end = np.searchsorted(self._edges, selection.until, "right")
+            run = run.take(np.flatnonzero(run.keys[-1] < end))
+        return run
 
 
-def _result(function: Function, cell: Cell) -> tuple[Any, float]:
-    """Return the value and slack of an aggregate; NULL of no values, except for counts."""
-    if function is Function.COUNT:
-        return cell.count, 0.0
-    if not cell.count:
-        return None, 0.0
-    match function:
-        case Function.SUM:
-            return cell.sum, cell.slack
-        case Function.AVG:
-            mean = float(cell.sum) / cell.count
-            return mean, cell.slack / cell.count + abs(mean) * 2.0**-52 * bool(cell.slack)
-        case Function.MIN:
-            return cell.low, 0.0
-        case Function.MAX:
-            return cell.high, 0.0
-        case Function.FIRST | Function.LAST:
-            end = cell.first if function is Function.FIRST else cell.last
-            return end and end[1], 0.0
-    assert_never(function)
+def _name(measure: Measure, name: str) -> str:
+    return f"measure {measure.subject!r} {name}"
 
 
-def grouped(
-    block: Block, by: Sequence[str], chosen: NDArray[np.int64] | None
-) -> tuple[list[Group], NDArray[np.int64]]:
-    """Return the combinations of some columns, and the index of that of each chosen row."""
-    rows = len(block) if chosen is None else len(chosen)
-    members = np.zeros(rows, np.int64)
-    groups: list[Group] = [()] if rows else []
-    for name in by:
-        codes, labels = labels_of(block, name, chosen)
-        groups, members = _refined(groups, members, codes, labels)
-    return groups, members
+def _labelled(labels: list[Any], key: Numbers) -> list[Any]:
+    return [labels[number] for number in key.tolist()]
 
 
-def _refined(
-    groups: list[Group], members: NDArray[np.int64], codes: NDArray[np.int64], labels: list[Any]
-) -> tuple[list[Group], NDArray[np.int64]]:
-    pairs, refined = np.unique(members * max(len(labels), 1) + codes, return_inverse=True)
-    split = [divmod(pair, len(labels)) for pair in pairs.tolist()]
-    return [(*groups[group], labels[code]) for group, code in split], refined
-
-
-def labels_of(
-    block: Block, name: str, chosen: NDArray[np.int64] | None
-) -> tuple[NDArray[np.int64], list[Any]]:
-    """Return a code for each chosen row, and the values of the codes; the last is NULL."""
-    column = block.data[name]
-    if isinstance(column, Coded):
-        used, codes = np.unique(_chosen(column.codes, chosen), return_inverse=True)
-        labels = column.levels[used].tolist()
-    else:
-        distinct, codes = np.unique(_chosen(column.array, chosen), return_inverse=True)
-        labels = distinct.tolist()
-    if column.valid is not None:
-        codes = np.where(_chosen(column.valid, chosen), codes, len(labels))
-    return codes, [*labels, None]
-
-
-def _chosen(values: Array, chosen: NDArray[np.int64] | None) -> Array:
-    return values if chosen is None else values[chosen]
-
-
-def _rows_cells(members: NDArray[np.int64], groups: int) -> list[Cell]:
-    return [Cell(count) for count in np.bincount(members, minlength=groups).tolist()]
-
-
-def _column_cells(
-    block: Block,
-    name: str,
-    chosen: NDArray[np.int64] | None,
-    members: NDArray[np.int64],
-    groups: int,
-) -> list[Cell]:
-    """Return the cell of one column for each group."""
-    column = block.data[name]
-    values = _chosen(column.values(), chosen)
-    if column.valid is not None:
-        valid = _chosen(column.valid, chosen)
-        values, members = values[valid], members[valid]
-    declared = block.table.column(name)
-    cell_of: Callable[[Array], Cell] = _number_cell
-    if declared.type is Type.TEXT:
-        cell_of = _text_cell
-    elif declared.type in FLOATS:
-        cell_of = _exact_float_cell if declared.exact else _float_cell
-    if groups == 1:
-        return [cell_of(values)]
-    ordered = values[np.argsort(members, kind="stable")]
-    ends = np.cumsum(np.bincount(members, minlength=groups)).tolist()
-    starts = [0, *ends[:-1]]
-    return [cell_of(ordered[start:end]) for start, end in zip(starts, ends, strict=True)]
-
-
-def _add_ends(
-    cells: Sequence[Cell],
-    block: Block,
-    name: str,
-    chosen: NDArray[np.int64] | None,
-    members: NDArray[np.int64],
-) -> None:
-    """Add the first and the last value of each group, with their times."""
-    column, time = block.data[name], block.data[block.table.time.name]
-    values, times = _chosen(column.values(), chosen), _chosen(time.values(), chosen)
-    if column.valid is not None:
-        valid = _chosen(column.valid, chosen)
-        values, times, members = values[valid], times[valid], members[valid]
-    order = np.lexsort((times, members))
-    ends = np.flatnonzero(np.append(np.diff(members[order]) != 0, True)) if len(order) else order
-    starts = np.append(0, ends[:-1] + 1) if len(order) else order
-    for start, end in zip(order[starts].tolist(), order[ends].tolist(), strict=True):
-        cell = cells[members[start]]
-        cell.first = int(times[start]), values[start].item()
-        cell.last = int(times[end]), values[end].item()
-
-
-def _number_cell(values: Array) -> Cell:
-    """Fold integers, booleans and instants; sums the halves separately to avoid overflow."""
-    if not len(values):
-        return Cell()
-    wide = values.astype(np.int64, copy=False)
-    high, low = int((wide >> 32).sum()), int((wide & 0xFFFFFFFF).sum())
-    return Cell(len(wide), (high << 32) + low, int(wide.min()), int(wide.max()))
-
-
-def _exact_float_cell(values: Array) -> Cell:
-    if not len(values):
-        return Cell()
-    total = float(values.sum(dtype=np.float64))
-    return Cell(len(values), total, float(values.min()), float(values.max()))
-
-
-def _float_cell(values: Array) -> Cell:
-    cell = _exact_float_cell(values)
-    cell.magnitude = float(np.abs(values).sum(dtype=np.float64))
-    return cell
-
-
-def _text_cell(values: Array) -> Cell:
-    """Fold text, ordered by its UTF-8 bytes."""
-    if not len(values):
-        return Cell()
-    distinct = np.unique(values)
-    return Cell(len(values), 0, distinct[0].item(), distinct[-1].item())
+def _equal_to(key: Numbers, wanted: Numbers, *, ordered: bool) -> Numbers:
+    """Return where a key is one of the wanted numbers; at once if it is sorted."""
+    if not ordered:
+        return np.flatnonzero(np.isin(key, wanted))
+    starts, ends = (np.searchsorted(key, wanted, side) for side in ("left", "right"))
+    found = [np.arange(a, b) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return np.concatenate([np.empty(0, np.int64), *found])

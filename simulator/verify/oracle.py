@@ -5,20 +5,17 @@ of a float column that is not `exact` depends on the order of its values. The tr
 has a slack of n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations.
 """
 
-import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, assert_never
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, assert_never
 
 from simulator.data.block import Block
 from simulator.data.query import (
-    EVERYTHING,
+    Aggregate,
     AggregateQuery,
     Answer,
     DistinctQuery,
+    Function,
     NewestQuery,
     Query,
     RowsQuery,
@@ -26,8 +23,11 @@ from simulator.data.query import (
     canonical,
     outputs,
 )
-from simulator.verify.cube import Cube, Group, grouped
-from simulator.verify.selection import selected
+from simulator.verify.cube import Cube, Shape, View
+from simulator.verify.measures import NEWEST, Newest, Statistics
+from simulator.verify.plan import CubeQuery, answers, shape_of, shapes
+from simulator.verify.record import Fold, add_bytes, to_bytes
+from simulator.verify.rows import RowsFold
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,145 +56,99 @@ def _close(true: Any, found: Any, slack: float) -> bool:
     return bool(true == found or (slack and found is not None and abs(true - found) <= slack))
 
 
-class _NewestFold:
-    """The newest row of each combination of tags, whose rows have distinct times."""
-
-    def __init__(self, query: NewestQuery) -> None:
-        self._query = query
-        self.newest: dict[Group, tuple[int, Group]] = {}
-
-    def add(self, block: Block) -> None:
-        chosen = selected(self._query.selection, block)
-        groups, members = grouped(block, self._query.tags, chosen)
-        if not groups:
-            return
-        rows = np.arange(len(block)) if chosen is None else chosen
-        time = block.data[block.table.time.name].values()
-        order = np.lexsort((time[rows], members))
-        last = order[np.flatnonzero(np.append(np.diff(members[order]) != 0, True))]
-        columns = [_items(block, name, rows[last]) for name in self._query.columns]
-        for index, row in enumerate(last.tolist()):
-            found = tuple(column[index] for column in columns)
-            self._take(groups[members[row]], int(time[rows[row]]), found)
-
-    def merge(self, other: "_NewestFold") -> None:
-        for group, (time, row) in other.newest.items():
-            self._take(group, time, row)
-
-    def _take(self, group: Group, time: int, row: Group) -> None:
-        if group not in self.newest or self.newest[group][0] < time:
-            self.newest[group] = (time, row)
-
-    def truth(self) -> Truth:
-        rows = [(*group, *row) for group, (_, row) in self.newest.items()]
-        return Truth(answer(outputs(self._query), rows))
-
-
-class _RowsFold:
-    """The selected rows, or the latest of them."""
-
-    def __init__(self, query: RowsQuery) -> None:
-        if query.selection == EVERYTHING and query.newest is None:
-            raise ValueError("rows are compared by simulator.verify.fingerprint, not by the oracle")
-        self._query = query
-        self.rows: list[tuple[int, Group]] = []
-
-    def add(self, block: Block) -> None:
-        chosen = selected(self._query.selection, block)
-        rows = np.arange(len(block)) if chosen is None else chosen
-        times = block.data[block.table.time.name].values()[rows]
-        if self._query.newest is not None and len(rows) > self._query.newest:
-            latest = np.argpartition(times, -self._query.newest)[-self._query.newest :]
-            rows, times = rows[latest], times[latest]
-        columns = [_items(block, column.name, rows) for column in self._query.read]
-        self._take(list(zip(times.tolist(), zip(*columns, strict=True), strict=True)))
-
-    def merge(self, other: "_RowsFold") -> None:
-        self._take(other.rows)
-
-    def _take(self, rows: Sequence[tuple[int, Group]]) -> None:
-        self.rows += rows
-        if self._query.newest is not None:
-            self.rows = heapq.nlargest(self._query.newest, self.rows, key=lambda row: row[0])
-
-    def truth(self) -> Truth:
-        return Truth(answer(outputs(self._query), [row for _, row in self.rows]))
-
-
-def _items(block: Block, name: str, rows: NDArray[np.int64]) -> list[Any]:
-    column = block.data[name]
-    items: list[Any] = column.values()[rows].tolist()
-    if column.valid is None:
-        return items
-    valid = column.valid[rows].tolist()
-    return [item if is_valid else None for item, is_valid in zip(items, valid, strict=True)]
-
-
-class _DistinctFold:
-    """The number of distinct combinations; for a natural key, the number of rows."""
-
-    def __init__(self, query: DistinctQuery) -> None:
-        if not query.table.key or not set(query.table.key) <= set(query.columns):
-            raise ValueError(f"{query.columns} does not contain the natural key {query.table.key}")
-        self._query = query
-        self.rows = 0
-
-    def add(self, block: Block) -> None:
-        self.rows += len(block)
-
-    def merge(self, other: "_DistinctFold") -> None:
-        self.rows += other.rows
-
-    def truth(self) -> Truth:
-        return Truth(answer(outputs(self._query), [(self.rows,)]))
-
-
-_Fold: TypeAlias = Cube | _NewestFold | _DistinctFold | _RowsFold
-
-
-def _fold(query: Query) -> _Fold:
-    match query:
-        case AggregateQuery():
-            return Cube(query)
-        case NewestQuery():
-            return _NewestFold(query)
-        case DistinctQuery():
-            return _DistinctFold(query)
-        case RowsQuery():
-            return _RowsFold(query)
-    assert_never(query)
-
-
 class Oracle:
     """Folds blocks into the true answers of queries."""
 
     def __init__(self, queries: Iterable[Query]) -> None:
-        self.folds: dict[Query, _Fold] = {query: _fold(query) for query in queries}
+        self._shapes: dict[CubeQuery, Shape] = {}
+        self.rows: dict[RowsQuery, RowsFold] = {}
+        for query in queries:
+            if isinstance(query, RowsQuery):
+                self.rows[query] = RowsFold(query)
+            else:
+                self._shapes[query] = shape_of(query)
+        self.cubes = [Cube(shape) for shape in shapes(self._shapes)]
+
+    @property
+    def folds(self) -> list[Fold]:
+        """Everything that rows are folded into, in an order that the queries determine."""
+        return [*self.cubes, *self.rows.values()]
 
     def add(self, block: Block) -> None:
         """Fold the rows of a block."""
-        for query, fold in self.folds.items():
-            if len(block) and query.table.name == block.table.name:
+        for fold in self.folds:
+            if len(block) and fold.table.name == block.table.name:
                 fold.add(block)
 
     def merge(self, other: "Oracle") -> None:
         """Merge another oracle of the same queries."""
-        for query, fold in self.folds.items():
-            fold.merge(other.folds[query])  # type: ignore[arg-type]
+        for fold, part in zip(self.folds, other.folds, strict=True):
+            fold.append(part.parts())
+
+    def to_bytes(self) -> bytes:
+        """Return what was folded, for `add_bytes` in another process."""
+        return to_bytes(self.folds)
+
+    def add_bytes(self, content: bytes) -> None:
+        """Merge an oracle of the same queries from its bytes; ValueError if they are others."""
+        add_bytes(self.folds, content)
 
     def truth(self, query: Query) -> Truth:
         """Return the true answer."""
-        fold = self.folds[query]
-        return _cube_truth(query, fold) if isinstance(fold, Cube) else fold.truth()
+        if isinstance(query, RowsQuery):
+            return Truth(answer(outputs(query), self.rows[query].rows()))
+        shape = self._shapes[query]
+        cube = next(cube for cube in self.cubes if answers(cube.shape, shape))
+        return truth_of(query, cube.view(shape))
 
 
-def _cube_truth(query: Query, cube: Cube) -> Truth:
+def truth_of(query: CubeQuery, view: View | None) -> Truth:
+    """Return the true answer to a query from the groups that it asks for."""
+    match query:
+        case AggregateQuery():
+            return _aggregated(query, view)
+        case NewestQuery():
+            return Truth(answer(outputs(query), [] if view is None else _newest(query, view)))
+        case DistinctQuery():
+            rows = 0 if view is None else int(view.run.rows.sum())
+            return Truth(answer(outputs(query), [(rows,)]))
+    assert_never(query)
+
+
+def _newest(query: NewestQuery, view: View) -> Iterable[tuple[Any, ...]]:
+    newest, arrays = view.measures[NEWEST]
+    assert isinstance(newest, Newest)
+    return zip(*view.groups, *(newest.values(c, arrays) for c in query.columns), strict=True)
+
+
+def _aggregated(query: AggregateQuery, view: View | None) -> Truth:
     columns = outputs(query)
-    rows = [
+    found: list[tuple[tuple[Any, ...], tuple[float, ...]]] = []
+    if view is not None:
+        values, slacks = zip(*(_aggregate(a, view) for a in query.aggregates), strict=True)
+        exact = [[0.0] * len(view.run)] * len(view.groups)
+        rows = zip(*view.groups, *values, strict=True)
+        found = [*zip(rows, zip(*exact, *slacks, strict=True), strict=True)]
+    elif not query.by and query.bucket is None:
+        nothing = tuple(0 if a.function is Function.COUNT else None for a in query.aggregates)
+        found = [(nothing, (0.0,) * len(nothing))]
+    if query.newest is not None:
+        found = sorted(found, key=lambda row: row[0][0], reverse=True)[: query.newest]
+    found = [
         (tuple(canonical(c, v) for c, v in zip(columns, values, strict=True)), slack)
-        for values, slack in cube.results()
+        for values, slack in found
     ]
-    rows.sort(key=lambda row: tuple((value is not None, value) for value in row[0]))
-    slack = tuple(slack for _, slack in rows)
-    found = Answer(tuple(c.name for c in columns), tuple(row for row, _ in rows))
-    return Truth(found, slack if any(map(any, slack)) else ())
+    found.sort(key=lambda row: tuple((value is not None, value) for value in row[0]))
+    slack = tuple(slack for _, slack in found)
+    true = Answer(tuple(c.name for c in columns), tuple(row for row, _ in found))
+    return Truth(true, slack if any(map(any, slack)) else ())
+
+
+def _aggregate(aggregate: Aggregate, view: View) -> tuple[list[Any], list[float]]:
+    """Return an aggregate of each group, and the slack of each."""
+    if aggregate.column is None:
+        return view.run.rows.tolist(), [0.0] * len(view.run)
+    statistics, arrays = view.measures[aggregate.column]
+    assert isinstance(statistics, Statistics)
+    function = aggregate.function
+    return statistics.values(function, arrays), statistics.slack(function, arrays).tolist()

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from simulator.data.block import Array, ColumnData, Rows
 from simulator.data.joined import joined
-from simulator.data.query import Query
+from simulator.data.query import Query, Selection
 from simulator.data.schema import Table
 
 LANE_BITS = 40
@@ -53,6 +53,17 @@ class Workload(ABC):
     @abstractmethod
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return the columns of `table` (one of `tables`) for these rows, all of one lane."""
+
+    def candidates(
+        self,
+        table: Table,
+        selection: Selection,
+    ) -> Rows | None:
+        """Return the rows of `table` that a selection can match, ascending, and perhaps others.
+
+        None if the workload cannot compute them, or if they are most of the rows.
+        """
+        return None
 
     @abstractmethod
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:

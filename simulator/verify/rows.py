@@ -1,0 +1,79 @@
+"""The rows that a RowsQuery returns, in parallel arrays."""
+
+from typing import Any
+
+import numpy as np
+
+from simulator.data.block import Block
+from simulator.data.query import EVERYTHING, RowsQuery
+from simulator.data.schema import Table
+from simulator.verify.groups import Numbers
+from simulator.verify.kernels import listed
+from simulator.verify.measures import Arrays
+from simulator.verify.selection import selected
+
+_TIME = "time"
+
+
+class RowsFold:
+    """Collects the selected rows, or the latest of them."""
+
+    def __init__(self, query: RowsQuery) -> None:
+        if query.selection == EVERYTHING and query.newest is None:
+            raise ValueError("rows are compared by simulator.verify.fingerprint, not by the oracle")
+        self.query = query
+        self._parts: list[Arrays] = []
+
+    @property
+    def table(self) -> Table:
+        """The table of the rows."""
+        return self.query.table
+
+    def add(self, block: Block) -> None:
+        """Collect from a block."""
+        chosen = selected(self.query.selection, block)
+        rows = np.arange(len(block)) if chosen is None else chosen
+        times = block.data[block.table.time.name].values()[rows]
+        latest = self._latest(times)
+        arrays, rows = {_TIME: times[latest]}, rows[latest]
+        for column in self.query.read:
+            data = block.data[column.name].take(rows)
+            whole = np.ones(len(rows), np.bool_)
+            arrays[f"value {column.name}"] = data.values()
+            arrays[f"valid {column.name}"] = whole if data.valid is None else data.valid
+        if len(rows):
+            self.append(arrays)
+
+    def append(self, parts: Arrays) -> None:
+        """Merge the rows of another fold of the same query."""
+        if not parts:
+            return
+        self._parts.append(parts)
+        if self.query.newest is not None:
+            self.parts()
+
+    def parts(self) -> Arrays:
+        """Return time, values and validity of all rows; nothing if there is none."""
+        if len(self._parts) > 1:
+            parts, self._parts = self._parts, []
+            whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            latest = self._latest(whole[_TIME])
+            self._parts = [{name: array[latest] for name, array in whole.items()}]
+        return self._parts[0] if self._parts else {}
+
+    def _latest(self, times: Numbers) -> Numbers:
+        newest = self.query.newest
+        if newest is None or len(times) <= newest:
+            return np.arange(len(times))
+        return np.argpartition(times, -newest)[-newest:]
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return the rows of the answer, in any order."""
+        arrays = self.parts()
+        if not arrays:
+            return []
+        columns = (
+            listed(arrays[f"value {column.name}"], arrays[f"valid {column.name}"])
+            for column in self.query.read
+        )
+        return [*zip(*columns, strict=True)]
