@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData
-from simulator.data.octets import side_by_side
 from simulator.data.schema import Column, Type
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, Share, cut, kept
+from simulator.encode.rows import Frame, Share, cut, laid_out
 
 _PLAIN = Frame(b"", b"", b"")
 _LOW = "LowCardinality("
@@ -90,7 +89,7 @@ class _NativeColumn:
             shares = (
                 _taken(self._texts, data) if isinstance(data, Coded) else _text_shares(data.array)
             )
-            texts = cut(*_laid(shares, len(data)), batch_rows, _PLAIN)
+            texts = cut(laid_out(shares, len(data)), batch_rows, _PLAIN)
             return lambda start, _: (texts[start // batch_rows],)
         values = np.ascontiguousarray(data.values())
         content, width = values.view(np.uint8).data, values.dtype.itemsize
@@ -147,7 +146,7 @@ class RowBinary:
                 _taken(levels, data) if isinstance(data, Coded) else _shares_of(column)(data.array)
             )
             shares += _with_marks(own, data.valid) if column.nullable else own
-        return cut(*_laid(shares, len(block)), batch_rows, _PLAIN)
+        return cut(laid_out(shares, len(block)), batch_rows, _PLAIN)
 
 
 def _shares_of(column: Column) -> Callable[[Array], list[Share]]:
@@ -165,11 +164,6 @@ def _with_marks(shares: list[Share], valid: NDArray[np.bool_] | None) -> list[Sh
         used = share.width if share.used is None else share.used
         marked.append(Share(share.arrays, np.where(valid, used, 0)))
     return marked
-
-
-def _laid(shares: Sequence[Share], rows: int) -> tuple[Array, NDArray[np.bool_] | None]:
-    laid = side_by_side([array for share in shares for array in share.arrays], rows)
-    return laid, kept(laid, shares)
 
 
 def _taken(levels: Rendered[list[Share]], data: Coded) -> list[Share]:

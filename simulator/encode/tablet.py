@@ -17,7 +17,7 @@ from simulator.data.octets import octets, side_by_side
 from simulator.data.schema import Column, Role, Type
 from simulator.encode.levels import Rendered
 from simulator.encode.prefixed import text_share
-from simulator.encode.rows import Frame, Share, cut, kept
+from simulator.encode.rows import Frame, Share, cut, laid_out
 
 _PLAIN = Frame(b"", b"", b"")
 _WIRE: dict[Type, np.dtype[Any]] = {
@@ -103,7 +103,7 @@ class _TabletColumn:
             used = np.where(data.valid, width, _LENGTH_BYTES)
         if used is None:
             return _sliced(items, batch_rows)
-        return cut(items, kept(items, [Share([items], used)]), batch_rows, _PLAIN)
+        return cut(laid_out([Share([items], used)], len(data)), batch_rows, _PLAIN)
 
 
 class _Packed(NamedTuple):
