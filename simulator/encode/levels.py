@@ -1,9 +1,7 @@
 """A cache of what encoders compute from the levels of coded columns."""
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
-
-from simulator.data.block import Array
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -12,19 +10,19 @@ LIMIT = 16
 
 
 class Rendered(Generic[T]):
-    """Caches `render(*levels)` by the identity of each array; keeps the `LIMIT` most recent.
+    """Caches `render(*levels)` by the identity of each argument; keeps the `LIMIT` most recent.
 
-    It also keeps the levels, so that no other array gets the same id.
+    It also keeps the levels, so that no other object gets the same id.
     """
 
     def __init__(self, render: Callable[..., T]) -> None:
         self._render = render
-        self._kept: dict[tuple[int, ...], tuple[tuple[Array, ...], T]] = {}
+        self._kept: dict[tuple[int, ...], tuple[tuple[Any, ...], T]] = {}
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def __call__(self, *levels: Array) -> T:
+    def __call__(self, *levels: Any) -> T:
         """Return `render(*levels)`, computed now or cached."""
         key = tuple(map(id, levels))
         entry = self._kept.pop(key, None) or (levels, self._render(*levels))

@@ -16,9 +16,9 @@ from simulator.data.block import Array, Block, Coded
 from simulator.data.digits import integers
 from simulator.data.octets import literal, octets, side_by_side, unpadded
 from simulator.data.schema import FLOATS, Column, Type
+from simulator.encode.doubles import doubles
 from simulator.encode.levels import Rendered
 from simulator.encode.rows import Frame, framed
-from simulator.encode.text import floats
 from simulator.errors import UnstorableError
 
 Written: TypeAlias = tuple[Array, Array | None]
@@ -179,7 +179,7 @@ def _text(kind: Type, after: bytes, values: Array) -> Written:
     elif kind is Type.BOOL:
         arrays = [np.array([b"0", b"1"]).take(values)]
     elif kind in FLOATS:
-        arrays = [floats(values)]
+        arrays = [doubles(values)]
     else:
         arrays, _ = integers(values)
     items = side_by_side([*arrays, literal(after)] if after else arrays, len(values))

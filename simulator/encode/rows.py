@@ -130,6 +130,8 @@ def _pieces(shares: Sequence[Share], count: int) -> list[Share]:
 
 
 def _piece(group: Sequence[Share], count: int) -> Share:
+    if len(group) == 1 and len(group[0].arrays) == 1 and len(group[0].arrays[0]) == count:
+        return group[0]
     items = side_by_side([array for share in group for array in share.arrays], count)
     used = group[-1].used
     if used is not None and len(group) > 1:

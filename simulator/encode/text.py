@@ -14,6 +14,7 @@ from simulator.data.digits import integers
 from simulator.data.octets import literal, octets
 from simulator.data.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
 from simulator.encode.columns import Columns, Writer
+from simulator.encode.doubles import doubles
 from simulator.encode.instants import Iso, iso
 from simulator.encode.rows import Frame, Share, cut, laid_out, windows
 
@@ -150,7 +151,7 @@ def _values(kind: Type, values: Array, unit: TimeUnit, style: Style) -> list[Sha
     if kind is Type.TEXT:
         return _texts(values, style)
     if kind in FLOATS:
-        return [_padded(floats(values))]
+        return [_padded(doubles(values))]
     if kind is Type.BOOL:
         return [_padded(np.array([style.false, style.true]).take(values))]
     if kind in INTEGERS or style.instants is None:
@@ -173,15 +174,3 @@ def _padded(texts: Array) -> Share:
         return Share([texts], None)
     return Share([texts], np.strings.str_len(texts))
 
-
-def floats(values: Array) -> Array:
-    """Return the shortest text that reads back as the same number, in single and double precision.
-
-    Trailing zeros pad all of them to one length, unless one has an exponent. Python's `repr` takes
-    0.3 us for each value: fast enough for levels, slow for single values.
-    """
-    shown = [repr(value) for value in values.tolist()]
-    padded = np.array(shown, np.bytes_)
-    if any("e" in text or "n" in text for text in shown):
-        return padded
-    return np.strings.ljust(padded, padded.dtype.itemsize, b"0")
