@@ -73,4 +73,5 @@ def _shifted(arrays: list[Array], leading: NDArray[np.int64], width: int) -> Arr
     """Return items of `width` bytes without their leading ones, with NUL at the end instead."""
     items = side_by_side([*arrays, literal(bytes(width))], len(leading))
     starts = np.arange(0, 2 * width * len(leading), 2 * width)
-    return overlapping(items.view(np.uint8), width)[starts + leading]
+    shifted: Array = overlapping(items.view(np.uint8), width)[starts + leading]
+    return shifted

@@ -11,10 +11,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData, Texts, Values
 from simulator.data.octets import literal
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Share, packed
+from simulator.encode.rows import AnyShare, Share, blanked, packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Writer:
     """How a column is written."""
 
     name: str
-    write: Callable[[Array], list[Share]]
+    write: Callable[[Array | Texts], Sequence[AnyShare]]
     """Its values as shares."""
     null: bytes
     """Replaces all of its shares where the value is NULL."""
@@ -35,23 +35,21 @@ class Columns:
         self._writers = writers
         self._levels: dict[tuple[int, int], Rendered[Share]] = {}
 
-    def shares(self, block: Block) -> list[Share]:
+    def shares(self, block: Block) -> list[AnyShare]:
         """Return the shares of all columns; the block has at least one row."""
         data = [block.data[writer.name] for writer in self._writers]
-        shares: list[Share] = []
+        shares: list[AnyShare] = []
         for first, stop in _runs(data):
             column, writer = data[first], self._writers[first]
+            own: Sequence[AnyShare]
             if isinstance(column, Coded):
                 levels = [each.levels for each in data[first:stop] if isinstance(each, Coded)]
                 own = [_gathered(self._of_levels(first, stop)(*levels), column.codes)]
-            elif column.valid is None:
-                own = writer.write(column.array)
             else:
-                # The value in place of a NULL may be one that cannot be written.
-                blank = column.array.dtype.type()
-                own = writer.write(np.where(column.valid, column.array, blank))
-            nulls = column.valid is not None and not column.valid.all()
-            shares += [_with_nulls(own, column.valid, writer.null)] if nulls else own
+                own = writer.write(_writable(column))
+            if column.valid is not None and not column.valid.all():
+                own = _with_nulls(own, column.valid, writer.null)
+            shares += own
         return shares
 
     def _of_levels(self, first: int, stop: int) -> Rendered[Share]:
@@ -77,6 +75,16 @@ def _alike(one: ColumnData, other: ColumnData) -> bool:
     return one.codes is other.codes and one.valid is None and other.valid is None
 
 
+def _writable(column: Values | Texts) -> Array | Texts:
+    """Return the values; those in place of a NULL may be ones that cannot be written."""
+    if column.valid is None:
+        return column if isinstance(column, Texts) else column.array
+    if isinstance(column, Texts):
+        longest = int(np.where(column.valid, column.lengths, -1).argmax())
+        return column.take(np.where(column.valid, np.arange(len(column)), longest))
+    return np.where(column.valid, column.array, column.array.dtype.type())
+
+
 def _together(writers: Sequence[Writer], *levels: Array) -> Share:
     # Columns with the same codes may have levels that no code reaches.
     count = min(map(len, levels))
@@ -84,6 +92,7 @@ def _together(writers: Sequence[Writer], *levels: Array) -> Share:
         share
         for writer, own in zip(writers, levels, strict=True)
         for share in writer.write(own[:count])
+        if isinstance(share, Share)
     ]
     return packed(shares, count)
 
@@ -93,10 +102,17 @@ def _gathered(levels: Share, codes: NDArray[np.int64]) -> Share:
     return levels if len(levels.arrays[0]) == 1 else levels.take(codes)
 
 
-def _with_nulls(shares: Sequence[Share], valid: NDArray[np.bool_], null: bytes) -> Share:
-    (items,), used = packed(shares, len(valid))
+def _with_nulls(
+    shares: Sequence[AnyShare], valid: NDArray[np.bool_], null: bytes
+) -> Sequence[AnyShare]:
+    """Return the shares, in which `null` stands where a value is not valid."""
+    padded = [share for share in shares if isinstance(share, Share)]
+    if len(padded) < len(shares):
+        instead = [Share([literal(null)], np.where(valid, 0, len(null)))] if null else []
+        return [*(blanked(share, valid) for share in shares), *instead]
+    (items,), used = packed(padded, len(valid))
     width = max(len(null), items.dtype.itemsize)
     wide = items.astype(f"V{width}")
     wide[~valid] = literal(null.ljust(width, b"\0"))
     full = items.dtype.itemsize if used is None else used
-    return Share([wide], np.where(valid, full, len(null)))
+    return [Share([wide], np.where(valid, full, len(null)))]

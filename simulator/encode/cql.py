@@ -17,7 +17,7 @@ from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.prefixed import Prefixed
-from simulator.encode.rows import Share, laid_out
+from simulator.encode.rows import AnyShare, Share, laid_out
 from simulator.errors import UnstorableError
 
 MOST_ROWS = 0xFFFF
@@ -94,7 +94,7 @@ class CqlRows:
             requests[send].append(Request(bytes(content[start:stop]), count, key))
         return requests
 
-    def _most_rows(self, shares: Sequence[Share], rows: int) -> int:
+    def _most_rows(self, shares: Sequence[AnyShare], rows: int) -> int:
         """Return how many rows a message may have."""
         if self._prepared.most_bytes is None:
             return MOST_ROWS

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.instants import microseconds
 from simulator.encode.levels import Rendered
@@ -56,6 +56,8 @@ class Objects:
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):
             objects = levels(data.levels).take(data.codes)
+        elif isinstance(data, Texts):
+            objects = _boxed([text.decode() for text in data.listed()])
         elif null is None:
             return self._list(kind, data.array)
         else:
@@ -67,9 +69,7 @@ class Objects:
         return listed
 
     def _objects(self, kind: Type, values: Array) -> NDArray[np.object_]:
-        objects = np.empty(len(values), np.object_)
-        objects[:] = self._list(kind, values)
-        return objects
+        return _boxed(self._list(kind, values))
 
     def _list(self, kind: Type, values: Array) -> list[Any]:
         if kind is Type.TEXT:
@@ -82,3 +82,9 @@ class Objects:
         if self._instant is Instant.NAIVE:
             return naive
         return [moment.replace(tzinfo=UTC) for moment in naive]
+
+
+def _boxed(listed: list[Any]) -> NDArray[np.object_]:
+    objects = np.empty(len(listed), np.object_)
+    objects[:] = listed
+    return objects

@@ -155,7 +155,7 @@ def _cut(
         width = rows.dtype.itemsize
         sizes = [min(rows_per_batch, len(rows) - start) * width for start in starts]
         return framed(rows.view(np.uint8).data, [0, *accumulate(sizes)], frame)
-    sizes = [np.count_nonzero(keep[start : start + rows_per_batch]) for start in starts]
+    sizes = [int(np.count_nonzero(keep[start : start + rows_per_batch])) for start in starts]
     return framed(octets(rows)[keep].data, [0, *accumulate(sizes)], frame)
 
 

@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from simulator.data.block import Array
+from simulator.data.block import Array, Texts
 from simulator.data.schema import Column, Type
 from simulator.encode.columns import Columns, Writer
-from simulator.encode.rows import Share
+from simulator.encode.rows import Share, Spans
 
 _LENGTH = np.dtype(">i4")
 
@@ -30,7 +30,12 @@ class Prefixed(Columns):
         )
 
 
-def _written(column: Column, instants: Callable[[Array], Array], values: Array) -> list[Share]:
+def _written(
+    column: Column, instants: Callable[[Array], Array], values: Array | Texts
+) -> list[Share | Spans]:
+    if isinstance(values, Texts):
+        lengths = Share([values.lengths.astype(_LENGTH)], None)
+        return [lengths, Spans(values.content, values.starts, values.lengths)]
     if column.type is Type.TEXT:
         return [text_share(values)]
     if column.type is Type.TIMESTAMP:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array
-from simulator.data.octets import octets, side_by_side
+from simulator.data.octets import side_by_side
 from simulator.data.ragged import Offsets, copy, overlapping
 
 
@@ -49,83 +49,137 @@ class Share(NamedTuple):
         return self.width if self.used is None else int(self.used.min())
 
 
-class Rows(NamedTuple):
+class Spans(NamedTuple):
+    """A share whose items lie in one buffer, each as long as it is."""
+
+    content: NDArray[np.uint8]
+    starts: Offsets
+    used: NDArray[np.int64]
+
+    @property
+    def least(self) -> int:
+        """Bytes of the shortest item."""
+        return int(self.used.min())
+
+    def size_bytes(self, _rows: int) -> int:
+        """Return how many bytes are written in all rows."""
+        return int(self.used.sum())
+
+    def take(self, rows: NDArray[np.int64]) -> "Spans":
+        """Return the share of these rows, by their index."""
+        return Spans(self.content, self.starts.take(rows), self.used.take(rows))
+
+
+AnyShare: TypeAlias = Share | Spans
+"""The bytes of a column in every row."""
+
+
+def blanked(share: AnyShare, valid: NDArray[np.bool_]) -> AnyShare:
+    """Return a share without bytes where a value is not valid."""
+    if isinstance(share, Spans):
+        return share._replace(used=np.where(valid, share.used, 0))
+    return share._replace(
+        used=np.where(valid, share.width if share.used is None else share.used, 0)
+    )
+
+
+class LaidOut(NamedTuple):
     """Rows one after the other, without padding."""
 
     content: NDArray[np.uint8]
     ends: Offsets | None
     """Where each row ends; None: all rows are equally long."""
-    count: int
+    rows: int
 
     def offsets(self, rows: NDArray[np.int64]) -> Offsets:
-        """Return where these rows start; row `count` starts where the last one ends."""
+        """Return where these rows start; row `rows` starts where the last one ends."""
         if self.ends is None:
-            return rows * (len(self.content) // self.count)
+            return rows * (len(self.content) // self.rows)
         return np.where(rows == 0, 0, self.ends[rows - 1])
 
     def edges(self, rows_per_batch: int) -> list[int]:
         """Return where each batch starts, and where the last one ends."""
-        starts = np.arange(0, self.count, rows_per_batch)
+        starts = np.arange(0, self.rows, rows_per_batch)
         return [*self.offsets(starts).tolist(), len(self.content)]
 
 
-def laid_out(shares: Sequence[Share], count: int) -> Rows:
+def laid_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
     """Return `count` rows made of these shares.
 
     Rows of one length take one strided copy per share. Otherwise each share is copied to its place
     in every row: 10 ns for a share whose items differ in length, and those of one length in between
     are copied with it.
     """
-    if all(share.used is None for share in shares):
-        items = side_by_side([array for share in shares for array in share.arrays], count)
-        return Rows(items.view(np.uint8), None, count)
+    whole = [share for share in shares if isinstance(share, Share) and share.used is None]
+    if len(whole) == len(shares):
+        items = side_by_side([array for share in whole for array in share.arrays], count)
+        return LaidOut(items.view(np.uint8), None, count)
     pieces = _pieces(shares, count)
-    lengths = sum(
-        (piece.used for piece in pieces if piece.used is not None), start=np.zeros(count, np.int64)
-    )
-    lengths += sum(piece.width for piece in pieces if piece.used is None)
+    lengths = np.full(count, sum(_fixed(piece) for piece in pieces))
+    for piece in pieces:
+        if piece.used is not None:
+            lengths += piece.used
     ends = lengths.cumsum()
     total = int(ends[-1])
-    content = np.empty(total + max(piece.width for piece in pieces), np.uint8)
+    slack = max((piece.width for piece in pieces if isinstance(piece, Share)), default=0)
+    content = np.empty(total + slack, np.uint8)
     places = [ends - lengths]
     for piece in pieces[:-1]:
-        places.append(places[-1] + (piece.width if piece.used is None else piece.used))
+        places.append(places[-1] + (_fixed(piece) if piece.used is None else piece.used))
     _put(pieces, places, content)
-    return Rows(content[:total], ends, count)
+    return LaidOut(content[:total], ends, count)
 
 
 def packed(shares: Sequence[Share], count: int) -> Share:
-    """Return the shares as one, which has a single array."""
-    if len(shares) == 1 and len(shares[0].arrays) == 1:
+    """Return the shares as one, which has a single array; `used` is None if no item is shorter."""
+    if len(shares) == 1 and _is_packed(shares[0], count):
         return shares[0]
-    rows = laid_out(shares, count)
-    if rows.ends is None:
-        return Share([rows.content.view(f"V{len(rows.content) // count}")], None)
-    starts = np.concatenate(([0], rows.ends[:-1]))
-    lengths = rows.ends - starts
-    width = int(lengths.max())
-    content = np.concatenate((rows.content, np.zeros(width, np.uint8)))
-    return Share([overlapping(content, width)[starts]], lengths)
+    laid = laid_out(shares, count)
+    if laid.ends is None:
+        return Share([laid.content.view(f"V{len(laid.content) // count}")], None)
+    starts = np.concatenate(([0], laid.ends[:-1]))
+    lengths = laid.ends - starts
+    width = max(int(lengths.max()), 1)
+    content = np.concatenate((laid.content, np.zeros(width, np.uint8)))
+    items = overlapping(content, width)[starts]
+    return Share([items], None if lengths.min() == width else lengths)
 
 
-def _pieces(shares: Sequence[Share], count: int) -> list[Share]:
+def _is_packed(share: Share, count: int) -> bool:
+    if len(share.arrays) != 1 or len(share.arrays[0]) != count:
+        return False
+    return share.used is None or share.least < share.used.max()
+
+
+def _fixed(share: AnyShare) -> int:
+    """Return how many bytes a share takes in every row, if its items have one length, else 0."""
+    return share.width if isinstance(share, Share) and share.used is None else 0
+
+
+def _pieces(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
     """Return shares of one array each: neighbours are joined where that keeps padding at the end.
 
-    The widest share of one length stays alone: it overwrites the padding before it.
+    The widest run of one length stays alone: it overwrites the padding before it.
     """
     groups: list[list[Share]] = [[]]
+    ends: list[Spans | None] = []
     for share in shares:
-        groups[-1].append(share)
+        if isinstance(share, Share):
+            groups[-1].append(share)
         if share.used is not None:
+            ends.append(share if isinstance(share, Spans) else None)
             groups.append([])
-    fixed = [sum(share.width for share in group if share.used is None) for group in groups]
+    ends.append(None)
+    fixed = [sum(map(_fixed, group)) for group in groups]
     widest = fixed.index(max(fixed))
-    pieces = []
-    for place, group in enumerate(groups):
+    pieces: list[AnyShare] = []
+    for place, (group, end) in enumerate(zip(groups, ends, strict=True)):
         if place == widest and len(group) > 1 and group[-1].used is not None:
             pieces += [_piece(group[:-1], count), _piece(group[-1:], count)]
         elif group:
             pieces.append(_piece(group, count))
+        if end is not None:
+            pieces.append(end)
     return pieces
 
 
@@ -139,32 +193,36 @@ def _piece(group: Sequence[Share], count: int) -> Share:
     return Share([items], used)
 
 
-def _put(pieces: Sequence[Share], places: Sequence[Offsets], content: NDArray[np.uint8]) -> None:
+def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray[np.uint8]) -> None:
     """Copy the pieces to their places in such an order that each overwrites the padding before it.
 
     The order starts after the widest piece of one length and goes round, as the padding at the end
     of a row lies in the next one. Where the pieces that follow are too short, only the bytes
     that are used are copied.
     """
-    last = max(range(len(pieces)), key=lambda p: pieces[p].width * (pieces[p].used is None))
-    order = [*range(last + 1, len(pieces)), *range(last + 1)]
+    fixed = [_fixed(piece) for piece in pieces]
+    last = fixed.index(max(fixed))
     room = 0
     rooms = []
+    order = [*range(last + 1, len(pieces)), *range(last + 1)]
     for place in reversed(order):
         rooms.append(room)
         room += pieces[place].least
     for place, room in zip(order, reversed(rooms), strict=True):
         piece = pieces[place]
-        (items,) = piece.arrays
-        width = piece.width
-        if piece.used is None or width - piece.least <= room:
+        if isinstance(piece, Spans):
+            copy(piece.content, piece.starts, piece.used, content, places[place])
+            continue
+        (items,), used = piece
+        width = items.dtype.itemsize
+        if used is None or width - piece.least <= room:
             overlapping(content, width)[places[place]] = items
         else:
             starts = np.arange(0, len(items) * width, width)
-            copy(items.view(np.uint8), starts, piece.used, content, places[place])
+            copy(items.view(np.uint8), starts, used, content, places[place])
 
 
-def cut(rows: Rows, rows_per_batch: int, frame: Frame) -> list[bytes]:
+def cut(rows: LaidOut, rows_per_batch: int, frame: Frame) -> list[bytes]:
     """Return the rows as payloads of `rows_per_batch` rows; every row ends with `frame.between`."""
     return framed(rows.content.data, rows.edges(rows_per_batch), frame)
 
@@ -177,7 +235,7 @@ def framed(content: memoryview, edges: Sequence[int], frame: Frame) -> list[byte
     ]
 
 
-def windows(rows: Rows, rows_per_batch: int) -> list[memoryview]:
+def windows(rows: LaidOut, rows_per_batch: int) -> list[memoryview]:
     """Return the rows as payloads without a frame, as parts of one buffer, without a copy."""
     content = rows.content.data
     return [content[start:end] for start, end in pairwise(rows.edges(rows_per_batch))]

@@ -9,14 +9,14 @@ from functools import partial
 
 import numpy as np
 
-from simulator.data.block import Array, Block
+from simulator.data.block import Array, Block, Texts
 from simulator.data.digits import integers
 from simulator.data.octets import literal, octets
 from simulator.data.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
 from simulator.encode.columns import Columns, Writer
 from simulator.encode.doubles import doubles
 from simulator.encode.instants import Iso, iso
-from simulator.encode.rows import Frame, Share, cut, laid_out, windows
+from simulator.encode.rows import Frame, Share, Spans, cut, laid_out, windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,10 @@ class Text:
     def __init__(self, row: Sequence[Slot], payload: Frame, time_unit: TimeUnit) -> None:
         self._payload = payload
         self._columns = Columns(
-            [Writer(slot.column.name, partial(_written, slot, time_unit), slot.null) for slot in row]
+            [
+                Writer(slot.column.name, partial(_written, slot, time_unit), slot.null)
+                for slot in row
+            ]
         )
 
     @classmethod
@@ -140,16 +143,18 @@ class Text:
         return windows(laid_out(self._columns.shares(block), len(block)), rows_per_batch)
 
 
-def _written(slot: Slot, unit: TimeUnit, values: Array) -> list[Share]:
+def _written(slot: Slot, unit: TimeUnit, values: Array | Texts) -> list[Share | Spans]:
     """Return a slot of every row."""
     before = [Share([literal(slot.before)], None)] if slot.before else []
     after = [Share([literal(slot.after)], None)] if slot.after else []
     return [*before, *_values(slot.column.type, values, unit, slot.style), *after]
 
 
-def _values(kind: Type, values: Array, unit: TimeUnit, style: Style) -> list[Share]:
+def _values(kind: Type, values: Array | Texts, unit: TimeUnit, style: Style) -> list[Share | Spans]:
+    if isinstance(values, Texts):
+        return _quoted(_long_texts(values, style), style)
     if kind is Type.TEXT:
-        return _texts(values, style)
+        return _quoted(_texts(values, style), style)
     if kind in FLOATS:
         return [_padded(doubles(values))]
     if kind is Type.BOOL:
@@ -159,13 +164,26 @@ def _values(kind: Type, values: Array, unit: TimeUnit, style: Style) -> list[Sha
     return [Share(iso(values, unit, style.instants), None)]
 
 
-def _texts(values: Array, style: Style) -> list[Share]:
+def _quoted(texts: Share | Spans, style: Style) -> list[Share | Spans]:
+    quote = [Share([literal(style.quote)], None)] if style.quote else []
+    return [*quote, texts, *quote]
+
+
+def _texts(values: Array, style: Style) -> Share:
     content = values.tobytes()
     plain = len(content.translate(None, style.special)) == len(content)
     if not plain or not octets(np.ascontiguousarray(values))[:, 0].all():
         values = np.array([style.escape(text) for text in values.tolist()])
-    quote = [Share([literal(style.quote)], None)] if style.quote else []
-    return [*quote, _padded(values), *quote]
+    return _padded(values)
+
+
+def _long_texts(values: Texts, style: Style) -> Spans:
+    content = values.content.tobytes()
+    if values.lengths.all() and len(content.translate(None, style.special)) == len(content):
+        return Spans(values.content, values.starts, values.lengths)
+    texts = [style.escape(text) for text in values.listed()]
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    return Spans(np.frombuffer(b"".join(texts), np.uint8), np.cumsum(lengths) - lengths, lengths)
 
 
 def _padded(texts: Array) -> Share:
@@ -173,4 +191,3 @@ def _padded(texts: Array) -> Share:
     if octets(np.ascontiguousarray(texts))[:, -1].all():
         return Share([texts], None)
     return Share([texts], np.strings.str_len(texts))
-
