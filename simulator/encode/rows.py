@@ -174,7 +174,7 @@ def _pieces(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
     widest = fixed.index(max(fixed))
     pieces: list[AnyShare] = []
     for place, (group, end) in enumerate(zip(groups, ends, strict=True)):
-        if place == widest and len(group) > 1 and group[-1].used is not None:
+        if place == widest and any(groups[1:]) and len(group) > 1 and group[-1].used is not None:
             pieces += [_piece(group[:-1], count), _piece(group[-1:], count)]
         elif group:
             pieces.append(_piece(group, count))
@@ -184,8 +184,9 @@ def _pieces(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
 
 
 def _piece(group: Sequence[Share], count: int) -> Share:
-    if len(group) == 1 and len(group[0].arrays) == 1 and len(group[0].arrays[0]) == count:
-        return group[0]
+    (first, *_), used = group[0]
+    if len(group) == 1 and len(group[0].arrays) == 1 and len(first) == count:
+        return Share([np.ascontiguousarray(first).view(f"V{first.dtype.itemsize}")], used)
     items = side_by_side([array for share in group for array in share.arrays], count)
     used = group[-1].used
     if used is not None and len(group) > 1:
@@ -197,8 +198,8 @@ def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray
     """Copy the pieces to their places in such an order that each overwrites the padding before it.
 
     The order starts after the widest piece of one length and goes round, as the padding at the end
-    of a row lies in the next one. Where the pieces that follow are too short, only the bytes
-    that are used are copied.
+    of a row lies in the next one. A single piece needs no other: rows are written in their order.
+    Where the pieces that follow are too short, only the bytes that are used are copied.
     """
     fixed = [_fixed(piece) for piece in pieces]
     last = fixed.index(max(fixed))
@@ -215,7 +216,7 @@ def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray
             continue
         (items,), used = piece
         width = items.dtype.itemsize
-        if used is None or width - piece.least <= room:
+        if used is None or len(pieces) == 1 or width - piece.least <= room:
             overlapping(content, width)[places[place]] = items
         else:
             starts = np.arange(0, len(items) * width, width)

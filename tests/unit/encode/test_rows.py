@@ -29,11 +29,16 @@ def tables(draw):
     """Draw shares, and the bytes of each in every row."""
     rows = draw(st.integers(1, 12))
     shares, columns = [], []
-    for kind in draw(st.lists(st.sampled_from("cfps"), min_size=1, max_size=7)):
+    for kind in draw(st.lists(st.sampled_from("cfnps"), min_size=1, max_size=7)):
         if kind == "c":
             content = draw(st.binary(min_size=1, max_size=40))
             shares.append(constant(content))
             columns.append([content] * rows)
+            continue
+        if kind == "n":
+            numbers = np.arange(rows * 2, dtype=">i4")[::2]
+            shares.append(Share([numbers], None))
+            columns.append([number.tobytes() for number in numbers])
             continue
         size = draw(st.integers(1, 9))
         least = size if kind == "f" else 0
