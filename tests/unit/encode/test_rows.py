@@ -38,7 +38,7 @@ def tables(draw):
         if kind == "n":
             numbers = np.arange(rows * 2, dtype=">i4")[::2]
             shares.append(Share([numbers], None))
-            columns.append([number.tobytes() for number in numbers])
+            columns.append([int(number).to_bytes(4, "big") for number in numbers])
             continue
         size = draw(st.integers(1, 9))
         least = size if kind == "f" else 0
