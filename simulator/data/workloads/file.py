@@ -11,9 +11,10 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from simulator.data.block import Array, Coded, ColumnData, Rows, Values
+from simulator.data.block import Array, Coded, ColumnData, Rows, Texts, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type, dtype_of
 from simulator.data.workloads.base import Params, Workload
@@ -169,7 +170,7 @@ class File(Workload):
             codes = self._items(index, Content.CODES, np.dtype(np.int64), rows)
             return Coded(codes, self._levels(index), valid)
         if column.type is Type.TEXT:
-            return Values(self._texts(index, rows), valid)
+            return self._texts(index, rows, valid)
         return Values(self._items(index, Content.VALUES, dtype_of(column.type), rows), valid)
 
     def _items(
@@ -179,19 +180,14 @@ class File(Workload):
         span = self._read(index, content, dtype, first, last + 1)
         return span if len(span) == len(rows) else span[rows - first]
 
-    def _texts(self, index: int, rows: Rows) -> Array:
+    def _texts(self, index: int, rows: Rows, valid: NDArray[np.bool_] | None) -> Texts:
         first, last = int(rows[0]), int(rows[-1])
         offsets = self._read(index, Content.OFFSETS, np.dtype(np.int64), first, last + 2)
         content = self._read(
             index, Content.BYTES, np.dtype(np.uint8), int(offsets[0]), int(offsets[-1])
         )
-        starts = offsets[rows - first] - offsets[0]
-        lengths = offsets[rows - first + 1] - offsets[rows - first]
-        texts = np.zeros((len(rows), max(int(lengths.max()), 1)), np.uint8)
-        shift = starts - (np.cumsum(lengths) - lengths)  # from the index among the taken bytes
-        taken = np.repeat(shift, lengths) + np.arange(lengths.sum())
-        texts[np.arange(texts.shape[1]) < lengths[:, None]] = content[taken]
-        return texts.reshape(-1).view(f"S{texts.shape[1]}")
+        starts = offsets[rows - first]
+        return Texts(content, starts - offsets[0], offsets[rows - first + 1] - starts, valid)
 
     def _read(
         self, index: int, content: Content, dtype: np.dtype[np.generic], start: int, stop: int
