@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test test-all faults faults-quick quick-servers all-servers lint unit contract integration chart e2e e2e-db servers cluster cluster-down bench audit sbom clean
+.PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick quick-servers all-servers lint unit contract integration chart e2e e2e-all e2e-db servers cluster cluster-down bench audit sbom clean
 IMAGE_PINS := simulator/requirements.txt simulator/constraints.txt
 
 help: ## list the targets
@@ -35,7 +35,7 @@ test: lint quick-servers unit chart contract integration faults-quick ## everyth
 
 test-all: SERVERS := --servers=all
 test-all: export FUZZ := fuzz-thorough
-test-all: lint all-servers unit chart contract integration faults-quick ## everything on every database server; the first time builds for an hour
+test-all: lint all-servers unit chart contract integration faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
 
 lint: .venv/ready-dev ## style, types and import rules
 	$(BIN)/ruff check .
@@ -58,12 +58,18 @@ faults-quick: .venv/ready-dev
 faults: .venv/ready-dev ## kill, stop and cut off processes at random moments; 200 cells, or ARGS="--seed 7 --cell 12"
 	$(BIN)/python -m tests.faults $(ARGS)
 
+faults-cluster: .venv/ready-dev ## the same with pods, nodes and the API server of a test cluster; 22 cells
+	$(BIN)/python -m tests.faults.cluster $(ARGS)
+
 chart: .venv/ready-dev ## test the Helm chart: what it renders, and what it refuses
 	@command -v helm >/dev/null || tests/cluster/cluster.sh helm >/dev/null
 	$(BIN)/pytest tests/chart
 
-e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster that it starts; of the databases PostgreSQL only
-	$(BIN)/pytest tests/e2e -k 'not is_installed_measured_and_removed or postgresql'
+e2e: .venv/ready-dev ## test on the cluster of KUBECONFIG, or on a test cluster that it starts; every capability once
+	$(BIN)/pytest tests/e2e -m 'not rare'
+
+e2e-all: .venv/ready-dev ## the same, with lost nodes, 200 workers, vendors' schemas, long endings and every database
+	$(BIN)/pytest tests/e2e
 
 e2e-db: .venv/ready-dev ## install databases on the cluster as dbinstall says, measure, remove; NAME=questdb picks one
 	$(BIN)/pytest tests/e2e/test_databases.py -s $(if $(NAME),-k '$(NAME)')

@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from cli.cluster.permissions import PERMISSIONS
 from cli.main import commands
+from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
 from simulator.modules import MODULES, database_class
 from simulator.modules.base import Capabilities
@@ -200,6 +201,17 @@ def _permissions() -> str:
     return _table(("Resource", "Verbs", "For"), rows)
 
 
+def _unsupported() -> str:
+    owners: dict[tuple[str, str], list[str]] = {}
+    for feature in Feature:
+        for module in MODULES:
+            reason = database_class(module).capabilities.unsupported.get(feature)
+            if reason:
+                owners.setdefault((feature.value, reason), []).append(_link(module))
+    rows = ((feature, ", ".join(names), why) for (feature, why), names in owners.items())
+    return _table(("Queries for", "Not answered by", "Because"), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "common options": _shared_command_options,
     "commands": _commands,
@@ -207,6 +219,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "contents": _contents,
     "shared options": _shared_module_options,
     "modules": _modules,
+    "unsupported queries": _unsupported,
     "permissions": _permissions,
 }
 

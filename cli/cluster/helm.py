@@ -28,6 +28,8 @@ class Helm:
             self._flags.append(f"--kubeconfig={options.kubeconfig}")
         if options.context:
             self._flags.append(f"--kube-context={options.context}")
+        self._accepted: set[str] = set()
+        """Releases whose user values the API server's schema has accepted."""
 
     def version(self) -> str:
         """Return helm's version; ConfigError if it is missing or too old."""
@@ -47,7 +49,10 @@ class Helm:
         """Install a release, or upgrade the existing one."""
         command = ["upgrade", "--install", release, str(CHART), "--history-max=1"]
         command.append("--labels=" + ",".join(f"{k}={v}" for k, v in labels.items()))
+        if release in self._accepted:  # helm would load the whole schema again: half a second
+            command.append("--disable-openapi-validation")
         self._with_values(command, values)
+        self._accepted.add(release)
 
     def template(self, release: str, values: Mapping[str, Any]) -> str:
         """Return the manifests that would be applied; ConfigError if values are wrong."""

@@ -1,11 +1,13 @@
 """The Kubernetes runner: a Helm release for a sweep, one collector and N worker pods for a run."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from secrets import token_urlsafe
 from typing import Self
 
-from cli.cluster.api import Cluster, Unreachable
+from cli.cluster.api import Cluster, NotFound, Unreachable
 from cli.cluster.helm import Helm
 from cli.cluster.lifetime import KEPT_S, UNATTENDED_S, Lifetime
 from cli.cluster.options import ClusterOptions
@@ -23,6 +25,8 @@ from simulator.protocol.spec import RunSpec
 
 APPEAR_S = 900.0
 """Nodes may have to pull the image first."""
+_JOB_S = 0.03
+"""Pause between two looks for a Job that helm is about to create."""
 
 
 class KubernetesRunner:
@@ -96,24 +100,61 @@ class KubernetesRunner:
         spec = spec.model_copy(update={"appear_s": APPEAR_S})
         jobs = self._release.jobs(spec)
         yield PhaseEvent(phase="start", detail="installing the release")
-        name = self._release.credentials_name(spec.run_id)
-        labels = self._release.labels(spec.run_id)
-        self._helm.apply(self._release.name, labels, self._release.values(spec))
+        failed = self._install(spec, jobs[0])
         with Lifetime(self._cluster, jobs), OwnClock() as clock:
             self._run = run = PodRun(spec, jobs, self._cluster, self._watcher, clock)
             try:
-                # After the Job that owns it, and that ends if this process is killed now: the pods
-                # wait for the Secret.
-                secret = self._release.credentials(token_urlsafe(32))
-                self._cluster.create_secret(name, labels, secret, jobs[0])
-                yield from run.events(self._interrupts)
-            except Unreachable as error:  # the Secret may exist, and then the pods run
-                yield Outcome(status="failed", cause=str(error), exit_code=1, touched=True)
+                yield from (failed,) if failed else run.events(self._interrupts)
             finally:
                 self._watcher.forget_logs()
-                if not self._keep:
+                if not (self._keep or run.cut_off):
                     with suppress(BenchError):  # the end of the sweep reports what it cannot remove
+                        name = self._release.credentials_name(spec.run_id)
                         self._cluster.delete("secrets", name)
+
+    def _install(self, spec: RunSpec, job: str) -> Outcome | None:
+        """Apply the chart, and create the run's Secret while helm is still busy.
+
+        Return the outcome if that failed and pods may have started nevertheless.
+        """
+        labels, values = self._release.labels(spec.run_id), self._release.values(spec)
+        applied = threading.Event()
+        failure: BaseException | None = None
+        with ThreadPoolExecutor(1) as threads:
+            secret = threads.submit(self._create_secret, spec.run_id, labels, job, applied)
+            try:
+                self._helm.apply(self._release.name, labels, values)
+            except Interrupted:
+                raise
+            except BenchError as error:
+                failure = error
+            finally:
+                applied.set()
+        refusal = secret.exception()
+        failure = failure or refusal
+        if failure is None:
+            return None
+        if refusal is None or isinstance(refusal, Unreachable):  # it exists, or may exist
+            return Outcome(status="failed", cause=str(failure), exit_code=1, touched=True)
+        raise failure
+
+    def _create_secret(
+        self, run_id: str, labels: Mapping[str, str], job: str, applied: threading.Event
+    ) -> None:
+        """Create the Secret as soon as its owner exists, a Job that ends without this process.
+
+        The pods wait for it: the later it comes, the longer they pause before they look again.
+        """
+        name = self._release.credentials_name(run_id)
+        content = self._release.credentials(token_urlsafe(32))
+        while True:
+            last_try = applied.is_set()
+            try:
+                return self._cluster.create_secret(name, labels, content, job)
+            except NotFound:
+                if last_try:
+                    raise
+            applied.wait(_JOB_S)
 
     def facts(self) -> dict[str, str]:
         """Return the cluster's version, the namespace and the image."""

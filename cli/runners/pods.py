@@ -49,6 +49,8 @@ _TIDY_S = 12.0
 _UNREACHABLE_S = 60.0
 _NODE_S = 15.0
 """How long to wait for a node to renew its lease or to miss two renewals."""
+_STARTING_S = 5.0
+"""How often the nodes of pods that have not started are looked at."""
 _LAST_REPORTS_S = 10.0
 """Workers that have lost their collector print their reports when they give it up."""
 _LOGS = 4
@@ -84,9 +86,10 @@ class PodRun:
         self._began = self._heard_at = clock()
         self._collector_began: float | None = None
         self._read_until = ""
+        self._starts_seen_at = self._began
         self._troubles: dict[str, tuple[float, str]] = {}
         """Source -> since when it cannot be read, and why."""
-        self._cut_off = False
+        self.cut_off = False
         """The API server is away."""
         self._node_lost = False
         """The collector's."""
@@ -118,7 +121,7 @@ class PodRun:
             elif not self._cause:
                 self._fail_of(self._diagnosis())
             if self._deadline is not None and self._clock() > self._deadline:
-                lost = self._cut_off or self._node_lost
+                lost = self.cut_off or self._node_lost
                 if self._collector_runs() and not (self._asked_to_stop or lost):
                     self._stop_collector()
                     continue
@@ -149,7 +152,7 @@ class PodRun:
         """Give the collector a moment to report the failure and the progress itself."""
         if cause:
             self._cause = cause
-            self._deadline = self._clock() + (0 if self._cut_off else _ITS_OWN_WORDS_S)
+            self._deadline = self._clock() + (0 if self.cut_off else _ITS_OWN_WORDS_S)
 
     def _next(self) -> Event | None:
         match self._watcher.next(_POLL_S):
@@ -193,7 +196,7 @@ class PodRun:
             since = self._first_seen.setdefault(symptom.key, now)
             if now - since >= symptom.patience_s:
                 return self._with_reason(symptom, now)
-        return self._out_of_reach(now) or self._silence(now)
+        return self._out_of_reach(now) or self._silence(now) or self._lost_at_start(now)
 
     def _with_reason(self, symptom: Symptom, now: float) -> str:
         if symptom.deleted:
@@ -233,7 +236,7 @@ class PodRun:
             if now - since <= _UNREACHABLE_S or (away and source != "server"):
                 continue
             if source == "server":
-                self._cut_off = True
+                self.cut_off = True
                 return f"no answer from the cluster for {_UNREACHABLE_S:.0f} s: {cause}"
             return f"{source} cannot be read for {_UNREACHABLE_S:.0f} s: {cause}"
         return ""
@@ -264,6 +267,19 @@ class PodRun:
                 f"--timeout: the run was not done after {limit_s:g} s, and the collector did not"
                 " end it"
             )
+        return ""
+
+    def _lost_at_start(self, now: float) -> str:
+        """Return the failure of a pod that does not start because its node is lost."""
+        if now - self._starts_seen_at < _STARTING_S or "server" in self._troubles:
+            return ""
+        self._starts_seen_at = now
+        for pod in self._pods.values():
+            if phase_of(pod) == "Pending" and not has_run(pod):
+                trouble = self._nodes.trouble(pod["spec"].get("nodeName", ""))
+                if trouble:
+                    self._node_lost = is_collector(pod)
+                    return f"{name_of(pod)} did not start{_node(pod, trouble)}"
         return ""
 
     # --- the end -------------------------------------------------------------------------------
@@ -357,8 +373,9 @@ class PodRun:
             cause = "stopped by the user"
             return Outcome(status="interrupted", cause=cause, exit_code=130, touched=True)
         pod = self._collector()
-        touched = self._phase != "start" or self._cut_off or (pod is not None and has_run(pod))
-        reports = self._last_reports() if touched and not self._cut_off else ()
+        out_of_sight = self.cut_off or self._node_lost
+        touched = self._phase != "start" or out_of_sight or (pod is not None and has_run(pod))
+        reports = self._last_reports() if touched and not self.cut_off else ()
         return Outcome(
             status="failed",
             cause=self._cause,

@@ -80,7 +80,53 @@ class Coded:
         return taken
 
 
-ColumnData: TypeAlias = Values | Coded
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """A column of texts in one buffer, so that a long one does not widen the others.
+
+    Text i is the `lengths[i]` bytes of `content` from `starts[i]`; undefined where NULL.
+    """
+
+    content: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    valid: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def slice(self, start: int, stop: int) -> "Texts":
+        """Return rows start..stop as views."""
+        valid = None if self.valid is None else self.valid[start:stop]
+        return Texts(self.content, self.starts[start:stop], self.lengths[start:stop], valid)
+
+    def take(self, rows: Rows) -> "Texts":
+        """Return these rows, by their index."""
+        valid = None if self.valid is None else self.valid[rows]
+        return Texts(self.content, self.starts[rows], self.lengths[rows], valid)
+
+    def listed(self) -> list[bytes]:
+        """Return the texts, one per row; a NULL is empty."""
+        content = self.content.data
+        lengths = self.lengths if self.valid is None else np.where(self.valid, self.lengths, 0)
+        ends = (self.starts + lengths).tolist()
+        return [bytes(content[a:b]) for a, b in zip(self.starts.tolist(), ends, strict=True)]
+
+    @property
+    def array(self) -> Array:
+        """The texts as an 'S' array: each takes as many bytes as the longest."""
+        return np.array(self.listed(), f"S{self.lengths.max(initial=1)}")
+
+    def values(self) -> Array:
+        """Return the texts as an 'S' array, one per row."""
+        return self.array
+
+    def present(self) -> Array:
+        """Return the texts that are not NULL, as an 'S' array."""
+        return (self if self.valid is None else self.take(np.flatnonzero(self.valid))).array
+
+
+ColumnData: TypeAlias = Values | Coded | Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +141,8 @@ class Block:
 
     @property
     def size_bytes(self) -> int:
-        """Size of the values, each as wide as the widest of its column."""
-        columns = (d.levels if isinstance(d, Coded) else d.array for d in self.data.values())
-        return len(self) * sum(column.dtype.itemsize for column in columns)
+        """Size of the values; those of arrays and levels are as wide as the widest."""
+        return sum(_size_bytes(column) for column in self.data.values())
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -110,9 +155,26 @@ class Block:
     def slice(self, start: int, stop: int) -> "Block":
         """Return rows start..stop of this block as views."""
         data = {name: column.slice(start, stop) for name, column in self.data.items()}
-        return Block(self.table, self.part, self.rows[start:stop], data)
+        return self._with(self.rows[start:stop], data)
 
     def take(self, rows: Rows) -> "Block":
         """Return these rows of the block, by their index in it."""
         data = {name: column.take(rows) for name, column in self.data.items()}
-        return Block(self.table, self.part, self.rows[rows], data)
+        return self._with(self.rows[rows], data)
+
+    def _with(self, rows: Rows, data: dict[str, ColumnData]) -> "Block":
+        """Return a block of some of the rows, in which columns go on sharing their codes."""
+        shared: dict[int, Rows] = {}
+        for name, column in self.data.items():
+            own = data[name]
+            if isinstance(column, Coded) and isinstance(own, Coded):
+                codes = shared.setdefault(id(column.codes), own.codes)
+                data[name] = Coded(codes, own.levels, own.valid)
+        return Block(self.table, self.part, rows, data)
+
+
+def _size_bytes(column: ColumnData) -> int:
+    if isinstance(column, Texts):
+        return int(column.lengths.sum())
+    values = column.levels if isinstance(column, Coded) else column.array
+    return len(column) * values.dtype.itemsize

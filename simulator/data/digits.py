@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array
 from simulator.data.octets import literal, octets, side_by_side
+from simulator.data.ragged import overlapping
 
 _POWERS = tuple(10**exponent for exponent in range(1, 20))
 
@@ -42,28 +43,35 @@ def _between(values: NDArray[np.uint64], least: int, most: int, count: int) -> l
     return arrays[::-1]
 
 
-def integers(values: Array) -> list[Array]:
-    """Return signed integers of any width, padded with NUL to the longest."""
+def integers(values: Array) -> tuple[list[Array], NDArray[np.int64] | None]:
+    """Return signed integers of any width, and the length of each; None: all fill their item.
+
+    NUL follows the shorter ones.
+    """
     # abs() of the smallest int64 wraps to itself; viewed as uint64 it is the right magnitude.
     magnitudes = np.abs(values.astype(np.int64)).view(np.uint64)
     least, most = int(magnitudes.min()), int(magnitudes.max())
     shortest, width = len(str(least)), len(str(most))
     arrays = _between(magnitudes, least, most, width)
+    negative = values < 0 if values.min() < 0 else None
+    if negative is None and shortest == width:
+        return arrays, None
+    lengths = np.full(len(values), width)
     if shortest < width:
-        arrays = [_without_leading_zeros(side_by_side(arrays, len(values)), magnitudes)]
-    if values.min() < 0:
-        signs = np.frombuffer(b"\0-", "V1")
-        arrays.insert(0, signs.take(values < 0))
-    return arrays
+        lengths = 1 + np.searchsorted(np.array(_POWERS, np.uint64), magnitudes, side="right")
+    if negative is None:
+        return [_shifted(arrays, width - lengths, width)], lengths
+    # The place before the first digit is that of a leading zero, or of the byte put in front.
+    items = side_by_side([literal(b"0"), *arrays], len(values))
+    octets(items)[negative, (width - lengths)[negative]] = ord("-")
+    lengths += negative
+    fixed = lengths.min() == width + 1
+    return [_shifted([items], width + 1 - lengths, width + 1)], None if fixed else lengths
 
 
-def _without_leading_zeros(items: Array, magnitudes: NDArray[np.uint64]) -> Array:
-    width = items.dtype.itemsize
-    lengths = 1 + np.searchsorted(np.array(_POWERS, np.uint64), magnitudes, side="right")
-    return (octets(items) * _tails(width).take(lengths, axis=0)).view(f"V{width}")[:, 0]
-
-
-@cache
-def _tails(width: int) -> NDArray[np.uint8]:
-    """Return rows of `width` factors; the last `i` in row i are 1 and the others 0."""
-    return np.tri(width + 1, width, -1, dtype=np.uint8)[:, ::-1].copy()
+def _shifted(arrays: list[Array], leading: NDArray[np.int64], width: int) -> Array:
+    """Return items of `width` bytes without their leading ones, with NUL at the end instead."""
+    items = side_by_side([*arrays, literal(bytes(width))], len(leading))
+    starts = np.arange(0, 2 * width * len(leading), 2 * width)
+    shifted: Array = overlapping(items.view(np.uint8), width)[starts + leading]
+    return shifted

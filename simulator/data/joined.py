@@ -18,7 +18,7 @@ def joined(columns: Sequence[Array]) -> Array:
     pieces: list[Array] = []
     for values in columns:
         is_text = values.dtype.kind == "S"
-        pieces += [values.view(f"V{values.dtype.itemsize}")] if is_text else integers(values)
+        pieces += [values.view(f"V{values.dtype.itemsize}")] if is_text else integers(values)[0]
     side = side_by_side(pieces, rows)
     letters, written = octets(side), unpadded(side)
     if written is not None:

@@ -18,7 +18,7 @@ from simulator.data.block import Array, Block, Coded
 from simulator.data.octets import literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, TimeUnit, Type
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, Share, cut, kept
+from simulator.encode.rows import Frame, Share, cut, laid_out
 from simulator.errors import UnstorableError
 
 DOCUMENT_BYTES = 16 * 2**20
@@ -82,8 +82,7 @@ class Bson:
         if not len(block):
             return []
         shares = self._document(self._layout, block)
-        rows = side_by_side([array for share in shares for array in share.arrays], len(block))
-        return cut(rows, kept(rows, shares), batch_rows, Frame(b"", b"", b""))
+        return cut(laid_out(shares, len(block)), batch_rows, Frame(b"", b"", b""))
 
     def _document(self, elements: Sequence[Element], block: Block) -> list[Share]:
         shares = [share for element in elements for share in self._element(element, block)]

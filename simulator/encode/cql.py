@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded, ColumnData
-from simulator.data.octets import literal, octets, side_by_side
+from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.prefixed import Prefixed
-from simulator.encode.rows import kept
+from simulator.encode.rows import AnyShare, Share, laid_out
 from simulator.errors import UnstorableError
 
 MOST_ROWS = 0xFFFF
@@ -74,17 +74,14 @@ class CqlRows:
         if not len(block):
             return []
         _refuse_unstorable(self._prepared, block)
-        fields = self._values.fields(block)
-        arrays = [self._before, *(array for field in fields for array in field.arrays)]
-        rows = side_by_side(arrays, len(block))
-        keep = kept(rows, fields)
-        order, starts = self._cut(block, batch_rows, self._most_rows(rows, keep))
+        shares = [Share([self._before], None), *self._values.shares(block)]
+        order, starts = self._cut(block, batch_rows, self._most_rows(shares, len(block)))
         firsts = starts
         if order is not None:
-            rows, firsts = rows.take(order), order.take(starts)
-            keep = None if keep is None else keep.take(order, axis=0)
+            shares, firsts = [share.take(order) for share in shares], order.take(starts)
+        rows = laid_out(shares, len(block))
         edges = np.append(starts, len(block))
-        content, offsets = _content(rows, keep, edges)
+        content, offsets = rows.content.data, rows.offsets(edges).tolist()
         requests: list[list[Request]] = [[] for _ in range(0, len(block), batch_rows)]
         for send, key, count, start, stop in zip(
             (starts // batch_rows).tolist(),
@@ -97,12 +94,12 @@ class CqlRows:
             requests[send].append(Request(bytes(content[start:stop]), count, key))
         return requests
 
-    def _most_rows(self, rows: Array, keep: NDArray[np.bool_] | None) -> int:
+    def _most_rows(self, shares: Sequence[AnyShare], rows: int) -> int:
         """Return how many rows a message may have."""
         if self._prepared.most_bytes is None:
             return MOST_ROWS
-        written = rows.dtype.itemsize * len(rows) if keep is None else int(np.count_nonzero(keep))
-        return max(self._prepared.most_bytes * len(rows) // written, 1)
+        written = sum(share.size_bytes(rows) for share in shares)
+        return max(self._prepared.most_bytes * rows // written, 1)
 
     def _cut(
         self, block: Block, batch_rows: int, most_rows: int
@@ -169,16 +166,6 @@ def _partitions(columns: Sequence[ColumnData]) -> NDArray[np.int64] | None:
             count = len(found)
         total = codes if total is None else total * count + codes
     return total
-
-
-def _content(
-    rows: Array, keep: NDArray[np.bool_] | None, edges: NDArray[np.int64]
-) -> tuple[memoryview, list[int]]:
-    """Return the bytes of all rows, and the offsets of the rows at the edges."""
-    if keep is None:
-        return rows.view(np.uint8).data, (edges * rows.dtype.itemsize).tolist()
-    ends = np.append(0, np.cumsum(keep.sum(axis=1)))
-    return octets(rows)[keep].data, ends.take(edges).tolist()
 
 
 def _refuse_unstorable(prepared: Prepared, block: Block) -> None:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from simulator.data.block import Array, Block, ColumnData, Values
+from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type
 from simulator.encode.levels import Rendered
 from simulator.encode.rows import Frame
@@ -185,13 +185,13 @@ def none_is(wrong: Callable[[Array], Array], message: str) -> Check:
     wrong_levels = Rendered(wrong)
 
     def check(data: ColumnData) -> None:
-        if isinstance(data, Values):
-            found = wrong(data.array)
-        else:
+        if isinstance(data, Coded):
             levels = wrong_levels(data.levels)
             if not levels.any():
                 return
             found = levels.take(data.codes)
+        else:
+            found = wrong(data.array)
         if (found if data.valid is None else found & data.valid).any():
             raise UnstorableError(message)
 

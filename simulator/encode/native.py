@@ -12,11 +12,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded, ColumnData
-from simulator.data.octets import side_by_side
+from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, Type
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, Share, cut, kept
+from simulator.encode.rows import AnyShare, Frame, Share, Spans, blanked, cut, laid_out
 
 _PLAIN = Frame(b"", b"", b"")
 _LOW = "LowCardinality("
@@ -62,6 +61,7 @@ class _NativeColumn:
 
     def __init__(self, column: Column, type_name: str) -> None:
         self.name = column.name
+        self._column = column
         self._is_text = column.type is Type.TEXT
         self._nullable = column.nullable
         self._low = type_name.startswith(_LOW)
@@ -87,10 +87,8 @@ class _NativeColumn:
 
     def _plain(self, data: ColumnData, batch_rows: int) -> _Pieces:
         if self._is_text:
-            shares = (
-                _taken(self._texts, data) if isinstance(data, Coded) else _text_shares(data.array)
-            )
-            texts = cut(*_laid(shares, len(data)), batch_rows, _PLAIN)
+            shares = _shares(self._column, self._texts, data)
+            texts = cut(laid_out(shares, len(data)), batch_rows, _PLAIN)
             return lambda start, _: (texts[start // batch_rows],)
         values = np.ascontiguousarray(data.values())
         content, width = values.view(np.uint8).data, values.dtype.itemsize
@@ -140,14 +138,12 @@ class RowBinary:
         """Return the block as payloads of `batch_rows` rows each (the last may have fewer)."""
         if not len(block):
             return []
-        shares: list[Share] = []
+        shares: list[AnyShare] = []
         for column, levels in self._columns:
             data = block.data[column.name]
-            own = (
-                _taken(levels, data) if isinstance(data, Coded) else _shares_of(column)(data.array)
-            )
+            own = _shares(column, levels, data)
             shares += _with_marks(own, data.valid) if column.nullable else own
-        return cut(*_laid(shares, len(block)), batch_rows, _PLAIN)
+        return cut(laid_out(shares, len(block)), batch_rows, _PLAIN)
 
 
 def _shares_of(column: Column) -> Callable[[Array], list[Share]]:
@@ -156,36 +152,31 @@ def _shares_of(column: Column) -> Callable[[Array], list[Share]]:
     return lambda values: [Share([values], None)]
 
 
-def _with_marks(shares: list[Share], valid: NDArray[np.bool_] | None) -> list[Share]:
+def _with_marks(shares: Sequence[AnyShare], valid: NDArray[np.bool_] | None) -> list[AnyShare]:
     """Return shares after a byte that marks a NULL, which has no other bytes."""
     if valid is None or valid.all():
         return [Share([np.zeros(1, np.uint8)], None), *shares]
-    marked = [Share([(~valid).view(np.uint8)], None)]
-    for share in shares:
-        used = share.width if share.used is None else share.used
-        marked.append(Share(share.arrays, np.where(valid, used, 0)))
-    return marked
+    return [Share([(~valid).view(np.uint8)], None), *(blanked(share, valid) for share in shares)]
 
 
-def _laid(shares: Sequence[Share], rows: int) -> tuple[Array, NDArray[np.bool_] | None]:
-    laid = side_by_side([array for share in shares for array in share.arrays], rows)
-    return laid, kept(laid, shares)
-
-
-def _taken(levels: Rendered[list[Share]], data: Coded) -> list[Share]:
-    """Return the shares of the rows, taken from those of their levels."""
-    return [
-        Share(
-            [array.take(data.codes) for array in share.arrays],
-            None if share.used is None else share.used.take(data.codes),
-        )
-        for share in levels(data.levels)
-    ]
+def _shares(column: Column, levels: Rendered[list[Share]], data: ColumnData) -> list[AnyShare]:
+    if isinstance(data, Coded):
+        return [share.take(data.codes) for share in levels(data.levels)]
+    if isinstance(data, Texts):
+        lengths = data.lengths if data.valid is None else np.where(data.valid, data.lengths, 0)
+        return [*_lengths(lengths), Spans(data.content, data.starts, lengths)]
+    return [*_shares_of(column)(data.array)]
 
 
 def _text_shares(values: Array) -> list[Share]:
-    """Return each text's length in LEB128, a share for each digit, and the text itself."""
+    """Return each text after its length."""
     lengths = np.strings.str_len(values)
+    fixed = lengths.min() == values.dtype.itemsize
+    return [*_lengths(lengths), Share([values], None if fixed else lengths)]
+
+
+def _lengths(lengths: NDArray[np.int64]) -> list[Share]:
+    """Return lengths in LEB128, a share for each digit."""
     shares = []
     rest, written = lengths, np.ones(len(lengths), np.bool_)
     while written.any():
@@ -193,8 +184,7 @@ def _text_shares(values: Array) -> list[Share]:
         shares.append(Share([digit], None if written.all() else written.astype(np.int64)))
         rest = rest >> 7
         written = rest > 0
-    fixed = lengths.min() == values.dtype.itemsize
-    return [*shares, Share([values], None if fixed else lengths)]
+    return shares
 
 
 def leb128(number: int) -> bytes:

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData, Texts
 from simulator.data.schema import Column, TimeUnit, Type
 from simulator.encode.instants import microseconds
 from simulator.encode.levels import Rendered
+
+_ROWS_AT_ONCE = 1000
+"""So many references and rows stay in the cache of a core."""
 
 
 class Instant(StrEnum):
@@ -47,38 +50,53 @@ class Objects:
             self._column(column.type, levels, block.data[column.name])
             for column, levels in self._columns
         ]
-        rows = list(zip(*columns, strict=True))
-        return [
-            rows[start : start + rows_per_batch] for start in range(0, len(rows), rows_per_batch)
-        ]
+        at_once = max(_ROWS_AT_ONCE // rows_per_batch, 1) * rows_per_batch
+        batches = []
+        for first in range(0, len(block), at_once):
+            parts = (column[first : first + at_once].tolist() for column in columns)
+            rows = list(zip(*parts, strict=True))
+            starts = range(0, len(rows), rows_per_batch)
+            batches += [rows[start : start + rows_per_batch] for start in starts]
+        return batches
 
-    def _column(self, kind: Type, levels: Rendered[Array], data: ColumnData) -> list[Any]:
+    def _column(self, kind: Type, levels: Rendered[Array], data: ColumnData) -> Array:
+        """Return what becomes a list of the column's objects."""
         null = None if data.valid is None or data.valid.all() else ~data.valid
         if isinstance(data, Coded):
             objects = levels(data.levels).take(data.codes)
+        elif isinstance(data, Texts):
+            objects = _boxed([text.decode() for text in data.listed()])
         elif null is None:
-            return self._list(kind, data.array)
+            return data.array if self._is_plain(kind) else self._objects(kind, data.array)
         else:
             # The value in place of a NULL may be one that no object can represent.
             objects = self._objects(kind, np.where(null, data.array.dtype.type(), data.array))
         if null is not None:
             objects[null] = None
-        listed: list[Any] = objects.tolist()
-        return listed
-
-    def _objects(self, kind: Type, values: Array) -> NDArray[np.object_]:
-        objects = np.empty(len(values), np.object_)
-        objects[:] = self._list(kind, values)
         return objects
 
+    def _is_plain(self, kind: Type) -> bool:
+        """Return whether NumPy makes the objects."""
+        is_instant = kind is Type.TIMESTAMP and self._instant is not Instant.INTEGER
+        return kind is not Type.TEXT and not is_instant
+
+    def _objects(self, kind: Type, values: Array) -> NDArray[np.object_]:
+        return _boxed(self._list(kind, values))
+
     def _list(self, kind: Type, values: Array) -> list[Any]:
-        if kind is Type.TEXT:
-            return [text.decode() for text in values.tolist()]
-        if kind is not Type.TIMESTAMP or self._instant is Instant.INTEGER:
+        if self._is_plain(kind):
             plain: list[Any] = values.tolist()
             return plain
+        if kind is Type.TEXT:
+            return [text.decode() for text in values.tolist()]
         moments = microseconds(values, self._time_unit).astype("datetime64[us]")
         naive: list[datetime] = moments.tolist()
         if self._instant is Instant.NAIVE:
             return naive
         return [moment.replace(tzinfo=UTC) for moment in naive]
+
+
+def _boxed(listed: list[Any]) -> NDArray[np.object_]:
+    objects = np.empty(len(listed), np.object_)
+    objects[:] = listed
+    return objects

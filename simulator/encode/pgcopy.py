@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from simulator.data.block import Array, Block
-from simulator.data.octets import literal, side_by_side
+from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit
 from simulator.encode.instants import microseconds
 from simulator.encode.prefixed import Prefixed
-from simulator.encode.rows import Frame, cut, kept
+from simulator.encode.rows import Frame, Share, cut, laid_out
 
 _STREAM = Frame(
     before=b"PGCOPY\n\xff\r\n\0" + bytes(4) + bytes(4),  # no flags, no header extension
@@ -43,10 +43,8 @@ class PgCopy:
         """Return the block as streams of `rows_per_batch` rows each (the last may have fewer)."""
         if not len(block):
             return []
-        fields = self._values.fields(block)
-        arrays = [self._count, *(array for field in fields for array in field.arrays)]
-        rows = side_by_side(arrays, len(block))
-        return cut(rows, kept(rows, fields), rows_per_batch, _STREAM)
+        shares = [Share([self._count], None), *self._values.shares(block)]
+        return cut(laid_out(shares, len(block)), rows_per_batch, _STREAM)
 
 
 def _instants(unit: TimeUnit, values: Array) -> Array:

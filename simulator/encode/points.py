@@ -6,17 +6,19 @@ A row becomes a point for each field that is not NULL, one after the other.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded
 from simulator.data.digits import integers
 from simulator.data.octets import literal, octets, side_by_side, unpadded
 from simulator.data.schema import FLOATS, Column, Type
+from simulator.encode.doubles import doubles
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, cut
-from simulator.encode.text import floats
+from simulator.encode.rows import Frame, framed
 from simulator.errors import UnstorableError
 
 Written: TypeAlias = tuple[Array, Array | None]
@@ -84,12 +86,12 @@ class Points:
                 f"takes messages of {limit_bytes}"
             )
         if fitting >= batch_rows:
-            return [[whole] for whole in cut(rows, kept, batch_rows, self._payload)]
+            return [[whole] for whole in _cut(rows, kept, batch_rows, self._payload)]
         payloads = []
         for start in range(0, count, batch_rows):
             share = slice(start, start + batch_rows)
             share_kept = None if kept is None else kept[share]
-            payloads.append(cut(rows[share], share_kept, fitting, self._payload))
+            payloads.append(_cut(rows[share], share_kept, fitting, self._payload))
         return payloads
 
     def _point(
@@ -144,6 +146,19 @@ def _beside(parts: Sequence[Written], count: int) -> Written:
     return rows, octets(side_by_side(keeps, count))
 
 
+def _cut(
+    rows: Array, keep: NDArray[np.bool_] | None, rows_per_batch: int, frame: Frame
+) -> list[bytes]:
+    """Return the bytes to write as payloads of `rows_per_batch` rows."""
+    starts = range(0, len(rows), rows_per_batch)
+    if keep is None:
+        width = rows.dtype.itemsize
+        sizes = [min(rows_per_batch, len(rows) - start) * width for start in starts]
+        return framed(rows.view(np.uint8).data, [0, *accumulate(sizes)], frame)
+    sizes = [int(np.count_nonzero(keep[start : start + rows_per_batch])) for start in starts]
+    return framed(octets(rows)[keep].data, [0, *accumulate(sizes)], frame)
+
+
 def _items(keep: Array) -> Array:
     """Return a matrix of bytes as one item a row."""
     return np.ascontiguousarray(keep).view(f"V{keep.shape[1]}")[:, 0]
@@ -164,9 +179,9 @@ def _text(kind: Type, after: bytes, values: Array) -> Written:
     elif kind is Type.BOOL:
         arrays = [np.array([b"0", b"1"]).take(values)]
     elif kind in FLOATS:
-        arrays = [floats(values)]
+        arrays = [doubles(values)]
     else:
-        arrays = integers(values)
+        arrays, _ = integers(values)
     items = side_by_side([*arrays, literal(after)] if after else arrays, len(values))
     written = unpadded(items)
     return items, None if written is None else written.view(np.uint8)

@@ -1,14 +1,16 @@
-"""Rows as bytes: split into payloads, without the padding of values that differ in width."""
+"""Rows as bytes: the shares of their columns, laid out and split into payloads."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array
-from simulator.data.octets import octets
+from simulator.data.octets import side_by_side
+from simulator.data.ragged import Offsets, copy, overlapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,51 +34,209 @@ class Share(NamedTuple):
         """Bytes of an item, padding included."""
         return sum(array.dtype.itemsize for array in self.arrays)
 
+    def size_bytes(self, rows: int) -> int:
+        """Return how many bytes are written in all rows."""
+        return rows * self.width if self.used is None else int(self.used.sum())
 
-def kept(rows: Array, shares: Sequence[Share]) -> NDArray[np.bool_] | None:
-    """Return which bytes of rows that end with these shares to write; None: all of them."""
-    if all(share.used is None for share in shares):
-        return None
-    keep = np.ones((len(rows), rows.dtype.itemsize), np.bool_)
-    start = rows.dtype.itemsize - sum(share.width for share in shares)
-    for share in shares:
-        stop = start + share.width
-        if share.used is not None:
-            np.less(np.arange(share.width), share.used[:, None], out=keep[:, start:stop])
-        start = stop
-    return keep
+    def take(self, rows: NDArray[np.int64]) -> "Share":
+        """Return the share of these rows, by their index; items that all rows share remain."""
+        arrays = [array if len(array) == 1 else array.take(rows) for array in self.arrays]
+        return Share(arrays, None if self.used is None else self.used.take(rows))
+
+    @property
+    def least(self) -> int:
+        """Bytes of the shortest item."""
+        return self.width if self.used is None else int(self.used.min())
 
 
-def cut(
-    rows: Array, keep: NDArray[np.bool_] | None, rows_per_batch: int, frame: Frame
-) -> list[bytes]:
-    """Return the rows as payloads of `rows_per_batch` rows; every row ends with `frame.between`.
+class Spans(NamedTuple):
+    """A share whose items lie in one buffer, each as long as it is."""
 
-    `keep` has an element for each byte, false for padding. Padding is removed from the whole block
-    (0.8 ns/byte) before it is split, so that a small payload costs a slice and no NumPy call.
+    content: NDArray[np.uint8]
+    starts: Offsets
+    used: NDArray[np.int64]
+
+    @property
+    def least(self) -> int:
+        """Bytes of the shortest item."""
+        return int(self.used.min())
+
+    def size_bytes(self, _rows: int) -> int:
+        """Return how many bytes are written in all rows."""
+        return int(self.used.sum())
+
+    def take(self, rows: NDArray[np.int64]) -> "Spans":
+        """Return the share of these rows, by their index."""
+        return Spans(self.content, self.starts.take(rows), self.used.take(rows))
+
+
+AnyShare: TypeAlias = Share | Spans
+"""The bytes of a column in every row."""
+
+
+def blanked(share: AnyShare, valid: NDArray[np.bool_]) -> AnyShare:
+    """Return a share without bytes where a value is not valid."""
+    if isinstance(share, Spans):
+        return share._replace(used=np.where(valid, share.used, 0))
+    return share._replace(
+        used=np.where(valid, share.width if share.used is None else share.used, 0)
+    )
+
+
+class LaidOut(NamedTuple):
+    """Rows one after the other, without padding."""
+
+    content: NDArray[np.uint8]
+    ends: Offsets | None
+    """Where each row ends; None: all rows are equally long."""
+    rows: int
+
+    def offsets(self, rows: NDArray[np.int64]) -> Offsets:
+        """Return where these rows start; row `rows` starts where the last one ends."""
+        if self.ends is None:
+            return rows * (len(self.content) // self.rows)
+        return np.where(rows == 0, 0, self.ends[rows - 1])
+
+    def edges(self, rows_per_batch: int) -> list[int]:
+        """Return where each batch starts, and where the last one ends."""
+        starts = np.arange(0, self.rows, rows_per_batch)
+        return [*self.offsets(starts).tolist(), len(self.content)]
+
+
+def laid_out(shares: Sequence[AnyShare], count: int) -> LaidOut:
+    """Return `count` rows made of these shares.
+
+    Rows of one length take one strided copy per share. Otherwise each share is copied to its place
+    in every row: 10 ns for a share whose items differ in length, and those of one length in between
+    are copied with it.
     """
-    content, bounds = _squeezed(rows, keep, rows_per_batch)
+    whole = [share for share in shares if isinstance(share, Share) and share.used is None]
+    if len(whole) == len(shares):
+        items = side_by_side([array for share in whole for array in share.arrays], count)
+        return LaidOut(items.view(np.uint8), None, count)
+    pieces = _pieces(shares, count)
+    lengths = np.full(count, sum(_fixed(piece) for piece in pieces))
+    for piece in pieces:
+        if piece.used is not None:
+            lengths += piece.used
+    ends = lengths.cumsum()
+    total = int(ends[-1])
+    slack = max((piece.width for piece in pieces if isinstance(piece, Share)), default=0)
+    content = np.empty(total + slack, np.uint8)
+    places = [ends - lengths]
+    for piece in pieces[:-1]:
+        places.append(places[-1] + (_fixed(piece) if piece.used is None else piece.used))
+    _put(pieces, places, content)
+    return LaidOut(content[:total], ends, count)
+
+
+def packed(shares: Sequence[Share], count: int) -> Share:
+    """Return the shares as one, which has a single array; `used` is None if no item is shorter."""
+    if len(shares) == 1 and _is_packed(shares[0], count):
+        return shares[0]
+    laid = laid_out(shares, count)
+    if laid.ends is None:
+        return Share([laid.content.view(f"V{len(laid.content) // count}")], None)
+    starts = np.concatenate(([0], laid.ends[:-1]))
+    lengths = laid.ends - starts
+    width = max(int(lengths.max()), 1)
+    content = np.concatenate((laid.content, np.zeros(width, np.uint8)))
+    items = overlapping(content, width)[starts]
+    return Share([items], None if lengths.min() == width else lengths)
+
+
+def _is_packed(share: Share, count: int) -> bool:
+    if len(share.arrays) != 1 or len(share.arrays[0]) != count:
+        return False
+    return share.used is None or share.least < share.used.max()
+
+
+def _fixed(share: AnyShare) -> int:
+    """Return how many bytes a share takes in every row, if its items have one length, else 0."""
+    return share.width if isinstance(share, Share) and share.used is None else 0
+
+
+def _pieces(shares: Sequence[AnyShare], count: int) -> list[AnyShare]:
+    """Return shares of one array each: neighbours are joined where that keeps padding at the end.
+
+    The widest run of one length stays alone: it overwrites the padding before it.
+    """
+    groups: list[list[Share]] = [[]]
+    ends: list[Spans | None] = []
+    for share in shares:
+        if isinstance(share, Share):
+            groups[-1].append(share)
+        if share.used is not None:
+            ends.append(share if isinstance(share, Spans) else None)
+            groups.append([])
+    ends.append(None)
+    fixed = [sum(map(_fixed, group)) for group in groups]
+    widest = fixed.index(max(fixed))
+    pieces: list[AnyShare] = []
+    for place, (group, end) in enumerate(zip(groups, ends, strict=True)):
+        if place == widest and any(groups[1:]) and len(group) > 1 and group[-1].used is not None:
+            pieces += [_piece(group[:-1], count), _piece(group[-1:], count)]
+        elif group:
+            pieces.append(_piece(group, count))
+        if end is not None:
+            pieces.append(end)
+    return pieces
+
+
+def _piece(group: Sequence[Share], count: int) -> Share:
+    (first, *_), used = group[0]
+    if len(group) == 1 and len(group[0].arrays) == 1 and len(first) == count:
+        return Share([np.ascontiguousarray(first).view(f"V{first.dtype.itemsize}")], used)
+    items = side_by_side([array for share in group for array in share.arrays], count)
+    used = group[-1].used
+    if used is not None and len(group) > 1:
+        used = used + (items.dtype.itemsize - group[-1].width)
+    return Share([items], used)
+
+
+def _put(pieces: Sequence[AnyShare], places: Sequence[Offsets], content: NDArray[np.uint8]) -> None:
+    """Copy the pieces to their places in such an order that each overwrites the padding before it.
+
+    The order starts after the widest piece of one length and goes round, as the padding at the end
+    of a row lies in the next one. A single piece needs no other: rows are written in their order.
+    Where the pieces that follow are too short, only the bytes that are used are copied.
+    """
+    fixed = [_fixed(piece) for piece in pieces]
+    last = fixed.index(max(fixed))
+    room = 0
+    rooms = []
+    order = [*range(last + 1, len(pieces)), *range(last + 1)]
+    for place in reversed(order):
+        rooms.append(room)
+        room += pieces[place].least
+    for place, room in zip(order, reversed(rooms), strict=True):
+        piece = pieces[place]
+        if isinstance(piece, Spans):
+            copy(piece.content, piece.starts, piece.used, content, places[place])
+            continue
+        (items,), used = piece
+        width = items.dtype.itemsize
+        if used is None or len(pieces) == 1 or width - piece.least <= room:
+            overlapping(content, width)[places[place]] = items
+        else:
+            starts = np.arange(0, len(items) * width, width)
+            copy(items.view(np.uint8), starts, used, content, places[place])
+
+
+def cut(rows: LaidOut, rows_per_batch: int, frame: Frame) -> list[bytes]:
+    """Return the rows as payloads of `rows_per_batch` rows; every row ends with `frame.between`."""
+    return framed(rows.content.data, rows.edges(rows_per_batch), frame)
+
+
+def framed(content: memoryview, edges: Sequence[int], frame: Frame) -> list[bytes]:
+    """Return what lies between the edges as payloads."""
     before, after, dropped = frame.before, frame.after, len(frame.between)
-    return [b"".join((before, content[start : end - dropped], after)) for start, end in bounds]
+    return [
+        b"".join((before, content[start : end - dropped], after)) for start, end in pairwise(edges)
+    ]
 
 
-def windows(rows: Array, keep: NDArray[np.bool_] | None, rows_per_batch: int) -> list[memoryview]:
+def windows(rows: LaidOut, rows_per_batch: int) -> list[memoryview]:
     """Return the rows as payloads without a frame, as parts of one buffer, without a copy."""
-    content, bounds = _squeezed(rows, keep, rows_per_batch)
-    return [content[start:end] for start, end in bounds]
-
-
-def _squeezed(
-    rows: Array, keep: NDArray[np.bool_] | None, rows_per_batch: int
-) -> tuple[memoryview, Iterable[tuple[int, int]]]:
-    """Return the bytes of all rows without padding, and where each batch starts and ends."""
-    starts = range(0, len(rows), rows_per_batch)
-    if keep is None:
-        width = rows.dtype.itemsize
-        content = rows.view(np.uint8).data
-        ends = [min(start + rows_per_batch, len(rows)) * width for start in starts]
-    else:
-        content = octets(rows)[keep].data
-        sizes = [np.count_nonzero(keep[start : start + rows_per_batch]) for start in starts]
-        ends = np.cumsum(sizes).tolist()
-    return content, zip([0, *ends], ends, strict=False)
+    content = rows.content.data
+    return [content[start:end] for start, end in pairwise(rows.edges(rows_per_batch))]

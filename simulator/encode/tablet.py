@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded, ColumnData, Values
+from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.octets import octets, side_by_side
 from simulator.data.schema import Column, Role, Type
 from simulator.encode.levels import Rendered
 from simulator.encode.prefixed import text_share
-from simulator.encode.rows import Frame, Share, cut, kept
+from simulator.encode.rows import Frame, Share, cut, laid_out
 
 _PLAIN = Frame(b"", b"", b"")
 _WIRE: dict[Type, np.dtype[Any]] = {
@@ -66,7 +66,7 @@ class Tablets:
         data = block.data
         if order is not None:
             times = times.take(order)
-            data = {column.name: _taken(block.data[column.name], order) for column in self._columns}
+            data = {column.name: block.data[column.name].take(order) for column in self._columns}
         columns = [column.pieces(data[column.name], batch_rows) for column in self._columns]
         valid = [data[column.name].valid for column in self._columns]
         nulls = [None if v is None or v.all() else _bitmaps(~v, batch_rows) for v in valid]
@@ -103,7 +103,7 @@ class _TabletColumn:
             used = np.where(data.valid, width, _LENGTH_BYTES)
         if used is None:
             return _sliced(items, batch_rows)
-        return cut(items, kept(items, [Share([items], used)]), batch_rows, _PLAIN)
+        return cut(laid_out([Share([items], used)], len(data)), batch_rows, _PLAIN)
 
 
 class _Packed(NamedTuple):
@@ -161,10 +161,3 @@ def _codes(tag: ColumnData) -> NDArray[np.int64]:
     """Return numbers that are equal where a tag's values are equal."""
     codes = tag.codes if isinstance(tag, Coded) else np.unique(tag.array, return_inverse=True)[1]
     return codes if tag.valid is None else np.where(tag.valid, codes, -1)
-
-
-def _taken(data: ColumnData, order: NDArray[np.int64]) -> ColumnData:
-    valid = None if data.valid is None else data.valid.take(order)
-    if isinstance(data, Coded):
-        return Coded(data.codes.take(order), data.levels, valid)
-    return Values(data.array.take(order), valid)

@@ -1,7 +1,6 @@
 """Blocks as text: CSV, PostgreSQL's tab-separated COPY format, SQL row values, and similar formats.
 
-One encoder serves all of them. NUL, which no text contains, pads values that are shorter than their
-column, and is removed in one pass; rows without padding are copied unchanged.
+One encoder serves all of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,13 +9,14 @@ from functools import partial
 
 import numpy as np
 
-from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.block import Array, Block, Texts
 from simulator.data.digits import integers
-from simulator.data.octets import literal, octets, side_by_side, unpadded
+from simulator.data.octets import literal, octets
 from simulator.data.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
+from simulator.encode.columns import Columns, Writer
+from simulator.encode.doubles import doubles
 from simulator.encode.instants import Iso, iso
-from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, cut, windows
+from simulator.encode.rows import Frame, Share, Spans, cut, laid_out, windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,12 @@ class Text:
 
     def __init__(self, row: Sequence[Slot], payload: Frame, time_unit: TimeUnit) -> None:
         self._payload = payload
-        self._time_unit = time_unit
-        self._row = [(slot, Rendered(partial(self._levels, slot))) for slot in row]
+        self._columns = Columns(
+            [
+                Writer(slot.column.name, partial(_written, slot, time_unit), slot.null)
+                for slot in row
+            ]
+        )
 
     @classmethod
     def of(cls, columns: Sequence[Column], time_unit: TimeUnit, text_format: Format) -> "Text":
@@ -129,77 +133,61 @@ class Text:
         """Return the block as payloads of `rows_per_batch` rows (the last may have fewer)."""
         if not len(block):
             return []
-        rows = self._rows(block)
-        return cut(rows, unpadded(rows), rows_per_batch, self._payload)
+        shares = self._columns.shares(block)
+        return cut(laid_out(shares, len(block)), rows_per_batch, self._payload)
 
     def windows(self, block: Block, rows_per_batch: int) -> list[memoryview]:
         """Return the payloads without their frame, as parts of one buffer."""
         if not len(block):
             return []
-        rows = self._rows(block)
-        return windows(rows, unpadded(rows), rows_per_batch)
-
-    def _rows(self, block: Block) -> Array:
-        arrays: list[Array] = []
-        for slot, levels in self._row:
-            arrays += self._slot(slot, levels, block.data[slot.column.name])
-        return side_by_side(arrays, len(block))
-
-    def _slot(self, slot: Slot, levels: Rendered[Array], data: ColumnData) -> list[Array]:
-        null = None if data.valid is None or data.valid.all() else ~data.valid
-        if isinstance(data, Coded):
-            shown = levels(data.levels)
-            arrays = [shown if len(shown) == 1 else shown.take(data.codes)]
-        else:
-            # The value in place of a NULL may be one that the format cannot write.
-            blank = data.array.dtype.type()
-            values = data.array if null is None else np.where(null, blank, data.array)
-            arrays = self._around(slot, values)
-        if null is None:
-            return arrays
-        width = max(len(slot.null), sum(array.dtype.itemsize for array in arrays))
-        rows = side_by_side(arrays, len(data)).astype(f"V{width}")
-        rows[null] = literal(slot.null.ljust(width, b"\0"))
-        return [rows]
-
-    def _levels(self, slot: Slot, levels: Array) -> Array:
-        return side_by_side(self._around(slot, levels), len(levels))
-
-    def _around(self, slot: Slot, values: Array) -> list[Array]:
-        before = [literal(slot.before)] if slot.before else []
-        after = [literal(slot.after)] if slot.after else []
-        return [*before, *_values(slot.column.type, values, self._time_unit, slot.style), *after]
+        return windows(laid_out(self._columns.shares(block), len(block)), rows_per_batch)
 
 
-def _values(kind: Type, values: Array, unit: TimeUnit, style: Style) -> list[Array]:
+def _written(slot: Slot, unit: TimeUnit, values: Array | Texts) -> list[Share | Spans]:
+    """Return a slot of every row."""
+    before = [Share([literal(slot.before)], None)] if slot.before else []
+    after = [Share([literal(slot.after)], None)] if slot.after else []
+    return [*before, *_values(slot.column.type, values, unit, slot.style), *after]
+
+
+def _values(kind: Type, values: Array | Texts, unit: TimeUnit, style: Style) -> list[Share | Spans]:
+    if isinstance(values, Texts):
+        return _quoted(_long_texts(values, style), style)
     if kind is Type.TEXT:
-        return _texts(values, style)
+        return _quoted(_texts(values, style), style)
     if kind in FLOATS:
-        return [floats(values)]
+        return [_padded(doubles(values))]
     if kind is Type.BOOL:
-        return [np.array([style.false, style.true]).take(values)]
+        return [_padded(np.array([style.false, style.true]).take(values))]
     if kind in INTEGERS or style.instants is None:
-        return integers(values)
-    return iso(values, unit, style.instants)
+        return [Share(*integers(values))]
+    return [Share(iso(values, unit, style.instants), None)]
 
 
-def _texts(values: Array, style: Style) -> list[Array]:
+def _quoted(texts: Share | Spans, style: Style) -> list[Share | Spans]:
+    quote = [Share([literal(style.quote)], None)] if style.quote else []
+    return [*quote, texts, *quote]
+
+
+def _texts(values: Array, style: Style) -> Share:
     content = values.tobytes()
     plain = len(content.translate(None, style.special)) == len(content)
     if not plain or not octets(np.ascontiguousarray(values))[:, 0].all():
         values = np.array([style.escape(text) for text in values.tolist()])
-    quote = [literal(style.quote)] if style.quote else []
-    return [*quote, values, *quote]
+    return _padded(values)
 
 
-def floats(values: Array) -> Array:
-    """Return the shortest text that reads back as the same number, in single and double precision.
+def _long_texts(values: Texts, style: Style) -> Spans:
+    content = values.content.tobytes()
+    if values.lengths.all() and len(content.translate(None, style.special)) == len(content):
+        return Spans(values.content, values.starts, values.lengths)
+    texts = [style.escape(text) for text in values.listed()]
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    return Spans(np.frombuffer(b"".join(texts), np.uint8), np.cumsum(lengths) - lengths, lengths)
 
-    Trailing zeros pad all of them to one length, unless one has an exponent. Python's `repr` takes
-    0.3 us for each value: fast enough for levels, slow for single values.
-    """
-    shown = [repr(value) for value in values.tolist()]
-    padded = np.array(shown, np.bytes_)
-    if any("e" in text or "n" in text for text in shown):
-        return padded
-    return np.strings.ljust(padded, padded.dtype.itemsize, b"0")
+
+def _padded(texts: Array) -> Share:
+    """Return the share of an 'S' array."""
+    if octets(np.ascontiguousarray(texts))[:, -1].all():
+        return Share([texts], None)
+    return Share([texts], np.strings.str_len(texts))

@@ -12,7 +12,6 @@ import numpy as np
 from pydantic import Field
 
 from simulator.data.block import Block
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Statement
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, former_names
 from simulator.encode.arrow import Arrow
@@ -30,6 +29,7 @@ from simulator.modules.base import (
     Session,
 )
 from simulator.modules.shared import sql
+from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _INSTALL = "it needs the package duckdb: pip install -r requirements-embedded.txt"
 
 
-class DuckDbOptions(sql.SqlOptions):
+class DuckDbOptions(SqlOptions):
     """Options of the module `duckdb`."""
 
     path: str = Field("results/duckdb.db", description="the database file; its folder must exist")
@@ -101,6 +101,10 @@ class DuckDbDialect(sql.Dialect):
             return read
         return f"epoch_us({read}) // {10**6 // self.unit.per_second}"
 
+    def end(self, column: Column, time: str, *, last: bool) -> str | None:
+        """Return the first or last value of a group; both functions ignore NULLs."""
+        return f"{'arg_max' if last else 'arg_min'}({self.name(column.name)}, {time})"
+
     def number(self, column: Column, unit: TimeUnit) -> str:
         """Return a column other than text as a number whose sum is exact."""
         is_instant = column.type is Type.TIMESTAMP
@@ -127,7 +131,7 @@ def _dialect(table: Table) -> DuckDbDialect:
     return (NanosecondDialect if is_finest else DuckDbDialect)(table.time_unit)
 
 
-class DuckDb(sql.SqlFile["DuckDbSession"]):
+class DuckDb(SqlFile["DuckDbSession"]):
     """A DuckDB file."""
 
     name = "duckdb"
@@ -147,7 +151,6 @@ class DuckDb(sql.SqlFile["DuckDbSession"]):
         indices=True,
         embedded=True,
         max_workers=1,
-        unsupported=UNWRITTEN,
         limits=("one process at a time has the file open: one worker",),
     )
     options_model: ClassVar[type[Options]] = DuckDbOptions

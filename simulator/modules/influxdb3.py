@@ -69,6 +69,12 @@ class _Dialect(sql.Dialect):
         """Return the literal that the time is compared with."""
         return f"TIMESTAMP '{moment(value * (SECOND_NS // unit.per_second))}'"
 
+    def end(self, column: Column, time: str, *, last: bool) -> str | None:
+        """Return the first or last value of a group."""
+        name, function = self.name(column.name), "last_value" if last else "first_value"
+        some = f" FILTER (WHERE {name} IS NOT NULL)" if column.nullable else ""
+        return f"{function}({name} ORDER BY {time}){some}"
+
     def number(self, column: Column, unit: TimeUnit) -> str:
         """Return a column as a number; instants in the table's unit."""
         if column.type is Type.TIMESTAMP:
@@ -91,7 +97,7 @@ class Influxdb3(Influxdb):
         acknowledged="in the write-ahead log in the object store, unless no_sync=true",
         oldest={"InfluxDB": (3, 0)},
         limits=(
-            *Influxdb.capabilities.limits[:-1],
+            *Influxdb.capabilities.limits[:-2],
             "tags are texts only",
             "Core refuses queries over more than 432 files, about 72 hours of data",
         ),
@@ -261,18 +267,20 @@ def _as_stored(query: Query) -> Query:
     """Return a query for the table as stored, with other types and another name of the time."""
     table = query.table
     renamed = {table.time.name: _TIME}
-    stored = replace(table, columns=tuple(map(_stored, table.columns)))
+
+    def names(columns: Sequence[str]) -> tuple[str, ...]:
+        return tuple(renamed.get(name, name) for name in columns)
+
+    columns = tuple(map(_stored, table.columns))
+    stored = replace(table, columns=columns, key=names(table.key))
     match query:
         case AggregateQuery():
             aggregates = tuple(
                 replace(a, column=renamed.get(a.column or "", a.column)) for a in query.aggregates
             )
             return replace(query, table=stored, aggregates=aggregates)
-        case NewestQuery() | DistinctQuery():
-            columns = tuple(renamed.get(name, name) for name in query.columns)
-            return replace(query, table=stored, columns=columns)
-        case RowsQuery():
-            return replace(query, table=stored)
+        case NewestQuery() | DistinctQuery() | RowsQuery():
+            return replace(query, table=stored, columns=names(query.columns))
 
 
 def _stored(column: Column) -> Column:

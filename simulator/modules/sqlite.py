@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table, Type, names_of
 from simulator.encode.objects import Objects
@@ -29,6 +28,7 @@ from simulator.modules.base import (
     Session,
 )
 from simulator.modules.shared import sql
+from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 
 _POLL_S = 0.05
 _SYNCHRONOUS = ("off", "normal", "full", "extra")
@@ -42,7 +42,7 @@ _DURABILITY = {
 }
 
 
-class SqliteOptions(sql.SqlOptions):
+class SqliteOptions(SqlOptions):
     """Options of the module `sqlite`."""
 
     path: str = Field("results/sqlite.db", description="the database file; its folder must exist")
@@ -77,7 +77,7 @@ class SqliteDialect(sql.Dialect):
 _DIALECT = SqliteDialect()
 
 
-class Sqlite(sql.SqlFile["SqliteSession"]):
+class Sqlite(SqlFile["SqliteSession"]):
     """An SQLite file."""
 
     name = "sqlite"
@@ -95,7 +95,6 @@ class Sqlite(sql.SqlFile["SqliteSession"]):
         "it was also synced to disk",
         indices=True,
         embedded=True,
-        unsupported=UNWRITTEN,
     )
     options_model: ClassVar[type[Options]] = SqliteOptions
     options: SqliteOptions

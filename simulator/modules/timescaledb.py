@@ -12,7 +12,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from simulator.data.query import NewestQuery, Query, Statement, outputs
-from simulator.data.schema import Table, Type, names_of
+from simulator.data.schema import Column, Table, Type, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import Server
 from simulator.modules.postgres.database import Postgres, PostgresOptions
@@ -60,6 +60,12 @@ class TimescaledbDialect(PostgresDialect):
         origin = self.instant(0, table.time_unit)
         seconds = f"extract(epoch FROM time_bucket({interval}, {time}, {origin}))"
         return f"CAST({seconds} * {per_second} AS BIGINT)"
+
+    def end(self, column: Column, time: str, *, last: bool) -> str | None:
+        """Return the first or last value of a group, by the extension's own functions."""
+        name, function = self.name(column.name), "last" if last else "first"
+        some = f" FILTER (WHERE {name} IS NOT NULL)" if column.nullable else ""
+        return f"{function}({name}, {time}){some}"
 
 
 class Timescaledb(Postgres):
@@ -192,20 +198,23 @@ class Timescaledb(Postgres):
         if not isinstance(query, NewestQuery):
             return super().translate(query)
         table, dialect = query.table, self.dialect
-        (named,) = query.tags
-        tag, time = dialect.name(named), dialect.name(table.time.name)
-        newest_tag, newest_time = (
-            sql.unused(name, table) for name in (f"newest_{named}", "newest_time")
-        )
-        same = "IS NOT DISTINCT FROM" if table.column(named).nullable else "="
-        rows = sql.rows_of(dialect, table)
+        tags, time = dialect.names(query.tags), dialect.name(table.time.name)
+        newest_time = sql.unused("newest_time", table)
+        known = {tag: dialect.name(sql.unused(f"newest_{tag}", table)) for tag in query.tags}
+        joined = []
+        for tag, alias in known.items():
+            same = "IS NOT DISTINCT FROM" if table.column(tag).nullable else "="
+            joined.append(f"{dialect.name(tag)} {same} {alias}")
+        joined.append(f"{time} = {newest_time}")
+        joined += sql.conditions(dialect, table, query.selection)
+        named = ", ".join(f"{dialect.name(tag)} AS {alias}" for tag, alias in known.items())
         newest = (
-            f"SELECT {tag} AS {dialect.name(newest_tag)}, max({time}) AS {newest_time} FROM {rows} "
-            f"GROUP BY {tag}"
+            f"SELECT {named}, max({time}) AS {newest_time} "
+            f"FROM {sql.selected(dialect, table, query.selection)} GROUP BY {tags}"
         )
         text = (
-            f"SELECT {dialect.names((*query.tags, *query.columns))} FROM {rows} "
-            f"JOIN ({newest}) AS newest "
-            f"ON {tag} {same} {dialect.name(newest_tag)} AND {time} = {newest_time}"
+            f"SELECT {dialect.names((*query.tags, *query.columns))} "
+            f"FROM {sql.rows_of(dialect, table)} JOIN ({newest}) AS newest "
+            f"ON {' AND '.join(joined)}"
         )
         return Statement(text, outputs(query))

@@ -42,12 +42,17 @@ class Dialect18(ClickhouseDialect):
         number = f"toDecimal128({number}, 0)" if column.type is Type.INT64 else number
         return f"sum(toNullable({number}))"
 
+    def end(self, column: Column, time: str, *, last: bool) -> str:
+        return f"{'argMax' if last else 'argMin'}(toNullable({self.name(column.name)}), {time})"
+
     def render(self, query: Query) -> Statement:
         text = super().render(query).text
         if isinstance(query, AggregateQuery) and query.bucket is not None:
             place = len(query.by) + 1
             start = self.bucket(query.table, query.bucket)
-            text = re.sub(rf"{place}$", lambda _: start, text)
+            # It takes no positions, neither in GROUP BY nor in ORDER BY.
+            body, groups, order = text.rpartition(" GROUP BY ")
+            text = body + groups + re.sub(rf"\b{place}(?= ORDER| DESC|$)", lambda _: start, order)
         # The minimum of no rows is NULL only for a nullable column.
         return Statement(OF_A_COLUMN.sub(r"\1(toNullable(\2))", text), outputs(query))
 

@@ -50,7 +50,7 @@ class Wideset:
             start_ms=_RECENTLY_MS if Awkward.OLD_ROWS in lacks else 0,
             primary_key=primary_key,
             parts=parts,
-            ranges=(RowRange(start=0, stop=ROWS),),
+            ranges=tuple(RowRange(start=0, stop=ROWS // 2, table=table) for table in (0, 1)),
         )
         self.reader = DatasetReader(self.dataset)
         self.tables = self.reader.tables
@@ -62,8 +62,7 @@ class Wideset:
 
     @cached_property
     def batches(self) -> Sequence[Block]:
-        (rows,) = self.dataset.ranges
-        return [batch for block in self.reader.blocks([rows]) for batch in block]
+        return [block for turn in self.reader.blocks(self.dataset.ranges) for block in turn]
 
     def answer(self, query: Query, blocks: Sequence[Block] = ()) -> Answer:
         """The right answer over all rows, or over those of `blocks`."""

@@ -294,6 +294,10 @@ TARGETS = {
         stand_in=True,
         sums_beyond_64_bits=True,
         duplicate=Duplicate.KEPT,
+        unsupported=(
+            "where a large integer is greater",
+            "where a large integer is at least",
+        ),
         lacks=(Awkward.EMPTY_TEXT, Awkward.ODD_NAMES, Awkward.OLD_ROWS),
     ),
     "opentsdb": Target(

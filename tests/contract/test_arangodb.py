@@ -10,10 +10,12 @@ from simulator.data.block import Block, Values
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
     OneOf,
+    Operator,
     RowsQuery,
     Selection,
     Statement,
@@ -276,6 +278,39 @@ def test_queries_as_aql():
         "FOR doc IN `points`\n"
         "COLLECT k0 = doc.`site` AGGREGATE a0 = MAX([doc.`t`, doc.`number`]) "
         'OPTIONS {method: "hash"}\nSORT null\nRETURN [k0, a0[1]]'
+    )
+
+
+def test_selected_and_newest_rows_as_aql():
+    database = Arangodb(options())
+    selection = Selection(
+        (OneOf("site", ("a", "b")),), (Compared("odd name", Operator.AT_MOST, -0.5),), until=9
+    )
+    rows = (
+        "FOR doc IN `points`\n"
+        'FILTER doc.`site` IN ["a", "b"] && doc["odd name"] != null && doc["odd name"] <= -0.5 '
+        "&& doc.`t` < 9\n"
+    )
+    some = RowsQuery(POINTS, ("number",), selection)
+    assert database.render(some).text == f"{rows}RETURN [doc.`number`]"
+    one = RowsQuery(POINTS, ("number",), Selection((OneOf("site", ("a",)),)), newest=3)
+    assert database.render(one).text == (
+        "FOR doc IN `points`\n"
+        'FILTER doc.`site` == "a"\n'
+        "SORT doc.`t` DESC\nLIMIT 3\nRETURN [doc.`number`]"
+    )
+    last = AggregateQuery(POINTS, (Aggregate(Function.LAST, "odd name"),), by=("site",))
+    assert database.render(last).text == (
+        "FOR doc IN `points`\n"
+        "COLLECT k0 = doc.`site` AGGREGATE "
+        'a0 = MAX(doc["odd name"] != null ? [doc.`t`, doc["odd name"]] : null) '
+        'OPTIONS {method: "hash"}\nSORT null\nRETURN [k0, a0[1]]'
+    )
+    buckets = AggregateQuery(POINTS, (Aggregate(Function.COUNT),), bucket=60, newest=5)
+    assert database.render(buckets).text == (
+        "FOR doc IN `points`\n"
+        "COLLECT k0 = doc.`t` - (doc.`t` % 60 + 60) % 60 AGGREGATE a0 = COUNT(1) "
+        'OPTIONS {method: "hash"}\nSORT k0 DESC\nLIMIT 5\nRETURN [{bucket: k0}, TO_NUMBER(a0)]'
     )
 
 

@@ -3,6 +3,7 @@
 import ssl
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,10 +25,12 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
     OneOf,
+    Operator,
     RowsQuery,
     Selection,
     Statement,
@@ -265,6 +268,30 @@ def test_the_published_queries_as_cql(open_cassandra):
         "newest-per-device": f"SELECT device_id, timestamp, temperature {ends} "
         "PER PARTITION LIMIT 1",
     }
+
+
+def test_selected_and_newest_rows_as_cql(open_cassandra):
+    database = open_cassandra(keyspace="ks")
+    one, some = (Selection((OneOf("device_id", ids),)) for ids in (("a",), ("a", "b")))
+    hot = Selection(compared=(Compared("temperature", Operator.MORE, 0.5),))
+    last = (Aggregate(Function.LAST, "temperature"), Aggregate(Function.COUNT))
+    queries = [
+        RowsQuery(EVENTS, ("temperature",), one, newest=3),
+        RowsQuery(EVENTS, ("temperature",), replace(some, since=5)),
+        RowsQuery(EVENTS, ("temperature",), hot),
+        NewestQuery(EVENTS, ("device_id",), ("temperature",), some),
+        AggregateQuery(EVENTS, last, by=("device_id",)),
+    ]
+    token = "token(device_id) >= ? AND token(device_id) <= ?"
+    newest = "SELECT device_id, timestamp, temperature FROM ks.events"
+    counted = "SELECT device_id, timestamp, temperature, count(*) FROM ks.events"
+    assert [database.render(query).text for query in queries] == [
+        "SELECT timestamp, temperature FROM ks.events WHERE device_id = ? LIMIT 3",
+        "SELECT temperature FROM ks.events WHERE device_id IN (?, ?) AND timestamp >= ?",
+        f"SELECT temperature FROM ks.events WHERE temperature > ? AND {token} ALLOW FILTERING",
+        f"{newest} WHERE device_id IN (?, ?) PER PARTITION LIMIT 1",
+        f"{counted} WHERE {token} GROUP BY device_id",
+    ]
 
 
 @pytest.mark.parametrize("primary_key", [PrimaryKey.NONE, PrimaryKey.UUID])

@@ -7,7 +7,16 @@ from itertools import chain
 import pytest
 
 from simulator.control.marks import MarkTable
-from simulator.data.query import Aggregate, AggregateQuery, DistinctQuery, Function, RowsQuery
+from simulator.data.features import Feature, features_of
+from simulator.data.query import (
+    EVERYTHING,
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    Operator,
+    RowsQuery,
+)
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.errors import BenchError, UnstorableError
@@ -64,8 +73,10 @@ def test_every_query_is_answered_correctly_or_refused_as_unsupported(target, dat
     wide.fill(database)
     with database.connect() as session:
         for name, query in wide.queries.items():
-            if name in target.unsupported:
-                with pytest.raises(Unsupported):
+            reasons = database.capabilities.unsupported
+            refused = [reasons[each] for each in features_of(query) if each in reasons]
+            if refused or name in target.unsupported:
+                with pytest.raises(Unsupported, match="; .*".join(map(re.escape, refused)) or None):
                     database.render(query)
             else:
                 found = ask(session, database.render(query))
@@ -376,6 +387,26 @@ def test_null_stores_nothing_and_answers_nothing():
         assert database.size_bytes(wide.tables) is None
         with pytest.raises(Unsupported):
             database.render(RowsQuery(readings))
+
+
+def test_the_wide_queries_use_every_part_of_the_language():
+    queries = Wideset().queries.values()
+    aggregated = [query for query in queries if isinstance(query, AggregateQuery)]
+    selections = [query.selection for query in queries if not isinstance(query, DistinctQuery)]
+    assert {feature for query in queries for feature in features_of(query)} == {*Feature}
+    assert {each.function for query in aggregated for each in query.aggregates} == {*Function}
+    assert {each.operator for chosen in selections for each in chosen.compared} == {*Operator}
+
+
+@pytest.mark.parametrize("lacks", [(), tuple(Awkward)], ids=["all", "least"])
+def test_the_wide_selections_select_some_rows_and_not_all(lacks):
+    wide = Wideset(lacks=lacks)
+    for name, query in wide.queries.items():
+        if isinstance(query, DistinctQuery) or query.selection == EVERYTHING:
+            continue
+        count = AggregateQuery(query.table, COUNT, selection=query.selection)
+        ((selected,),) = wide.answer(count).rows
+        assert 0 < selected < ROWS // 2 or (selected == 0 and "nothing" in name), name
 
 
 def test_the_rows_that_are_sent_singly_hold_every_repeated_value():

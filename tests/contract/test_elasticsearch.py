@@ -13,6 +13,7 @@ import pytest
 
 from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
+    ENDS,
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -45,7 +46,7 @@ from tests.standins.web import Request, Response, Web
 BOTH = pytest.mark.server("elasticsearch", "opensearch", "opensearch3")
 ONE = pytest.mark.server("elasticsearch")
 SECURE = pytest.mark.server("elasticsearch_secure")
-EVERY = tuple(Function)
+EVERY = tuple(function for function in Function if function not in ENDS)
 
 
 @pytest.fixture
@@ -253,6 +254,24 @@ def test_groups_of_many_pages_are_complete(search, monkeypatch):
         for name, query in wide.queries.items():
             if name != "distinct":  # 300 pages
                 assert ask(session, search.render(query)) == wide.answer(query), name
+
+
+@BOTH
+def test_the_newest_of_many_pages_are_the_latest(search, monkeypatch):
+    monkeypatch.setattr(elasticsearch_query, "PAGE", 2)
+    wide = Wideset(PrimaryKey.CLIENT, parts=4)
+    wide.fill(search)
+    _, states = wide.tables
+    press, counted = Selection((OneOf("machine", ("press",)),)), (Aggregate(Function.COUNT),)
+    with search.connect() as session:
+        for query in (
+            RowsQuery(states, ("id", "level"), press, newest=1),
+            RowsQuery(states, ("id", "level"), press, newest=5),
+            AggregateQuery(states, counted, bucket=600_000, selection=press, newest=5),
+        ):
+            assert ask(session, search.render(query)) == wide.answer(query)
+        statement = search.render(RowsQuery(states, (), press, newest=5))
+        assert [len(portion) for portion in session.stream(statement, 3)] == [2, 2, 1]
 
 
 SERIES = Table(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.query import Statement, outputs
+from simulator.data.query import Aggregate, AggregateQuery, Function, Statement, outputs
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
@@ -17,7 +17,8 @@ from simulator.modules.evidence import Kill
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
 from simulator.modules.graphite.session import PICKLE
 from simulator.modules.graphite.wire import Carbon, CarbonError, NotSent
-from tests.contract.harness import count
+from tests.contract.harness import ask, count
+from tests.contract.targets import TARGETS
 from tests.servers import free_port
 from tests.standins.web import Response, Web
 
@@ -82,6 +83,25 @@ def test_the_published_queries_are_summaries_of_each_series():
     assert texts["newest-per-device"].splitlines()[1:] == [
         f'summarize({path}.temperature,"172800s","last",true)'
     ]
+
+
+@SERVER
+@pytest.mark.parametrize("parts", [1, 4])
+def test_ends_of_one_series_and_of_several(graphite, parts):
+    wide = TARGETS["graphite"].wide(parts=parts)
+    wide.fill(graphite)
+    readings, states = wide.tables
+    last = tuple(Aggregate(Function.LAST, name) for name in ("level", "starts", "running"))
+    first = (Aggregate(Function.FIRST, "level"),)
+    with graphite.connect() as session:
+        for query in (
+            AggregateQuery(states, last, by=("machine", "rack")),
+            AggregateQuery(states, last, by=("machine",)),
+            AggregateQuery(states, first, by=("machine",)),
+            AggregateQuery(states, last, by=("machine", "rack"), bucket=700_000),
+            AggregateQuery(readings, (Aggregate(Function.LAST, "double"),), by=("site",)),
+        ):
+            assert ask(session, graphite.render(query)) == wide.answer(query)
 
 
 @SERVER

@@ -14,9 +14,12 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
+    OneOf,
+    Operator,
     RowsQuery,
     Selection,
     answer,
@@ -151,6 +154,7 @@ def test_a_line_that_is_refused_is_named(server, open_influxdb3):
 
 
 COUNT = (Aggregate(Function.COUNT),)
+ONE = Selection((OneOf("device_id", ("d1",)),))
 
 
 @pytest.mark.parametrize(
@@ -195,6 +199,35 @@ COUNT = (Aggregate(Function.COUNT),)
                 ],
                 ((None, 1000, None), ("d1", 1_700_000_000_000, None)),
             ),
+        ),
+        (
+            AggregateQuery(
+                TABLE,
+                (Aggregate(Function.LAST, "temperature"), Aggregate(Function.FIRST, "timestamp")),
+                by=("device_id",),
+                selection=Selection(
+                    (OneOf("device_id", ("d1", "d2")),),
+                    (Compared("temperature", Operator.MORE, 0.5),),
+                ),
+            ),
+            (
+                'SELECT * FROM (SELECT "device_id", last_value("temperature" ORDER BY "time"), '
+                'first_value("time" ORDER BY "time") FROM "events" '
+                "WHERE \"device_id\" IN ('d1', 'd2') AND \"temperature\" > 0.5 "
+                'GROUP BY "device_id") AS answer (c0, c1, c2)'
+            ),
+            (
+                [{"c0": "d1", "c1": 1.5, "c2": "1970-01-01T00:00:01"}],
+                (("d1", 1.5, 1000),),
+            ),
+        ),
+        (
+            RowsQuery(TABLE, ("timestamp", "temperature"), newest=2, selection=ONE),
+            (
+                'SELECT * FROM (SELECT "time", "temperature" FROM "events" '
+                'WHERE "device_id" = \'d1\' ORDER BY "time" DESC LIMIT 2) AS answer (c0, c1)'
+            ),
+            ([{"c0": "1970-01-01T00:00:01", "c1": 0.5}], ((1000, 0.5),)),
         ),
         (
             DistinctQuery(TABLE, ("device_id", "timestamp", "sequence_number")),

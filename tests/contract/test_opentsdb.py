@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.query import Statement, outputs
+from simulator.data.query import OneOf, RowsQuery, Selection, Statement, outputs
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
@@ -16,7 +16,7 @@ from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
 from simulator.modules.opentsdb.query import largest_request
 from simulator.modules.opentsdb.session import PutError
 from simulator.modules.shared.http import HttpError, NoAnswer, NotConnected
-from tests.contract.harness import count
+from tests.contract.harness import ask, count
 from tests.servers import free_port
 from tests.standins.web import Response, Web
 
@@ -80,6 +80,24 @@ def test_the_published_queries_are_sub_queries_of_one_request():
     assert texts["newest-per-device"] == (
         f'{begin}{metric}"mimmax", "downsample": "0all-last", "filters": [{group}]}}]}}'
     )
+
+
+@SERVER
+def test_rows_of_one_instant_and_of_devices_of_which_some_are_unknown(opentsdb):
+    opentsdb.create([TABLE], 10)
+    names = ("device_id", "timestamp")
+    some = OneOf("device_id", ("d0", "d2", "d9"))
+    with opentsdb.connect() as session:
+        for device in (b"d1", b"d2"):
+            session.send(encoded(session, readings(device=device)))
+        third = 1_700_000_002_000
+        for selection, found in (
+            (Selection(since=third, until=third + 1), ["d1", "d2"]),
+            (Selection((some,), until=1_700_000_001_000), ["d2"]),
+            (Selection((OneOf("device_id", ("d8", "d9")),)), []),
+        ):
+            rows = ask(session, opentsdb.render(RowsQuery(TABLE, names, selection))).rows
+            assert [device for device, _ in rows] == found
 
 
 @SERVER

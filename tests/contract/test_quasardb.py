@@ -5,6 +5,7 @@ are only recorded, and only methods that the library's classes have.
 """
 
 import dataclasses
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,10 +16,12 @@ from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
     OneOf,
+    Operator,
     RowsQuery,
     Selection,
 )
@@ -410,6 +413,29 @@ def test_a_sum_that_64_bits_may_not_hold_is_an_error(cluster, answers):
         session.run(database().render(query))
 
 
+def test_selected_rows_and_the_newest_of_them():
+    chosen = Selection(
+        (OneOf("device_id", ("d", "e")),), (Compared("temperature", Operator.AT_LEAST, 1.5),)
+    )
+    one = Selection((OneOf("device_id", ("d",)),), until=1000)
+    where = 'WHERE ("device_id" = \'d\' OR "device_id" = \'e\') AND "temperature" >= 1.5'
+    texts = {
+        RowsQuery(EVENTS, ("temperature", "timestamp"), chosen): (
+            f'SELECT "temperature", $timestamp FROM "events" {where}'
+        ),
+        RowsQuery(EVENTS, ("temperature",), one, 5): (
+            'SELECT "temperature" FROM "events" IN RANGE(1677-09-21T00:12:43.145224193Z, '
+            "1970-01-01T00:00:01.000000000Z) WHERE \"device_id\" = 'd' "
+            "ORDER BY $timestamp DESC LIMIT 5"
+        ),
+        NewestQuery(EVENTS, ("device_id",), ("temperature",), chosen): (
+            f'SELECT "device_id", last("temperature") FROM "events" {where} GROUP BY "device_id"'
+        ),
+    }
+    for query, text in texts.items():
+        assert database().render(query).text == text
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -418,6 +444,10 @@ def test_a_sum_that_64_bits_may_not_hold_is_an_error(cluster, answers):
         AggregateQuery(
             POINTS, (Aggregate(Function.COUNT),), selection=Selection((OneOf("site", ("it's",)),))
         ),
+        AggregateQuery(POINTS, (Aggregate(Function.LAST, "level"),), by=("site",)),
+        AggregateQuery(POINTS, (Aggregate(Function.COUNT),), bucket=60, newest=5),
+        RowsQuery(POINTS, selection=Selection(compared=(Compared("level", Operator.MORE, 1),))),
+        RowsQuery(replace(POINTS, parts=4), ("t",), Selection((OneOf("site", ("a",)),)), 5),
         NewestQuery(POINTS, ("site",), ("level",)),
         DistinctQuery(POINTS, POINTS.key),
     ],

@@ -11,9 +11,11 @@ from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
+    Compared,
     Function,
     NewestQuery,
     OneOf,
+    Operator,
     RowsQuery,
     Selection,
     Statement,
@@ -338,6 +340,40 @@ def test_queries_as_searches():
     assert newest == 'search index="points" | stats latest(_raw) AS _raw BY "r.site"'
 
 
+def test_selected_and_newest_rows_as_searches():
+    splunk, index = Splunk(options()), 'search index="points"'
+    selection = Selection(
+        (OneOf("site", ("a", "b")),), (Compared("level", Operator.EQUAL, -0.5),), until=9
+    )
+    some = splunk.render(RowsQuery(POINTS, ("number", "t"), selection)).text
+    assert some == (
+        f"{index} | where ('r.site'==\"a\" OR 'r.site'==\"b\") AND tonumber('r.level')==-0.5 "
+        'AND tonumber(\'r.t\')<9 | table "r.number" "r.t"'
+    )
+    one = Selection((OneOf("site", ("a",)),))
+    newest = splunk.render(RowsQuery(POINTS, selection=one, newest=3)).text
+    assert newest == f"{index} | where 'r.site'==\"a\" | sort 3 - _time | fields _raw"
+    ends = (Aggregate(Function.FIRST, "level"), Aggregate(Function.LAST, "level"))
+    asked = AggregateQuery(POINTS, (*COUNT, *ends), bucket=60, newest=2, selection=one)
+    counted, found = splunk.render(asked).text.split("\n")
+    rows = f"{index} | where 'r.site'==\"a\" | eval bucket=floor(tonumber('r.t')/60)"
+    latest = " BY bucket | sort 0 - bucket | streamstats dc(bucket) AS place | where place<=2"
+    assert counted == f"{rows} | stats count{latest}"
+    both = 'earliest("r.level") AS "first_level" latest("r.level") AS "last_level"'
+    assert found == f"{rows} | stats {both}{latest}"
+
+
+@pytest.mark.parametrize(("limit", "exact"), [(2**53 - 1, True), (2**53, False), (-(2**53), False)])
+def test_integers_that_a_double_does_not_hold_cannot_be_compared(limit, exact):
+    compared = Selection(compared=(Compared("number", Operator.LESS, limit),))
+    query = AggregateQuery(POINTS, COUNT, selection=compared)
+    if exact:
+        assert str(limit) in Splunk(options()).render(query).text
+    else:
+        with pytest.raises(Unsupported, match="doubles"):
+            Splunk(options()).render(query)
+
+
 def test_sums_and_means_are_exact_whatever_the_size(filled):
     numbers = (2**63 - 1, 2**63 - 1, -5)
     levels = Values(np.array([1e16, 1.0, -1e16]))
@@ -358,6 +394,8 @@ def test_queries_that_a_table_in_nanoseconds_does_not_support():
         AggregateQuery(table, COUNT, bucket=60),
         AggregateQuery(table, COUNT, selection=Selection(since=60)),
         NewestQuery(table, ("site",), ("level",)),
+        AggregateQuery(table, (Aggregate(Function.LAST, "level"),), by=("site",)),
+        RowsQuery(table, selection=Selection((OneOf("site", ("a",)),)), newest=1),
     ):
         with pytest.raises(Unsupported):
             Splunk(options()).render(query)

@@ -10,18 +10,10 @@ from enum import StrEnum
 import numpy as np
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.query import (
-    Aggregate,
-    AggregateQuery,
-    DistinctQuery,
-    Function,
-    NewestQuery,
-    OneOf,
-    Query,
-    Selection,
-)
+from simulator.data.query import Query
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.data.workloads.base import Params, Workload
+from tests.contract.wide_queries import Scope, queries_of
 
 ROWS = 600
 
@@ -225,13 +217,11 @@ class Wide(Workload):
         columns = tuple(replace(c, name=PLAIN.get(c.name, c.name)) for c in columns)
         return replace(table, name=PLAIN.get(table.name, table.name), columns=columns)
 
-    @property
-    def rows(self) -> int:
-        return ROWS
+    def size(self, table: Table) -> int:  # noqa: ARG002 - as many of each
+        return ROWS // 2
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        number = rows // 2  # the other table has the rows between
-        columns = self._readings(number) if table.name == READINGS.name else self._states(number)
+        columns = self._readings(rows) if table.name == READINGS.name else self._states(rows)
         return dict(zip((c.name for c in table.columns), columns.values(), strict=True))
 
     def _readings(self, number: Rows) -> dict[str, ColumnData]:
@@ -305,67 +295,19 @@ class Wide(Workload):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         readings, states = tables
-        user, order = (readings.columns[place].name for place in (2, 4))
-        notes = [c.name for c in readings.fields if c.type is Type.TEXT]
-        middle, step = self._times_us
-        turn, pause = self._times_ms
-        of_bob = _equal(**{"site": "Ost", user: "Bob"})
-        hour, some = step // 1000 * 1000, _aggregates(("large", ""), ("single", "sum avg"))
-        return {
-            "count": AggregateQuery(readings, _aggregates(("", "count"))),
-            "every function of every type": AggregateQuery(
-                readings,
-                _aggregates(
-                    ("time", "count min max"),
-                    ("small", "count sum avg min max"),
-                    (order, "count sum avg min max"),
-                    ("large", "count min max"),
-                    ("single", "count sum avg min max"),
-                    ("edge32", "min max"),
-                    ("double", "count sum avg min max"),
-                    ("edge64", "min max"),
-                    ("flag", "count sum avg min max"),
-                    *((note, "count min max") for note in notes),
-                    ("seen", "count min max"),
-                ),
-            ),
-            "by text": AggregateQuery(readings, _aggregates((order, "avg")), by=("site",)),
-            "by text with NULL": AggregateQuery(readings, some, by=(user,)),
-            "by two tags": AggregateQuery(
-                states, _aggregates(("running", "sum"), ("", "count")), by=("machine", "rack")
-            ),
-            "by time": AggregateQuery(readings, some, bucket=7 * hour),
-            "by integer time": AggregateQuery(
-                states, _aggregates(("starts", "sum avg")), bucket=60 * pause
-            ),
-            "by tag and time": AggregateQuery(
-                states, _aggregates(("level", "avg max")), by=("machine",), bucket=15 * pause
-            ),
-            "where": AggregateQuery(readings, some, selection=_equal(site=self._sites[4].decode())),
-            "where nothing is": AggregateQuery(readings, some, selection=_equal(site="nowhere")),
-            "where two": AggregateQuery(readings, some, selection=of_bob),
-            "since and until": AggregateQuery(
-                readings,
-                some,
-                by=("site",),
-                selection=Selection(since=middle - 10 * hour, until=middle + 5 * hour + 6),
-            ),
-            "since, in integers": AggregateQuery(
-                states, _aggregates(("level", "avg")), selection=Selection(since=turn - pause)
-            ),
-            "newest": NewestQuery(readings, ("site",), ("single", "flag", "seen", *notes)),
-            "newest, in integers": NewestQuery(states, ("machine",), ("level", "timestamp")),
-            "distinct": DistinctQuery(readings, readings.key),
-        }
-
-
-def _equal(**tags: str) -> Selection:
-    return Selection(tuple(OneOf(tag, (value,)) for tag, value in tags.items()))
-
-
-def _aggregates(*wanted: tuple[str, str]) -> tuple[Aggregate, ...]:
-    return tuple(
-        Aggregate(Function(function), column or None)
-        for column, functions in wanted
-        for function in (functions or "count").split()
-    )
+        (_, highest), (middle, step), (turn, pause) = (
+            _integers(self.params.lacks)[1],
+            self._times_us,
+            self._times_ms,
+        )
+        scope = Scope(
+            readings=readings,
+            states=states,
+            sites=tuple(site.decode() for site in self._sites.tolist()),
+            middle_us=middle,
+            hour_us=step // 1000 * 1000,
+            turn_ms=turn,
+            pause_ms=pause,
+            highest=highest,
+        )
+        return queries_of(scope)

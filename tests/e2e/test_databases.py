@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
-from tests.e2e.databases import DATABASES, Database
+from tests.e2e.databases import DATABASES, POSTGRESQL, Database
 from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, report, waited
 from tests.e2e.images import script
 
@@ -19,7 +20,13 @@ KINDS = "statefulsets,pods,services,configmaps,secrets,persistentvolumeclaims"
 IN_EVERY_NAMESPACE = {"configmap/kube-root-ca.crt"}
 
 
-@pytest.fixture(params=DATABASES, ids=lambda database: database.name)
+def params() -> list[ParameterSet]:
+    """Return the databases; `make e2e` installs PostgreSQL only."""
+    rare = {each.name: () if each == POSTGRESQL else (pytest.mark.rare,) for each in DATABASES}
+    return [pytest.param(each, id=each.name, marks=rare[each.name]) for each in DATABASES]
+
+
+@pytest.fixture(params=params())
 def database(request: pytest.FixtureRequest, kube: Kubernetes) -> Database:
     """A database, whose image is on the nodes."""
     found: Database = request.param

@@ -83,6 +83,7 @@ def test_a_misspelt_field_is_refused(kube):
     assert "nodeSelectr" in done.stderr
 
 
+@pytest.mark.rare
 @pytest.mark.usefixtures("powers")
 @pytest.mark.parametrize("path", CUSTOM, ids=named)
 def test_the_vendors_schema_accepts_a_manifest(accepted, kinds, path):
@@ -93,6 +94,7 @@ def test_the_vendors_schema_accepts_a_manifest(accepted, kinds, path):
     assert answered.count("serverside-applied") == len(documents(path))
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("path", VALUES, ids=named)
 def test_values_are_those_of_the_vendors_chart(kube, accepted, path):
     chart = vendors.chart(kube, path.parent.name)

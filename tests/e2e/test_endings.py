@@ -51,7 +51,14 @@ def has_secret(line: ClusterLine) -> bool:
     return any(name.startswith("secret/") for name in credentials(line.namespace))
 
 
-@pytest.mark.parametrize("moment", [started, has_secret, None], ids=["jobs", "secret", "insert"])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param(started, id="jobs", marks=pytest.mark.rare),
+        pytest.param(has_secret, id="secret", marks=pytest.mark.rare),
+        pytest.param(None, id="insert"),
+    ],
+)
 def test_no_credential_outlives_a_killed_command_line_for_long(
     cli: ClusterLine, moment: Callable[[ClusterLine], object] | None
 ) -> None:
@@ -72,6 +79,7 @@ def test_no_credential_outlives_a_killed_command_line_for_long(
     assert not cli.namespace.leftovers()
 
 
+@pytest.mark.rare
 def test_the_time_of_a_run_is_extended_while_its_command_line_lives(cli: ClusterLine) -> None:
     cli.program = SHORT_LIVED
     done = cli.insert(POSTGRES, *HALF_A_MINUTE)
@@ -80,6 +88,7 @@ def test_the_time_of_a_run_is_extended_while_its_command_line_lives(cli: Cluster
     assert run["outcome"]["phases_s"]["insert"] > UNATTENDED_S + 2
 
 
+@pytest.mark.rare
 def test_a_run_that_kubernetes_ended_says_so(cli: ClusterLine) -> None:
     cli.program = SHORT_LIVED
     process = cli.inserting()
@@ -103,7 +112,7 @@ def test_the_next_run_removes_the_pods_of_a_killed_one(cli: ClusterLine) -> None
 # --- stopped, and cut off -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pause_s", [5, 25])
+@pytest.mark.parametrize("pause_s", [5, pytest.param(25, marks=pytest.mark.rare)])
 def test_a_command_line_that_is_stopped_for_a_while_blames_nobody(
     cli: ClusterLine, pause_s: int
 ) -> None:
@@ -118,6 +127,7 @@ def test_a_command_line_that_is_stopped_for_a_while_blames_nobody(
     assert verdict(cli) == "verified"
 
 
+@pytest.mark.rare
 def test_an_api_server_that_stands_still_for_a_while_costs_nothing(
     cli: ClusterLine, powers: Kubernetes
 ) -> None:
@@ -219,6 +229,7 @@ def test_a_connection_that_is_lost_for_a_while_costs_nothing(
     assert verdict(cli) == "verified"
 
 
+@pytest.mark.rare
 def test_a_connection_that_stays_lost_ends_the_run_and_says_what_remains(
     cli: ClusterLine, proxy: Proxy
 ) -> None:

@@ -151,6 +151,7 @@ class TestNotStarted:
         assert not line.leftovers()
 
 
+@pytest.mark.rare
 def test_too_little_memory_for_its_batches(cli: ClusterLine) -> None:
     little = ("limits.memory=40Mi", "requests.memory=40Mi")
     done = timed(
@@ -178,6 +179,7 @@ def test_a_wrong_password(cli: ClusterLine) -> None:
     failed(cli, done, "password authentication failed")
 
 
+@pytest.mark.rare
 def test_a_secret_with_another_password(empty: ClusterLine, bench: Namespace) -> None:
     empty.namespace.secret("postgres-app", password="quite another")
     dsn = f"connection_string=host=postgres-rw.{bench.name} dbname=app user=app"
@@ -191,6 +193,7 @@ def test_a_secret_with_another_password(empty: ClusterLine, bench: Namespace) ->
 # --- pods lost during a run ----------------------------------------------------------------
 
 
+@pytest.mark.rare
 def test_a_worker_is_deleted(cli: ClusterLine) -> None:
     process = cli.inserting(workers=2)
     name = cli.namespace.pods("worker")[0]["metadata"]["name"]
@@ -203,15 +206,16 @@ def test_a_worker_is_deleted(cli: ClusterLine) -> None:
 @pytest.mark.usefixtures("powers")
 def test_a_worker_is_killed(cli: ClusterLine) -> None:
     process = cli.inserting(workers=2)
-    kill_container(cli.namespace.pods("worker")[0])
+    assert kill_container(cli.namespace.pods("worker")[0])
     done = timed(lambda: cli.finish(process), SOON_S)
     failed(cli, done, "worker", "137")
 
 
+@pytest.mark.rare
 @pytest.mark.usefixtures("powers")
 def test_the_collector_is_killed(cli: ClusterLine) -> None:
     process = cli.inserting()
-    kill_container(cli.namespace.pod("collector"))
+    assert kill_container(cli.namespace.pod("collector"))
     done = timed(lambda: cli.finish(process), SOON_S)
     failed(cli, done, "collector", "137")
 
@@ -224,6 +228,7 @@ def test_the_collector_is_deleted(cli: ClusterLine) -> None:
     failed(cli, done, "collector", "deleted")
 
 
+@pytest.mark.rare
 @pytest.mark.parametrize("victim", ["worker", "collector"])
 def test_a_node_is_lost(cli: ClusterLine, crash: Callable[[str], None], victim: str) -> None:
     nodes = cli.namespace.kube.client_nodes()
@@ -295,7 +300,13 @@ def test_helm_is_too_old(cli: ClusterLine, tmp_path: Path) -> None:
     assert "helm v3.2.0+ge11b7ce is too old" in done.err
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "192.0.2.1:6443"], ids=["closed", "silent"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        pytest.param("127.0.0.1:1", id="closed"),
+        pytest.param("192.0.2.1:6443", id="silent", marks=pytest.mark.rare),
+    ],
+)
 @pytest.mark.parametrize("command", ["insert", "check", "cleanup"])
 def test_a_cluster_that_is_not_there(
     cli: ClusterLine, tmp_path: Path, address: str, command: str
@@ -349,6 +360,7 @@ def test_a_second_sweep_on_the_database_is_refused(
     assert other.insert(POSTGRES, *QUICK).code == 0
 
 
+@pytest.mark.rare
 def test_ctrl_c_twice(cli: ClusterLine) -> None:
     process = cli.inserting()
     interrupted(process)

@@ -24,6 +24,8 @@ from tests.e2e.harness import (
     waited,
 )
 
+pytestmark = pytest.mark.rare
+
 WORKERS = 200
 MOST_MEMORY_BYTES = 200 * 2**20
 _FAKE = {

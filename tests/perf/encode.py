@@ -7,6 +7,8 @@ a plain Python loop that formats the same rows as CSV (with instants as integers
 and with MongoDB's driver, which encodes them as documents. All figures are medians of one run, so
 that ratios hold on any machine.
 
+At the end stand rows of ten tags and ten fields, and long texts: tests/perf/wide.py.
+
 `rested` is the rate after a pause before each block, with cold CPU caches, as after a worker has
 waited for its database.
 
@@ -51,6 +53,7 @@ from simulator.modules.cratedb.session import JSON
 from simulator.modules.graphite.wire import lines as graphite_lines
 from simulator.modules.opentsdb.session import json_points
 from simulator.modules.victoriametrics.wire import series_lines
+from tests.perf import wide
 
 ARRAY = Frame(b"[", b",", b"]")
 BLOCK_ROWS = 8192
@@ -278,6 +281,7 @@ def main() -> None:
                 vendors = partial(iotdb, batch_rows=batch_rows)
                 show("Tablet (drv)", batch_rows, vendors, drawn[:2], loop_s)
             show("CQL", batch_rows, partial(cql, batch_rows=batch_rows), drawn, loop_s)
+    wide.show()
 
 
 if __name__ == "__main__":

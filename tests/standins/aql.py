@@ -10,13 +10,14 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cmp_to_key
+from itertools import islice
 from typing import Any
 
 Rows = Iterator[dict[str, Any]]
 _TOKEN = re.compile(
-    r'\s*("(?:[^"\\]|\\.)*"|`[^`]*`|\d+|[A-Za-z_]\w*|[=!<>]=|&&|[-+*/%<>?:()\[\]{},.=])'
+    r'\s*("(?:[^"\\]|\\.)*"|`[^`]*`|\d+(?:\.\d+)?(?:e[+-]?\d+)?|[A-Za-z_]\w*|[=!<>]=|&&|[-+*/%<>?:()\[\]{},.=])'
 )
-_LEVELS = (("&&",), ("==", "!=", ">=", "<=", "<", ">"), ("+", "-"), ("*", "/", "%"))
+_LEVELS = (("&&",), ("==", "!=", ">=", "<=", "<", ">", "IN"), ("+", "-"), ("*", "/", "%"))
 
 
 class AqlError(Exception):
@@ -94,6 +95,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "/": lambda a, b: _number(a) / _number(b),
     "%": lambda a, b: math.fmod(_number(a), _number(b)),
     "&&": lambda a, b: a and b,
+    "IN": lambda a, among: any(compare(a, each) == 0 for each in among),
 }
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "TO_HEX": lambda text: ("" if text is None else text).encode().hex(),
@@ -162,13 +164,15 @@ class _Parser:
         self._next("IN")
         source, steps = self._source(), []
         while not self._if("RETURN"):
-            clause = self._next("FILTER", "COLLECT", "SORT")
+            clause = self._next("FILTER", "COLLECT", "SORT", "LIMIT")
             if clause == "FILTER":
                 steps.append(self._filter(self._expression()))
             elif clause == "COLLECT":
                 steps.append(self._collect())
-            else:
-                self._next("null")
+            elif clause == "LIMIT":
+                steps.append(self._limit(int(self._next())))
+            elif not self._if("null"):
+                steps.append(self._sort(self._expression()))
         returned = self._expression()
 
         def execute(outer: dict[str, Any]) -> list[Any]:
@@ -190,6 +194,14 @@ class _Parser:
 
     def _filter(self, condition: Callable[..., Any]) -> Callable[[Rows], Rows]:
         return lambda rows: (row for row in rows if condition(row))
+
+    def _sort(self, key: Callable[..., Any]) -> Callable[[Rows], Rows]:
+        self._next("DESC")
+        in_order = cmp_to_key(lambda one, other: compare(key(one), key(other)))
+        return lambda rows: iter(sorted(rows, key=in_order, reverse=True))
+
+    def _limit(self, number: int) -> Callable[[Rows], Rows]:
+        return lambda rows: islice(rows, number)
 
     def _collect(self) -> Callable[[Rows], Rows]:
         keys, aggregates, counted = [], [], ""
@@ -293,6 +305,8 @@ class _Parser:
 
 
 def _element(value: Any, place: Any) -> Any:
+    if value is None:
+        return None
     if isinstance(value, dict):
         return value.get(place)
     return value[place]

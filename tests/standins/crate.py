@@ -18,10 +18,26 @@ import psycopg2
 from tests.standins.web import Request, Response
 
 VERSION = "CrateDB 6.3.7 (built 1b5d0a5/2026-10-25T08:24:31Z, Linux 6.8.0 amd64, OpenJDK 24)"
-SETUP = (
-    "CREATE OR REPLACE FUNCTION gen_random_text_uuid() RETURNS text LANGUAGE sql AS "
-    "$$ SELECT gen_random_uuid()::text $$"
+_KEPT = """
+CREATE OR REPLACE FUNCTION {name}_kept(kept text[], item anyelement, key bigint) RETURNS text[]
+LANGUAGE plpgsql AS $$ BEGIN
+    IF kept IS NULL OR key {operator} kept[1]::bigint THEN RETURN ARRAY[key::text, item::text];
+    END IF;
+    RETURN kept;
+END $$;
+CREATE OR REPLACE AGGREGATE {name}(anyelement, bigint)
+    (sfunc = {name}_kept, stype = text[], finalfunc = kept_item, finalfunc_extra);
+"""
+SETUP = """
+CREATE OR REPLACE FUNCTION gen_random_text_uuid() RETURNS text LANGUAGE sql AS
+    $$ SELECT gen_random_uuid()::text $$;
+CREATE OR REPLACE FUNCTION kept_item(kept text[], item anyelement, key bigint) RETURNS anyelement
+LANGUAGE plpgsql AS $$ BEGIN item := kept[2]; RETURN item; END $$;
+""" + "".join(
+    _KEPT.format(name=name, operator=operator)
+    for name, operator in (("min_by", "<"), ("max_by", ">"))
 )
+"""Functions of CrateDB that PostgreSQL does not have."""
 
 _STORAGE = re.compile(r"( CLUSTERED INTO \d+ SHARDS)? WITH \(.*\)$")
 _SIZES = re.compile(r"SELECT sum\(size\) FROM sys\.shards .* table_name IN \((.*)\)$")

@@ -6,6 +6,7 @@ value as text. It is not Splunk.
 """
 
 import json
+import operator
 import re
 import threading
 import uuid
@@ -198,15 +199,31 @@ def _unescaped(text: str) -> str:
 
 
 def _where(rows: Events, text: str) -> Events:
-    for condition in re.split(r" AND (?=(?:'|tonumber))", text):
-        if equal := re.fullmatch(rf"'([\w.]+)'=={_TEXT}", condition):
-            rows = [row for row in rows if row.get(equal[1]) == _unescaped(equal[2])]
-            continue
-        compared = re.fullmatch(r"tonumber\('([\w.]+)'\)(>=|<)(-?\d+)", condition)
-        assert compared, f"The expression is malformed: {condition}"
-        field, sign, limit = compared.groups()
-        rows = [r for r in rows if (float(r[field]) < float(limit)) == (sign == "<")]
+    for conditions in re.split(r" AND (?=(?:\(?'|tonumber))", text):
+        either = conditions[1:-1] if conditions.startswith("(") else conditions
+        tests = [_condition(one) for one in re.split(r" OR (?=')", either)]
+        rows = [row for row in rows if any(test(row) for test in tests)]
     return rows
+
+
+_SIGNS = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "<=": operator.le,
+    "<": operator.lt,
+}
+
+
+def _condition(text: str) -> Callable[[dict[str, str]], bool]:
+    """Return what tests a row; NULL makes a condition false."""
+    if equal := re.fullmatch(rf"'([\w.]+)'=={_TEXT}", text):
+        field, value = equal[1], _unescaped(equal[2])
+        return lambda row: row.get(field) == value
+    compared = re.fullmatch(r"(?:tonumber\('([\w.]+)'\)|(\w+))(>=|<=|==|<|>)(-?[\d.e+-]+)", text)
+    assert compared, f"The expression is malformed: {text}"
+    field, sign, limit = compared[1] or compared[2], _SIGNS[compared[3]], float(compared[4])
+    return lambda row: field in row and sign(float(row[field]), limit)
 
 
 def _fillnull(rows: Events, text: str) -> Events:
@@ -220,28 +237,56 @@ def _eval(rows: Events, text: str) -> Events:
 
 
 def _stats(rows: Events, text: str) -> Events:
-    function, _, by = text.partition(" BY ")
+    functions, _, by = text.partition(" BY ")
     fields = [quoted or bare for quoted, bare in re.findall(rf"{_TEXT}|(\w+)", by)]
     groups: dict[tuple[str, ...], Events] = {} if fields else {(): []}
     for row in rows:
         if all(field in row for field in fields):  # NULL has no group
             groups.setdefault(tuple(row[field] for field in fields), []).append(row)
     return [
-        {**dict(zip(fields, key, strict=True)), **_statistic(function, members)}
+        {**dict(zip(fields, key, strict=True)), **_statistics(functions, members)}
         for key, members in groups.items()
     ]
 
 
-def _statistic(function: str, rows: Events) -> dict[str, str]:
-    if function == "count":
+def _statistics(functions: str, rows: Events) -> dict[str, str]:
+    if functions == "count":
         return {"count": str(len(rows))}
-    assert function == "latest(_raw) AS _raw", function
-    return {"_raw": max(rows, key=lambda row: row["_time"])["_raw"]}
+    if functions == "latest(_raw) AS _raw":
+        return {"_raw": max(rows, key=lambda row: row["_time"])["_raw"]} if rows else {}
+    wanted = re.findall(rf"(earliest|latest)\({_TEXT}\) AS {_TEXT}", functions)
+    assert " ".join(f'{f}("{field}") AS "{name}"' for f, field, name in wanted) == functions
+    found = {}
+    for function, field, name in wanted:
+        there = sorted((r for r in rows if field in r), key=lambda row: row["_time"])
+        if there:
+            found[name] = there[0 if function == "earliest" else -1][field]
+    return found
+
+
+def _sort(rows: Events, text: str) -> Events:
+    number, field = re.fullmatch(r"(\d+) - (\w+)", text).groups()
+    return sorted(rows, key=lambda row: Decimal(row[field]), reverse=True)[: int(number) or None]
+
+
+def _streamstats(rows: Events, text: str) -> Events:
+    assert text == "dc(bucket) AS place", text
+    seen: dict[str, None] = {}
+    found = []
+    for row in rows:
+        seen[row["bucket"]] = None
+        found.append({**row, "place": str(len(seen))})
+    return found
 
 
 def _fields(rows: Events, text: str) -> Events:
     assert text == "_raw"
     return [{"_raw": row["_raw"]} for row in rows]
+
+
+def _table(rows: Events, text: str) -> Events:
+    fields = re.findall(_TEXT, text)
+    return [{field: row[field] for field in fields if field in row} for row in rows]
 
 
 _COMMANDS: dict[str, Callable[[Events, str], Events]] = {
@@ -250,6 +295,9 @@ _COMMANDS: dict[str, Callable[[Events, str], Events]] = {
     "eval": _eval,
     "stats": _stats,
     "fields": _fields,
+    "sort": _sort,
+    "streamstats": _streamstats,
+    "table": _table,
 }
 
 

@@ -15,9 +15,10 @@ from simulator.encode.objects import Objects
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Payload, Server
 from simulator.modules.base import Session as BaseSession
 from simulator.modules.shared import sql
+from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 
 
-class Options(sql.SqlOptions):
+class Options(SqlOptions):
     path: str = Field(description="the database file")
 
 
@@ -34,7 +35,7 @@ class Dialect(sql.Dialect):
         return "`" + identifier.replace("`", "``") + "`"
 
 
-class Toy(sql.SqlDatabase["Session"]):
+class Toy(SqlDatabase["Session"]):
     name = "toy"
     capabilities = Capabilities(
         modes={SINGLE: "one INSERT", BATCH: "one transaction"},

@@ -12,9 +12,10 @@ from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.limits import Checked, Limits
-from simulator.modules.shared.metrics.points import Series, rows_of, windows
+from simulator.modules.shared.metrics.points import Series, rows_of, windows, within
 from simulator.modules.shared.metrics.rollups import (
     Rollup,
+    by_hour,
     combined,
     doubtful,
     merge_points,
@@ -99,12 +100,15 @@ def query(*wanted, **more):
 
 
 def test_rows_are_counted_by_a_field_that_is_never_null():
-    assert rollups(query(("count", None), ("count", "site"))) == [Rollup("starts", "count")]
+    assert rollups(query(("count", None), ("count", "site"))) == [Rollup("starts", Function.COUNT)]
 
 
 def test_groups_are_those_of_rows_not_of_values():
     by_site = rollups(query(("max", "level"), by=("site",)))
-    assert by_site == [Rollup("level", "max", ("site",)), Rollup("starts", "count", ("site",))]
+    assert by_site == [
+        Rollup("level", Function.MAX, ("site",)),
+        Rollup("starts", Function.COUNT, ("site",)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -124,14 +128,14 @@ def test_what_is_no_value_cannot_be_added_up(asked):
 def test_an_answer_is_combined_from_rollups():
     asked = query(("count", None), ("avg", "level"), ("sum", "starts"), ("min", "site"))
     found = [
-        (Rollup("starts", "count"), (), 4.0),
-        (Rollup("level", "sum"), (), 4.5),
-        (Rollup("level", "count"), (), 3.0),
-        (Rollup("starts", "sum"), (), 10.0),
-        (Rollup("starts", "min"), (), 1.0),
-        (Rollup("starts", "max"), (), 4.0),
-        (Rollup("starts", "count", ("site",)), ("b",), 1.0),
-        (Rollup("starts", "count", ("site",)), ("a",), 3.0),
+        (Rollup("starts", Function.COUNT), (), 4.0),
+        (Rollup("level", Function.SUM), (), 4.5),
+        (Rollup("level", Function.COUNT), (), 3.0),
+        (Rollup("starts", Function.SUM), (), 10.0),
+        (Rollup("starts", Function.MIN), (), 1.0),
+        (Rollup("starts", Function.MAX), (), 4.0),
+        (Rollup("starts", Function.COUNT, ("site",)), ("b",), 1.0),
+        (Rollup("starts", Function.COUNT, ("site",)), ("a",), 3.0),
     ]
     assert set(rollups(asked)) == {rollup for rollup, _, _ in found}
     assert combined(asked, found).rows() == [(4, 1.5, 10, "a")]
@@ -143,11 +147,11 @@ def test_rows_are_counted_once_though_every_column_is():
     wanted = (Aggregate(Function.COUNT), Aggregate(Function.AVG, "stops"))
     asked = AggregateQuery(table, wanted)
     found = [
-        (Rollup("starts", "count"), (), 4.0),
-        (Rollup("stops", "count"), (), 4.0),
-        (Rollup("stops", "sum"), (), 2.0),
-        (Rollup("stops", "min"), (), 0.0),
-        (Rollup("stops", "max"), (), 2.0**53),
+        (Rollup("starts", Function.COUNT), (), 4.0),
+        (Rollup("stops", Function.COUNT), (), 4.0),
+        (Rollup("stops", Function.SUM), (), 2.0),
+        (Rollup("stops", Function.MIN), (), 0.0),
+        (Rollup("stops", Function.MAX), (), 2.0**53),
     ]
     groups = combined(asked, found)
     assert groups.rows() == [(4, 0.5)]
@@ -169,10 +173,10 @@ def test_an_answer_about_nothing():
 )
 def test_integers_that_doubles_may_have_rounded_are_doubted(ends, count, doubted):
     found = [
-        (Rollup("starts", "sum"), (), 1.0),
-        (Rollup("starts", "count"), (), count),
-        (Rollup("starts", "min"), (), ends[0]),
-        (Rollup("starts", "max"), (), ends[1]),
+        (Rollup("starts", Function.SUM), (), 1.0),
+        (Rollup("starts", Function.COUNT), (), count),
+        (Rollup("starts", Function.MIN), (), ends[0]),
+        (Rollup("starts", Function.MAX), (), ends[1]),
     ]
     groups = combined(query(("sum", "starts")), found)
     assert doubtful(groups) == ([COUNT] if doubted else [])
@@ -181,26 +185,59 @@ def test_integers_that_doubles_may_have_rounded_are_doubted(ends, count, doubted
 def test_aggregates_of_points_replace_what_doubles_have_rounded():
     large = 2**60 + 1
     wanted = (("count", None), ("sum", "starts"), ("max", "starts"))
-    selection = Selection((OneOf("site", ("a",)),), until=25)
-    asked = query(*wanted, by=("site",), bucket=10, selection=selection)
+    asked = query(*wanted, by=("site",), bucket=10)
     rounded = [
         (Rollup("starts", function, ("site",)), ("a", 0), value)
         for function, value in (
-            ("count", 2.0),
-            ("sum", 2.0**61),
-            ("min", 2.0**60),
-            ("max", 2.0**60),
+            (Function.COUNT, 2.0),
+            (Function.SUM, 2.0**61),
+            (Function.MIN, 2.0**60),
+            (Function.MAX, 2.0**60),
         )
-    ]
-    points = [
-        Series("starts", ("a",), [(1, large), (9, large), (25, 7)]),
-        Series("starts", ("b",), [(1, 1)]),
     ]
     groups = combined(asked, rounded)
     assert doubtful(groups) == [COUNT]
     groups.forget("starts")
-    merge_points(groups, COUNT, points)
+    merge_points(groups, COUNT, [Series("starts", ("a",), [(1, large), (9, large)])])
     assert groups.rows() == [("a", 0, 2, 2 * large, large)]
+
+
+def test_the_last_value_of_several_series_is_found_among_their_points():
+    rack = Column("rack", Type.TEXT, Role.TAG)
+    table = replace(TABLE, columns=(*TABLE.columns, rack))
+    asked = AggregateQuery(table, (Aggregate(Function.LAST, "level"),), by=("site",))
+    last = Rollup("level", Function.LAST, ("site", "rack"))
+    assert rollups(asked) == [last, Rollup("starts", Function.COUNT, ("site",))]
+
+    one_each = combined(asked, [(last, ("a", "x"), 1.5), (last, ("b", "y"), 2.5)])
+    assert doubtful(one_each) == []
+    assert one_each.rows() == [("a", 1.5), ("b", 2.5)]
+
+    several = combined(asked, [(last, ("a", "x"), 1.5), (last, ("a", "y"), 2.5)])
+    assert doubtful(several) == [LEVEL]
+    several.forget("level")
+    points = [
+        Series("level", ("a", "x"), [(1, 0.5), (9, 1.5)]),
+        Series("level", ("a", "y"), [(8, 2.5)]),
+    ]
+    merge_points(several, LEVEL, points)
+    assert several.rows() == [("a", 1.5)]
+
+
+def test_large_last_values_are_doubted_too():
+    asked = query(("last", "starts"), by=("site",))
+    last = Rollup("starts", Function.LAST, ("site",))
+    assert doubtful(combined(asked, [(last, ("a",), 2.0**53 - 1)])) == []
+    assert doubtful(combined(asked, [(last, ("a",), -(2.0**53))])) == [COUNT]
+
+
+def test_hours_are_counted_whole_and_read_in_part():
+    hour = 3600 * 10**6
+    selection = Selection((OneOf("site", ("a",)),), since=hour + 1, until=3 * hour - 1)
+    counted = by_hour(TABLE, ("site",), selection).selection
+    assert (counted.one_of, counted.since, counted.until) == (selection.one_of, hour, 3 * hour)
+    assert within(selection, hour, 2 * hour) == replace(selection, until=2 * hour)
+    assert within(selection, 2 * hour, 3 * hour) == replace(selection, since=2 * hour)
 
 
 def test_the_count_of_a_column_with_nulls_is_replaced_too():
@@ -216,7 +253,7 @@ def test_the_count_of_a_column_with_nulls_is_replaced_too():
 
 def test_the_last_points_are_the_newest_row_only_where_a_tag_is_one_series():
     assert newest_rollups(NewestQuery(TABLE, ("site",), ("starts",))) == [
-        Rollup("starts", "last", ("site",))
+        Rollup("starts", Function.LAST, ("site",))
     ]
     more_tags = replace(TABLE, columns=(*TABLE.columns, Column("rack", Type.TEXT, Role.TAG)))
     for table in (more_tags, replace(TABLE, parts=4)):

@@ -48,6 +48,17 @@ def test_every_command_and_every_option_stands_in_the_documentation():
                 assert re.search(rf"`[^`]*{re.escape(option)}\b", text), f"{name} {option}"
 
 
+def test_every_unsupported_query_stands_in_the_documentation_with_its_reason():
+    text = (ROOT / "docs" / "databases.md").read_text()
+    table = text.split("<!-- unsupported queries -->")[1].split("<!-- /unsupported queries -->")[0]
+
+    for module in MODULES:
+        for feature, reason in database_class(module).capabilities.unsupported.items():
+            rows = [row for row in table.splitlines() if row.startswith(f"| {feature} |")]
+            (row,) = [row for row in rows if f"[{module}](#{module})" in row]
+            assert row.endswith(f"| {reason} |")
+
+
 def test_every_module_and_every_server_it_was_verified_on_stands_in_the_documentation():
     text = (ROOT / "docs" / "databases.md").read_text()
 

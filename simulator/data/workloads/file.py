@@ -5,15 +5,16 @@ takes one read of each array: no parsing, no library, and memory that does not g
 (An Arrow file would be cut into record batches, and each worker would have to load pyarrow.)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from simulator.data.block import Array, Coded, ColumnData, Rows, Values
+from simulator.data.block import Array, Coded, ColumnData, Rows, Texts, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type, dtype_of
 from simulator.data.workloads.base import Params, Workload
@@ -170,7 +171,7 @@ class File(Workload):
             codes = self._items(index, Content.CODES, np.dtype(np.int64), rows)
             return Coded(codes, self._levels(index), valid)
         if column.type is Type.TEXT:
-            return Values(_by_run(rows, lambda run: self._texts(index, run)), valid)
+            return self._texts(index, rows, valid)
         return Values(self._items(index, Content.VALUES, dtype_of(column.type), rows), valid)
 
     def _items(
@@ -181,21 +182,23 @@ class File(Workload):
             span = self._read(index, content, dtype, first, last + 1)
             return span if len(span) == len(run) else span[run - first]
 
-        return _by_run(rows, read)
+        runs = _runs(rows)
+        return read(rows) if len(runs) == 1 else np.concatenate([read(run) for run in runs])
 
-    def _texts(self, index: int, rows: Rows) -> Array:
-        first, last = int(rows[0]), int(rows[-1])
-        offsets = self._read(index, Content.OFFSETS, np.dtype(np.int64), first, last + 2)
-        content = self._read(
-            index, Content.BYTES, np.dtype(np.uint8), int(offsets[0]), int(offsets[-1])
-        )
-        starts = offsets[rows - first] - offsets[0]
-        lengths = offsets[rows - first + 1] - offsets[rows - first]
-        texts = np.zeros((len(rows), max(int(lengths.max()), 1)), np.uint8)
-        shift = starts - (np.cumsum(lengths) - lengths)  # from the index among the taken bytes
-        taken = np.repeat(shift, lengths) + np.arange(lengths.sum())
-        texts[np.arange(texts.shape[1]) < lengths[:, None]] = content[taken]
-        return texts.reshape(-1).view(f"S{texts.shape[1]}")
+    def _texts(self, index: int, rows: Rows, valid: NDArray[np.bool_] | None) -> Texts:
+        contents, starts, lengths = [], [], []
+        base = 0
+        for run in _runs(rows):
+            first, last = int(run[0]), int(run[-1])
+            offsets = self._read(index, Content.OFFSETS, np.dtype(np.int64), first, last + 2)
+            begin, end = int(offsets[0]), int(offsets[-1])
+            contents.append(self._read(index, Content.BYTES, np.dtype(np.uint8), begin, end))
+            starts.append(offsets[run - first] - begin + base)
+            lengths.append(offsets[run - first + 1] - offsets[run - first])
+            base += end - begin
+        one, *others = contents
+        content = np.concatenate(contents) if others else one
+        return Texts(content, np.concatenate(starts), np.concatenate(lengths), valid)
 
     def _read(
         self, index: int, content: Content, dtype: np.dtype[np.generic], start: int, stop: int
@@ -228,10 +231,9 @@ class File(Workload):
         return asked
 
 
-def _by_run(rows: Rows, read: Callable[[Rows], Array]) -> Array:
-    """Read rows that may be far apart, such as every eighth batch of a file, run by run."""
+def _runs(rows: Rows) -> list[Rows]:
+    """Cut rows that are far apart, such as every eighth batch of a file, into runs to be read."""
     span = int(rows[-1]) - int(rows[0]) + 1
-    breaks = np.flatnonzero(np.diff(rows) > 1) + 1 if span > len(rows) else ()
-    if len(breaks) * _READ_ROWS >= span - len(rows):
-        return read(rows)
-    return np.concatenate([read(run) for run in np.split(rows, breaks)])
+    breaks = np.flatnonzero(np.diff(rows) > 1) + 1 if span > len(rows) else np.empty(0, np.int64)
+    skipped = span - len(rows)
+    return np.split(rows, breaks) if len(breaks) * _READ_ROWS < skipped else [rows]

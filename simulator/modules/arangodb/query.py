@@ -9,7 +9,7 @@ an object from which `finished` calculates the value:
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from json import dumps
 from typing import Any, assert_never
 from urllib.parse import unquote
@@ -20,6 +20,7 @@ from simulator.data.query import (
     DistinctQuery,
     Function,
     NewestQuery,
+    Operator,
     Query,
     RowsQuery,
     Statement,
@@ -60,26 +61,47 @@ def render(query: Query) -> Statement:
 
 
 def _text(query: Query) -> str:
-    names = query.table.names
     match query:
         case AggregateQuery():
             return _aggregated(query)
         case NewestQuery(table=table):
             _refuse_key(*query.tags, *query.columns)
-            # Arrays compare element by element, and no two rows of a tag have the same instant.
+            # Arrays compare element by element, and no two rows of a group have the same instant.
             row = ", ".join(map(attribute, (table.time.name, *query.columns)))
-            keys, merged = [*map(attribute, query.tags)], [("MAX", f"[{row}]")]
-            shown = ", ".join(f"a0[{place}]" for place in range(1, len(query.columns) + 1))
-            return _grouped(names, "", keys, merged, f"[k0, {shown}]")
+            keys, merged = [attribute(tag) for tag in query.tags], [("MAX", f"[{row}]")]
+            shown = [f"k{place}" for place in range(len(keys))]
+            shown += [f"a0[{place}]" for place in range(1, len(query.columns) + 1)]
+            return _grouped(_documents(query), keys, merged, f"[{', '.join(shown)}]")
         case DistinctQuery():
             _refuse_key(*query.columns)
-            groups = _grouped(names, "", [attribute(c) for c in query.columns], [], "1")
+            groups = _grouped(_documents(query), [attribute(c) for c in query.columns], [], "1")
             return f"FOR found IN ({groups})\nCOLLECT WITH COUNT INTO n\nRETURN [n]"
-        case RowsQuery(table=table):
-            row = ", ".join(attribute(column.name) for column in table.columns)
-            return BETWEEN.join(f"FOR doc IN `{collection(n)}`\nRETURN [{row}]" for n in names)
+        case RowsQuery():
+            return _rows(query)
         case _:
             assert_never(query)
+
+
+def _documents(query: Query) -> list[str]:
+    """Return the loop over the selected documents of each collection."""
+    filtered = "" if isinstance(query, DistinctQuery) else _filters(query)
+    return [f"FOR doc IN `{collection(name)}`{filtered}" for name in query.table.names]
+
+
+def _rows(query: RowsQuery) -> str:
+    """Return a query for each collection; the newest rows of several are sorted together."""
+    of, time = _documents(query), attribute(query.table.time.name)
+    row = ", ".join(attribute(column.name) for column in query.read)
+    if query.newest is None:
+        return BETWEEN.join(f"{rows}\nRETURN [{row}]" for rows in of)
+    if len(of) == 1:
+        return f"{of[0]}\n{_latest(time, query.newest)}\nRETURN [{row}]"
+    parts = (f"({rows}\n{_latest(time, query.newest)}\nRETURN doc)" for rows in of)
+    return f"FOR doc IN UNION({', '.join(parts)})\n{_latest(time, query.newest)}\nRETURN [{row}]"
+
+
+def _latest(time: str, number: int) -> str:
+    return f"SORT {time} DESC\nLIMIT {number}"
 
 
 def _refuse_key(*columns: str | None) -> None:
@@ -91,35 +113,36 @@ def _refuse_key(*columns: str | None) -> None:
 
 
 def _grouped(
-    names: Sequence[str],
-    filtered: str,
+    of: Sequence[str],
     keys: Sequence[str],
     aggregates: Sequence[tuple[str, str]],
     shown: str,
+    latest: str = "",
 ) -> str:
     """Return the query that groups by `keys` (k0, ...) and aggregates (a0, ...) over collections.
 
-    Several collections are aggregated one by one, and then their results.
+    Several collections are aggregated one by one, and then their results. `latest` sorts groups and
+    limits their number.
     """
-    if len(names) == 1:
-        rows = f"FOR doc IN `{collection(names[0])}`{filtered}"
-        return f"{rows}\n{_collect(keys, aggregates)}\nRETURN {shown}"
+    if len(of) == 1:
+        return f"{of[0]}\n{_collect(keys, aggregates, latest)}\nRETURN {shown}"
     labels = [f"k{place}" for place in range(len(keys))]
     labels += [f"a{place}" for place in range(len(aggregates))]
     part = "{" + ", ".join(f"{label}: {label}" for label in labels) + "}"
-    parts = ", ".join(f"({_grouped([name], filtered, keys, aggregates, part)})" for name in names)
+    apart = (_grouped([rows], keys, aggregates, part, latest) for rows in of)
+    parts = ", ".join(f"({each})" for each in apart)
     again = [("SUM" if f == "COUNT" else f, f"part.a{at}") for at, (f, _) in enumerate(aggregates)]
-    collected = _collect([f"part.k{at}" for at in range(len(keys))], again)
+    collected = _collect([f"part.k{at}" for at in range(len(keys))], again, latest)
     return f"FOR part IN UNION({parts})\n{collected}\nRETURN {shown}"
 
 
-def _collect(keys: Sequence[str], aggregates: Sequence[tuple[str, str]]) -> str:
+def _collect(keys: Sequence[str], aggregates: Sequence[tuple[str, str]], latest: str = "") -> str:
     text = "COLLECT " + ", ".join(f"k{place} = {key}" for place, key in enumerate(keys))
     if aggregates:
         wanted = (f"a{place} = {f}({what})" for place, (f, what) in enumerate(aggregates))
         text = f"{text.rstrip()} AGGREGATE {', '.join(wanted)}"
-    # The order does not matter: `hash` does not sort.
-    return f'{text} OPTIONS {{method: "hash"}}\nSORT null' if keys else text
+    # Without `latest` the order does not matter: `hash` does not sort.
+    return f'{text} OPTIONS {{method: "hash"}}\n{latest or "SORT null"}' if keys else text
 
 
 # --- aggregates -----------------------------------------------------------------------------------
@@ -127,8 +150,7 @@ def _collect(keys: Sequence[str], aggregates: Sequence[tuple[str, str]]) -> str:
 
 def _aggregated(query: AggregateQuery) -> str:
     table = query.table
-    tags = (one.column for one in query.selection.one_of)
-    _refuse_key(*query.by, *tags, *(a.column for a in query.aggregates))
+    _refuse_key(*query.by, *(a.column for a in query.aggregates))
     keys = [attribute(tag) for tag in query.by]
     if query.bucket is not None:
         if table.time_unit is TimeUnit.NANOSECOND:
@@ -140,16 +162,27 @@ def _aggregated(query: AggregateQuery) -> str:
     if query.bucket is not None:
         shown.append(f"{{bucket: k{len(query.by)}}}")
     shown += [_aggregate(table, aggregate, wanted) for aggregate in query.aggregates]
-    return _grouped(table.names, _filters(query), keys, wanted, f"[{', '.join(shown)}]")
+    latest = "" if query.newest is None else _latest(f"k{len(query.by)}", query.newest)
+    return _grouped(_documents(query), keys, wanted, f"[{', '.join(shown)}]", latest)
 
 
-def _filters(query: AggregateQuery) -> str:
-    time = attribute(query.table.time.name)
-    conditions = [f"{attribute(tag)} == {_literal(value)}" for tag, value in query.selection.equal]
-    if query.selection.since is not None:
-        conditions.append(f"{time} >= {query.selection.since}")
-    if query.selection.until is not None:
-        conditions.append(f"{time} < {query.selection.until}")
+def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> str:
+    selection, time = query.selection, attribute(query.table.time.name)
+    conditions = []
+    for one in selection.one_of:
+        values = [_literal(value) for value in one.values]
+        wanted = f"== {values[0]}" if len(values) == 1 else f"IN [{', '.join(values)}]"
+        conditions.append(f"{attribute(one.column)} {wanted}")
+    for compared in selection.compared:
+        name, operator = attribute(compared.column), compared.operator
+        if query.table.column(compared.column).nullable:
+            conditions.append(f"{name} != null")  # which is less than every number
+        sign = "==" if operator is Operator.EQUAL else operator.value
+        conditions.append(f"{name} {sign} {compared.value!r}")
+    if selection.since is not None:
+        conditions.append(f"{time} >= {selection.since}")
+    if selection.until is not None:
+        conditions.append(f"{time} < {selection.until}")
     return f"\nFILTER {' && '.join(conditions)}" if conditions else ""
 
 
@@ -174,18 +207,26 @@ def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]
             return f"{{hex: {a(aggregate.function.upper(), f'{there}TO_HEX({value}) : null')}}}"
         case Function.MIN | Function.MAX:
             return a(aggregate.function.upper(), value)
-        case Function.SUM | Function.AVG:
-            number = f"TO_NUMBER({a('SUM', f'{there}1 : 0')})"
-            mean = ", mean: true" if aggregate.function is Function.AVG else ""
-            if column.type in FLOATS:
-                return f"{{sum: {a('SUM', value)}, n: {number}{mean}}}"
-            least, greatest = a("MIN", value), a("MAX", value)
-            pieces = ", ".join(a("SUM", piece) for piece in _pieces(column))
-            ends = f"least: {least}, greatest: {greatest}"
-            return f"{{pieces: [{pieces}], n: {number}, {ends}{mean}}}"
         case Function.FIRST | Function.LAST:
-            raise AssertionError("Capabilities.unsupported has them")
+            extreme = "MIN" if aggregate.function is Function.FIRST else "MAX"
+            pair = f"[{attribute(table.time.name)}, {value}]"
+            return f"{a(extreme, f'{there}{pair} : null')}[1]"
+        case Function.SUM | Function.AVG:
+            return _total(column, aggregate.function, a)
     assert_never(aggregate.function)
+
+
+def _total(column: Column, function: Function, a: Callable[[str, str], str]) -> str:
+    """Return the element for a sum or a mean; `a` adds to what is aggregated."""
+    value = attribute(column.name)
+    number = f"TO_NUMBER({a('SUM', f'{value} != null ? 1 : 0')})"
+    mean = ", mean: true" if function is Function.AVG else ""
+    if column.type in FLOATS:
+        return f"{{sum: {a('SUM', value)}, n: {number}{mean}}}"
+    least, greatest = a("MIN", value), a("MAX", value)
+    pieces = ", ".join(a("SUM", piece) for piece in _pieces(column))
+    ends = f"least: {least}, greatest: {greatest}"
+    return f"{{pieces: [{pieces}], n: {number}, {ends}{mean}}}"
 
 
 def _pieces(column: Column) -> list[str]:

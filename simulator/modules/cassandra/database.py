@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.encode.cql import MOST_ROWS
@@ -145,12 +144,11 @@ class Cassandra(Database["CassandraSession"]):
         acknowledged="as many replicas as `consistency` demands have the row in their commit log "
         "and in memory; their commitlog_sync decides whether it was also synced to disk",
         oldest={"Cassandra": (4, 0)},  # virtual tables show the settings
-        unsupported=UNWRITTEN,
         limits=(
             "a row with an existing key silently replaces that row",
             "a primary key has no NULL and at most 65,535 bytes, a partition key no empty text",
             "timestamps have milliseconds: finer ones are stored as bigint; booleans as tinyint",
-            "groups by time, or by columns outside the key, are aggregated by the client",
+            "the client aggregates groups by time or by columns outside the key, and first values",
         ),
     )
     options_model: ClassVar[type[Options]] = CassandraOptions

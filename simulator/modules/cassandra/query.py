@@ -8,13 +8,15 @@ client fetches the rows range by range and aggregates them in bounded memory (th
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from simulator.data.query import (
+    ENDS,
+    EVERYTHING,
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -22,6 +24,7 @@ from simulator.data.query import (
     NewestQuery,
     Query,
     RowsQuery,
+    Selection,
     Statement,
     outputs,
 )
@@ -34,8 +37,11 @@ from simulator.modules.shared.partials import (
     Distinct,
     GroupedRows,
     Groups,
+    Latest,
     Newest,
     Partial,
+    Row,
+    needs_time,
     partials_of,
 )
 
@@ -224,9 +230,8 @@ class Renderer:
     def render(self, query: Query) -> Scan:
         """Return the query as CQL."""
         match query:
-            case RowsQuery(table=table):
-                names = tuple(column.name for column in table.columns)
-                return self._scan(query, quoted_all(names), Collected, by_ranges=False)
+            case RowsQuery():
+                return self._rows(query)
             case DistinctQuery():
                 return self._distinct(query)
             case NewestQuery():
@@ -244,13 +249,13 @@ class Renderer:
         by_ranges: bool = True,
         many_rows: bool = True,
     ) -> Scan:
-        conditions, parameters, filtering = self._conditions(query)
-        key = self.key_of(query.table)
-        restricted = set()
-        if isinstance(query, AggregateQuery):
-            restricted = {tag for tag, _ in query.selection.equal}
+        key, selection = self.key_of(query.table), _selection_of(query)
+        conditions, parameters = self._conditions(query.table, selection)
+        restricted = {one.column for one in selection.one_of}
+        restricted |= {compared.column for compared in selection.compared}
         # CQL does not allow a condition on the token together with one on a partition column.
         by_ranges = by_ranges and not restricted & set(key.partition)
+        filtering = bool(conditions) and not self._in_place(query.table, selection)
         if by_ranges:
             token = f"token({quoted_all(key.partition)})"
             conditions += [f"{token} >= ?", f"{token} <= ?"]
@@ -270,14 +275,18 @@ class Renderer:
             combiner=combiner,
         )
 
-    def _conditions(self, query: Query) -> tuple[list[str], list[object], bool]:
-        """Return conditions, their parameters, and whether the server must filter rows."""
-        if not isinstance(query, AggregateQuery):
-            return [], [], False
-        table, key = query.table, self.key_of(query.table)
-        selection = query.selection
-        conditions = [f"{quoted(tag)} = ?" for tag, _ in selection.equal]
-        parameters: list[object] = [value for _, value in selection.equal]
+    def _conditions(self, table: Table, selection: Selection) -> tuple[list[str], list[object]]:
+        """Return conditions and their parameters."""
+        conditions: list[str] = []
+        parameters: list[object] = []
+        for one in selection.one_of:
+            values = [*dict.fromkeys(one.values)]
+            marks = f"IN ({', '.join('?' * len(values))})" if len(values) > 1 else "= ?"
+            conditions.append(f"{quoted(one.column)} {marks}")
+            parameters += values
+        for compared in selection.compared:
+            conditions.append(f"{quoted(compared.column)} {compared.operator} ?")
+            parameters.append(compared.value)
         time = table.time
         for comparison, limit in ((">=", selection.since), ("<", selection.until)):
             if limit is not None:
@@ -285,10 +294,39 @@ class Renderer:
                 is_native = type_name(time, table.time_unit) == "timestamp"
                 per_ms = 1000 // table.time_unit.per_second if is_native else 1
                 parameters.append(limit * max(per_ms, 1))
-        tags = {tag for tag, _ in selection.equal}
-        in_place = tags == set(key.partition) and key.clustering[:1] == (time.name,)
-        whole = tags == set(key.partition) and selection.since is None and selection.until is None
-        return conditions, parameters, bool(conditions) and not (in_place or whole)
+        return conditions, parameters
+
+    def _in_place(self, table: Table, selection: Selection) -> bool:
+        """Whether the rows are whole partitions or lie side by side in them: nothing to filter."""
+        key = self.key_of(table)
+        by_time = selection.since is not None or selection.until is not None
+        if selection.compared or {one.column for one in selection.one_of} != set(key.partition):
+            return False
+        return not by_time or key.clustering[:1] == (table.time.name,)
+
+    def _rows(self, query: RowsQuery) -> Scan:
+        """Select rows; of the newest ones, as many of each partition as may be among them."""
+        names, table = tuple(column.name for column in query.read), query.table
+        if query.newest is None:
+            filtered = not self._in_place(table, query.selection) and query.selection != EVERYTHING
+            return self._scan(query, quoted_all(names), Collected, by_ranges=filtered)
+        limit = ""
+        if self._newest_first(table):
+            if query.selection.fixed >= set(self.key_of(table).partition):
+                limit = f" LIMIT {query.newest}"
+            elif self.server_aggregates:
+                limit = f" PER PARTITION LIMIT {query.newest}"
+        return self._scan(
+            query,
+            quoted_all((table.time.name, *names)),
+            partial(Latest, query.newest),
+            behind=limit,
+            many_rows=not limit,
+        )
+
+    def _newest_first(self, table: Table) -> bool:
+        """Whether the rows of a partition are sorted by time."""
+        return self.key_of(table).clustering[:1] == (table.time.name,)
 
     def _distinct(self, query: DistinctQuery) -> Scan:
         """Count the rows if the columns contain the key of the only table; else compare rows."""
@@ -308,14 +346,13 @@ class Renderer:
 
     def _newest(self, query: NewestQuery) -> Scan:
         """Select the first row of each partition if rows are sorted by time; else all rows."""
-        key, time = self.key_of(query.table), query.table.time.name
-        (tag,) = query.tags
-        first = self.server_aggregates and tag in key.partition
-        first = first and key.clustering[:1] == (time,)
+        table = query.table
+        first = self.server_aggregates and set(query.tags) <= set(self.key_of(table).partition)
+        first = first and self._newest_first(table)
         return self._scan(
             query,
-            quoted_all((*query.tags, time, *query.columns)),
-            Newest,
+            quoted_all((*query.tags, table.time.name, *query.columns)),
+            partial(Newest, len(query.tags)),
             behind=" PER PARTITION LIMIT 1" if first else "",
             many_rows=not first,
         )
@@ -327,17 +364,56 @@ class Renderer:
             return self._counted(query, query)
         by_partition = not query.by or set(query.by) == set(partition)
         if self.server_aggregates and by_partition and query.bucket is None:
-            selected = [quoted(tag) for tag in query.by]
-            selected += [_aggregated(table, each) for each in partials]
-            in_order = tuple(column for column in partition if column in query.by)
-            behind = f" GROUP BY {quoted_all(in_order)}" if query.by else ""
-            groups = partial(Groups, query, partials)
-            return self._scan(query, ", ".join(selected), groups, behind=behind, many_rows=False)
+            if not needs_time(query):
+                return self._grouped(query, partials)
+            if self._newest_first(table) and _are_of_newest_rows(table, partials):
+                return self._grouped(query, partials, (table.time.name,))
         columns = dict.fromkeys(each.column for each in partials if each.column)
-        time = (table.time.name,) if query.bucket is not None else ()
+        time = (table.time.name,) if needs_time(query) else ()
         names = (*query.by, *time, *columns)
         rows = partial(GroupedRows, query, partials, partial(_instant, table.time_unit))
         return self._scan(query, quoted_all(names or (table.time.name,)), rows)
+
+    def _grouped(
+        self, query: AggregateQuery, partials: tuple[Partial, ...], time: tuple[str, ...] = ()
+    ) -> Scan:
+        """Let the server aggregate by partition; a column that it does not aggregate is the first.
+
+        `time`: the column that shows which of several partitions has the newest row.
+        """
+        table, partition = query.table, self.key_of(query.table).partition
+        selected = [quoted(name) for name in (*query.by, *time)]
+        selected += [_aggregated(table, each) for each in partials]
+        behind = f" GROUP BY {quoted_all(partition)}" if query.by or time else ""
+        groups = partial(_WithTime if time else Groups, query, partials)
+        return self._scan(query, ", ".join(selected), groups, behind=behind, many_rows=False)
+
+
+class _WithTime(Groups):
+    """Groups of which each partial answer has, behind the key, the time of its last values."""
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add the groups of a partial answer."""
+        time = len(self.query.by)
+        ends = [place for place, each in enumerate(self.partials, time) if each.function in ENDS]
+        for row in rows:
+            cells = [*row[:time], *row[time + 1 :]]
+            for place in ends:
+                cells[place] = row[time], cells[place]
+            super().add([cells])
+
+
+def _selection_of(query: Query) -> Selection:
+    return EVERYTHING if isinstance(query, DistinctQuery) else query.selection
+
+
+def _are_of_newest_rows(table: Table, partials: Iterable[Partial]) -> bool:
+    """Whether first and last values are all those of the newest row, which has no NULL there."""
+    ends = [each for each in partials if each.function in ENDS and each.column is not None]
+    return all(
+        each.function is Function.LAST and not table.column(str(each.column)).nullable
+        for each in ends
+    )
 
 
 def _aggregated(table: Table, wanted: Partial) -> str:
@@ -345,6 +421,8 @@ def _aggregated(table: Table, wanted: Partial) -> str:
         return "count(*)"
     column = table.column(wanted.column)
     name = quoted(column.name)
+    if wanted.function in ENDS:
+        return name
     if wanted.function is not Function.SUM:
         return f"{wanted.function}({name})"
     # CQL sums in the column's own type, which overflows.

@@ -38,6 +38,7 @@ from simulator.modules.base import SINGLE, Encoder, Failure, Payload, Session
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.query import Scan, TableKey, token_ranges
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
+from simulator.modules.shared.partials import Collected
 
 QUERIES = "queries"
 """The driver's execution profile for queries; writes use the default one."""
@@ -234,19 +235,17 @@ class CassandraSession(Session):
         if not isinstance(statement, Scan):
             return list(self.session.execute(statement.text, execution_profile=QUERIES))
         combiner = statement.combiner()
-        ranges: Sequence[tuple[int, ...]] = token_ranges() if statement.by_ranges else [()]
-        selects = [self.prepare(select) for select in statement.selects]
+        requests = self._requests(statement)
         if statement.many_rows:
-            for ends in ranges:
-                for select in selects:
-                    for page in self._pages(select, (*statement.parameters, *ends), _PAGE_ROWS):
-                        combiner.add(page)
-                combiner.end_range()
+            for place, (select, parameters) in enumerate(requests, 1):
+                for page in self._pages(select, parameters, _PAGE_ROWS):
+                    combiner.add(page)
+                if place % len(statement.selects) == 0:
+                    combiner.end_range()
             return combiner.rows()
-        asked = [(select, (*statement.parameters, *ends)) for ends in ranges for select in selects]
         for _, found in execute_concurrent(
             self.session,
-            asked,
+            requests,
             concurrency=_RANGES_AT_ONCE,
             results_generator=True,
             execution_profile=QUERIES,
@@ -256,11 +255,17 @@ class CassandraSession(Session):
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows page by page."""
-        if not isinstance(statement, Scan):
+        if not isinstance(statement, Scan) or statement.combiner is not Collected:
             yield from super().stream(statement, rows)
             return
-        for select in statement.selects:
-            yield from self._pages(self.prepare(select), statement.parameters, rows)
+        for select, parameters in self._requests(statement):
+            yield from self._pages(select, parameters, rows)
+
+    def _requests(self, scan: Scan) -> list[tuple[PreparedStatement, tuple[Any, ...]]]:
+        """Return the statements of a scan and their parameters, range by range."""
+        selects = [self.prepare(select) for select in scan.selects]
+        ranges: Sequence[tuple[int, ...]] = token_ranges() if scan.by_ranges else [()]
+        return [(select, (*scan.parameters, *ends)) for ends in ranges for select in selects]
 
     def _pages(
         self, select: PreparedStatement, parameters: Sequence[Any], rows: int

@@ -93,6 +93,10 @@ class ClickhouseDialect(sql.Dialect):
         number = self.number(column, unit)
         return f"sum(toInt128({number}))" if column.type is Type.INT64 else f"sum({number})"
 
+    def end(self, column: Column, time: str, *, last: bool) -> str | None:
+        """Return the first or last value of a group; both functions ignore NULLs."""
+        return f"{'argMax' if last else 'argMin'}({self.name(column.name)}, {time})"
+
     def bucket(self, table: Table, width: int) -> str:
         """Return the start of a row's time bucket.
 
@@ -107,18 +111,19 @@ class ClickhouseDialect(sql.Dialect):
         return f"toFloat64({total}) / {count}"
 
     def newest(self, query: NewestQuery) -> str:
-        """Return the newest row of each value of a tag, in one pass without a sort."""
+        """Return the newest row of each combination of tags, in one pass without a sort."""
         table = query.table
         time = self.name(table.time.name)
-        selected = [*map(self.name, query.tags)]
+        tags = self.names(query.tags)
+        chosen = [tags]
         for name in query.columns:
             column = table.column(name)
             # argMax skips a NULL, but not a tuple that contains one.
             held = f"argMax(tuple({self.name(name)}), {time}).1"
             newest = held if column.nullable else f"argMax({self.name(name)}, {time})"
-            selected.append(self.read(column, newest))
-        rows = sql.rows_of(self, table)
-        return f"SELECT {', '.join(selected)} FROM {rows} GROUP BY {selected[0]}"
+            chosen.append(self.read(column, newest))
+        rows = sql.selected(self, table, query.selection)
+        return f"SELECT {', '.join(chosen)} FROM {rows} GROUP BY {tags}"
 
     def render(self, query: Query) -> Statement:
         """Return a query as SQL."""

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, SecretStr
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -24,8 +23,8 @@ from simulator.modules.cratedb.query import (
     quoted,
 )
 from simulator.modules.cratedb.session import CratedbSession
-from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.sql_database import SqlDatabase
 
 ACKNOWLEDGED = (
     "in the translog of the primary shard and of every copy in sync; `translog_durability` decides "
@@ -34,6 +33,7 @@ ACKNOWLEDGED = (
 LIMITS = (
     f"A text has at most {LONGEST_TEXT_BYTES:,} bytes and no NUL; a float is finite.",
     "A bigint is neither -2^63 nor 2^63-1.",
+    "First and last values need CrateDB 5.2, which introduced min_by and max_by.",
     "An instant that is not in milliseconds is stored as an integer in its own unit.",
     'No / \\ * ? " < > | . , or space in table names, nor _ at their start.',
     "No . or [ in column names, nor the form of system columns, such as _id.",
@@ -95,7 +95,7 @@ class CrateOptions(Options):
 CrateSession_co = TypeVar("CrateSession_co", bound=Session, covariant=True)
 
 
-class CrateTables(sql.SqlDatabase[CrateSession_co]):
+class CrateTables(SqlDatabase[CrateSession_co]):
     """Tables of CrateDB, for both protocols."""
 
     reconnect_s: ClassVar[float] = 30.0  # a node restarts in 9 to 19 s
@@ -229,7 +229,6 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
-        unsupported=UNWRITTEN,
         limits=LIMITS,
     )
     options_model: ClassVar[type[Options]] = CratedbOptions
@@ -264,6 +263,6 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL; all rows are read in the order of time, portion by portion."""
         statement = super().translate(query)
-        if isinstance(query, RowsQuery):
+        if query == RowsQuery(query.table):
             return Statement(statement.text, statement.outputs, (query.table.time.name,))
         return statement

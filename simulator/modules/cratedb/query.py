@@ -109,6 +109,12 @@ class CrateDialect(sql.Dialect):
             f"CAST({name} AS BIGINT)" if self._is_native(column) else super().number(column, unit)
         )
 
+    def end(self, column: Column, time: str, *, last: bool) -> str | None:
+        """Return the first or last value of a group."""
+        name, function = self.name(column.name), "max_by" if last else "min_by"
+        some = f" FILTER (WHERE {name} IS NOT NULL)" if column.nullable else ""
+        return f"{function}({name}, {time}){some}"
+
     def total(self, column: Column, unit: TimeUnit) -> str:
         """Return the sum of a column; a sum of BIGINT would overflow 64 bits."""
         if column.type in INTEGERS or column.type is Type.TIMESTAMP:

@@ -181,6 +181,9 @@ class CratedbSession(HttpSession):
         A portion starts with the instant at which the one before ended, because more rows of that
         instant may follow; the one before leaves them out.
         """
+        if not statement.parameters:
+            yield from super().stream(statement, rows)
+            return
         (time,) = statement.parameters
         place = [output.name for output in statement.outputs].index(time)
         name = '"' + time.replace('"', '""') + '"'

@@ -16,11 +16,13 @@ from typing import Any, TypeAlias, assert_never
 from urllib.parse import quote
 
 from simulator.data.query import (
+    ENDS,
     Aggregate,
     AggregateQuery,
     DistinctQuery,
     Function,
     NewestQuery,
+    Operator,
     Output,
     Query,
     RowsQuery,
@@ -81,11 +83,13 @@ def _text(query: Query) -> str:
         case AggregateQuery():
             aggregations = _aggregations(query.table, query.aggregates)
             counts = any(a.column is None for a in query.aggregates)
-            return _search(query, _grouped(query, aggregations), count=counts)
+            groups = _grouped(query, aggregations, most=query.newest)
+            return _search(query, groups, count=counts)
         case NewestQuery(table=table):
             _refuse_key(table, *query.tags, *query.columns)
             newest = {"newest": _top(table.time, "desc", query.columns)}
-            return _search(query, _composite([_terms(table.column(c)) for c in query.tags], newest))
+            sources = [_terms(table.column(tag)) for tag in query.tags]
+            return _search(query, _composite(sources, newest))
         case DistinctQuery(table=table):
             _refuse_key(table, *query.columns)
             # The instant first: a page then starts in the order of an index, where the one before
@@ -95,17 +99,31 @@ def _text(query: Query) -> str:
             )
             found = "filter_path=error,aggregations.*.after_key,aggregations.*.buckets.doc_count"
             return _search(query, _composite([_terms(c) for c in columns], {}), found)
-        case RowsQuery(table=table):
-            fields = [column.name for column in table.columns if not is_key(column)]
-            body: Body = {"size": PAGE, "sort": ["_doc"], "docvalue_fields": fields}
-            if len(fields) == len(table.columns):
-                body["stored_fields"] = "_none_"  # neither _source nor _id, which are compressed
-            else:
-                body["_source"] = False
-            scroll = f"scroll={KEEP}&allow_partial_search_results=false&{ROWS}"
-            return _post(table.names, scroll, body)
+        case RowsQuery():
+            return _rows(query)
         case _:
             assert_never(query)
+
+
+def _rows(query: RowsQuery) -> str:
+    """Return a scroll over the rows; the newest of them are one reply as far as that holds them."""
+    fields = [column.name for column in query.read if not is_key(column)]
+    body: Body = {"size": PAGE, "sort": ["_doc"], "docvalue_fields": fields}
+    if len(fields) == len(query.read):
+        body["stored_fields"] = "_none_"  # neither _source nor _id, which are compressed
+        if all(column.nullable for column in query.read):  # filter_path drops empty hits
+            body["docvalue_fields"] = [*fields, query.table.time.name]
+    else:
+        body["_source"] = False
+    parameters = f"scroll={KEEP}&allow_partial_search_results=false&{ROWS}"
+    if query.newest is not None:
+        body["sort"] = [{query.table.time.name: {"order": "desc"}}]
+        if query.newest <= PAGE:
+            body["size"] = query.newest
+            parameters = f"{_SEARCH}&{ROWS}"
+    if filters := _filters(query):
+        body["query"] = {"bool": {"filter": filters}}
+    return _post(query.table.names, parameters, body)
 
 
 def _post(names: Sequence[str], parameters: str, body: Body) -> str:
@@ -120,7 +138,7 @@ def _search(
     count: bool = False,
 ) -> str:
     body: Body = {"size": 0, "track_total_hits": count}
-    filters = _filters(query) if isinstance(query, AggregateQuery) else []
+    filters = [] if isinstance(query, DistinctQuery) else _filters(query)
     if filters:
         body["query"] = {"bool": {"filter": filters}}
     if aggregations:
@@ -128,14 +146,33 @@ def _search(
     return _post(query.table.names, "&".join(filter(None, (_SEARCH, parameters))), body)
 
 
-def _filters(query: AggregateQuery) -> list[Body]:
-    _refuse_key(query.table, *(tag for tag, _ in query.selection.equal))
-    found: list[Body] = [{"term": {tag: value}} for tag, value in query.selection.equal]
-    limits = {"gte": query.selection.since, "lt": query.selection.until}
+def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> list[Body]:
+    selection = query.selection
+    found: list[Body] = [
+        {"terms": {one.column: [*one.values]}}
+        if len(one.values) > 1
+        else {"term": {one.column: one.values[0]}}
+        for one in selection.one_of
+    ]
+    for compared in selection.compared:
+        name, value = compared.column, compared.value
+        if compared.operator is Operator.EQUAL:
+            found.append({"term": {name: value}})
+        else:
+            found.append({"range": {name: {_RANGES[compared.operator]: value}}})
+    limits = {"gte": selection.since, "lt": selection.until}
     if set(limits.values()) != {None}:
         limits = {name: limit for name, limit in limits.items() if limit is not None}
         found.append({"range": {query.table.time.name: limits}})
     return found
+
+
+_RANGES = {
+    Operator.LESS: "lt",
+    Operator.AT_MOST: "lte",
+    Operator.AT_LEAST: "gte",
+    Operator.MORE: "gt",
+}
 
 
 def _refuse_key(table: Table, *columns: str) -> None:
@@ -165,9 +202,10 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
         column, name = table.column(aggregate.column), _called(aggregate.label)
         field = {"field": column.name}
         sorts = exact or column.type is Type.TEXT
-        if aggregate.function in (Function.MIN, Function.MAX) and sorts:
-            order = "asc" if aggregate.function is Function.MIN else "desc"
-            wanted[name] = _top(column, order, [column.name])
+        if aggregate.function in ENDS or (aggregate.function in _EXTREMES and sorts):
+            order = "asc" if aggregate.function in (Function.MIN, Function.FIRST) else "desc"
+            by = table.time if aggregate.function in ENDS else column
+            wanted[name] = _top(by, order, [column.name])
             if column.nullable:  # a missing value sorts as the largest integer
                 there = {"exists": field}
                 wanted[name] = {"filter": there, "aggs": {name: wanted[name]}}
@@ -180,6 +218,9 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
     return wanted
 
 
+_EXTREMES = (Function.MIN, Function.MAX)
+
+
 def _top(column: Column, order: str, fields: Sequence[str]) -> Body:
     """Return the aggregation that returns fields of the first row in an order, NULL last."""
     sort = [{column.name: {"order": order, "missing": "_last"}}]
@@ -187,7 +228,9 @@ def _top(column: Column, order: str, fields: Sequence[str]) -> Body:
     return {"top_hits": shown}
 
 
-def _grouped(query: AggregateQuery, aggregations: Body, *finer: Body) -> Body:
+def _grouped(
+    query: AggregateQuery, aggregations: Body, *finer: Body, most: int | None = None
+) -> Body:
     """Return the aggregations in the query's groups, or in finer ones."""
     _refuse_key(query.table, *query.by)
     sources = [_terms(query.table.column(tag)) for tag in query.by]
@@ -195,9 +238,11 @@ def _grouped(query: AggregateQuery, aggregations: Body, *finer: Body) -> Body:
         if query.table.time_unit is TimeUnit.NANOSECOND:
             raise Unsupported("histograms calculate in doubles, which do not hold nanoseconds")
         histogram = {"field": query.table.time.name, "interval": query.bucket}
+        if query.newest is not None:
+            histogram["order"] = "desc"
         sources.append({"bucket": {"histogram": histogram}})
     sources += finer
-    return _composite(sources, aggregations) if sources else aggregations
+    return _composite(sources, aggregations, most) if sources else aggregations
 
 
 def _terms(column: Column) -> Body:
@@ -206,8 +251,9 @@ def _terms(column: Column) -> Body:
     }
 
 
-def _composite(sources: Sequence[Body], aggregations: Body) -> Body:
-    groups: Body = {"composite": {"size": PAGE, "sources": [*sources]}}
+def _composite(sources: Sequence[Body], aggregations: Body, most: int | None = None) -> Body:
+    size = PAGE if most is None else min(most, PAGE)
+    groups: Body = {"composite": {"size": size, "sources": [*sources]}}
     if aggregations:
         groups["aggs"] = aggregations
     return {"groups": groups}

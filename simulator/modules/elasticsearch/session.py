@@ -4,7 +4,7 @@ import gzip
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -173,13 +173,20 @@ class ElasticsearchSession(HttpSession):
             # Counted here, because the server's own count (`cardinality`) is an estimate.
             replies = self._replies(statement.text)
             return [(sum(len(r["aggregations"]["groups"]["buckets"]) for r in replies if r),)]
-        groups = self._groups(statement.text)
+        newest = query.newest if isinstance(query, AggregateQuery) else None
+        groups = self._groups(statement.text, newest)
         if isinstance(query, AggregateQuery):
             queries.correct(query, groups, self._groups)
         return queries.rows_of(groups, statement.outputs)
 
-    def _groups(self, text: str) -> list[queries.Known]:
-        return [group for reply in self._replies(text) for group in queries.groups_of(reply)]
+    def _groups(self, text: str, number: int | None = None) -> list[queries.Known]:
+        """Return the groups of the answer to a statement, or that many of them."""
+        groups: list[queries.Known] = []
+        for reply in self._replies(text):
+            groups += queries.groups_of(reply)
+            if number is not None and len(groups) >= number:
+                return groups[:number]
+        return groups
 
     def _replies(self, text: str) -> Iterator[Any]:
         """Yield the pages of the answer to a statement."""
@@ -193,11 +200,26 @@ class ElasticsearchSession(HttpSession):
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, from a snapshot that the server keeps."""
         query: RowsQuery = statement.parameters[0]
-        method, path, body = _parsed(statement.text)
+        left = query.newest
+        for hits in self._hits(statement.text, rows):
+            wanted = hits[:left]
+            for start in range(0, len(wanted), rows):
+                yield queries.fields_of(wanted[start : start + rows], query.read)
+            if left is not None:
+                left -= len(wanted)
+                if not left:
+                    return
+
+    def _hits(self, text: str, rows: int) -> Iterator[Sequence[Mapping[str, Any]]]:
+        """Yield the hits of a search, at most `rows` at a time if it scrolls."""
+        method, path, body = _parsed(text)
+        if "scroll=" not in path:
+            yield self.call(method, path, body).get("hits", {}).get("hits", ())
+            return
         reply = self.call(method, path, {**body, "size": min(rows, queries.PAGE)})
         try:
             while hits := reply.get("hits", {}).get("hits"):
-                yield queries.fields_of(hits, query.table.columns)
+                yield hits
                 following = {"scroll": queries.KEEP, "scroll_id": reply["_scroll_id"]}
                 reply = self.call("POST", f"/_search/scroll?{queries.ROWS}", following)
         finally:

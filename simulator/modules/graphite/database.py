@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -21,6 +20,7 @@ from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.session import PICKLE, GraphiteSession, checked
 from simulator.modules.graphite.wire import Carbon, CarbonError
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
+from simulator.modules.shared.metrics.rollups import ROWS_APART
 
 _COUNT = (Aggregate(Function.COUNT),)
 _MARKED_S = 60.0
@@ -67,13 +67,15 @@ class Graphite(HttpDatabase[GraphiteSession]):
         },
         acknowledged="nothing: carbon does not answer. A row counts as acknowledged once the "
         "kernel of the client has taken its bytes",
-        unsupported=UNWRITTEN,
+        unsupported=ROWS_APART,
         limits=(
             "A rate is that at which sockets take bytes; verification finds rows that were lost.",
             "Fields are numbers, stored as doubles: integers beyond 2**53 are an error.",
             "Tags and names have ASCII letters, digits, - and _ only; a tag is never NULL.",
             "Times are whole seconds in the past, no longer ago than retention_s.",
             "Nothing is deleted: a table created again has other paths, and old files remain.",
+            "The client puts rows together from points, and selects newest rows and buckets.",
+            "The client finds first values, and the last value of several series, among points.",
             "The server does not report its size on disk.",
         ),
     )

@@ -8,7 +8,16 @@ The server returns one number for each series, or for each bucket of a series (`
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from simulator.data.query import AggregateQuery, Query, Statement, outputs
+from simulator.data.query import (
+    AggregateQuery,
+    Function,
+    OneOf,
+    Query,
+    RowsQuery,
+    Selection,
+    Statement,
+    outputs,
+)
 from simulator.data.schema import Column, Table
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, fields, tag_value
@@ -38,32 +47,56 @@ def generation_of(marked: str) -> tuple[str, str, int]:
 
 def render(prefix: str, retention_s: int, query: Query) -> Statement:
     """Return a query as a statement."""
-    planned = plan(query)
     table = query.table
-    if planned is None:
-        targets = [t for name in table.names for t in series_targets(prefix, table, name)]
-        span = f"from=-{retention_s}s until=now"
+    if isinstance(query, RowsQuery):
+        selection, columns = query.selection, fields(table)
+        targets = [
+            target
+            for name in table.names
+            for target in series_targets(prefix, table, name, columns, selection.one_of)
+        ]
     else:
-        asked, wanted = planned
-        span = span_of(table, retention_s, asked.selection.since, asked.selection.until)
+        asked, wanted = plan(query)
+        selection = asked.selection
         targets = [
             _target(prefix, retention_s, asked, name, rollup)
             for name in table.names
-            for rollup in wanted
+            for rollup in summarized(wanted)
         ]
+    span = span_of(table, retention_s, selection)
     return Statement("\n".join([span, *targets]), outputs(query), (query,))
 
 
+def summarized(wanted: Iterable[Rollup]) -> list[Rollup]:
+    """Return the rollups that the server knows: `summarize` has no first value."""
+    return [rollup for rollup in wanted if rollup.function is not Function.FIRST]
+
+
 def series_targets(
-    prefix: str, table: Table, name: str, columns: Sequence[Column] = ()
+    prefix: str,
+    table: Table,
+    name: str,
+    columns: Sequence[Column],
+    one_of: Iterable[OneOf] = (),
 ) -> list[str]:
-    """Return the targets for all points of some fields, or of every field."""
-    tags = ["*"] * len(table.tags)
-    return [path(prefix, name, GENERATION, *tags, c.name) for c in columns or fields(table)]
+    """Return the targets for the points of some fields."""
+    tags = _nodes(table, one_of)
+    return [path(prefix, name, GENERATION, *tags, column.name) for column in columns]
 
 
-def span_of(table: Table, retention_s: int, since: int | None, until: int | None) -> str:
+def _nodes(table: Table, one_of: Iterable[OneOf]) -> list[str]:
+    """Return the nodes of a path that select series by their tags."""
+    known = {each.column: each.values for each in one_of}
+    for value in (value for values in known.values() for value in values):
+        if value.strip(LETTERS):
+            raise Unsupported(f"no tag can be {value!r}")
+    wanted = (known.get(tag.name, ("*",)) for tag in table.tags)
+    return [values[0] if len(values) == 1 else f"{{{','.join(values)}}}" for values in wanted]
+
+
+def span_of(table: Table, retention_s: int, selection: Selection) -> str:
     """Return a half-open span as Graphite writes it: from the second before the first."""
+    since, until = selection.since, selection.until
     begin = f"-{retention_s}s" if since is None else str(_up(since, table) - 1)
     end = "now" if until is None else str(_up(until, table) - 1)
     return f"from={begin} until={end}"
@@ -74,11 +107,7 @@ def _up(instant: int, table: Table) -> int:
 
 
 def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, rollup: Rollup) -> str:
-    known = dict(query.selection.equal)
-    for value in known.values():
-        if value.strip(LETTERS):
-            raise Unsupported(f"no tag can be {value!r}")
-    tags = [known.get(tag.name, "*") for tag in query.table.tags]
+    tags = _nodes(query.table, query.selection.one_of)
     series = path(prefix, name, GENERATION, *tags, rollup.column)
     if query.bucket is None:
         # One bucket that begins with the span and is wider than the retention.
@@ -96,6 +125,7 @@ def rolled_up(
     prefix: str, query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[tuple[int, Any]]
 ) -> RolledUp:
     """Yield the rollups of a reply, whose items are (number of the target, series)."""
+    wanted = summarized(wanted)
     second = query.table.time_unit.per_second
     for number, item in reply:
         rollup = wanted[number % len(wanted)]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block
-from simulator.data.query import AggregateQuery, Query, Statement
+from simulator.data.query import AggregateQuery, Function, Query, Selection, Statement
 from simulator.data.schema import Column, Table
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import Encoder, Failure, Payload
@@ -28,7 +28,7 @@ from simulator.modules.graphite.wire import (
 from simulator.modules.shared.http import Http
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import Series
-from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
+from simulator.modules.shared.metrics.rollups import Combined, RolledUp, Rollup
 from simulator.modules.shared.metrics.session import MetricSession
 
 PICKLE = "pickle"
@@ -169,19 +169,25 @@ class GraphiteSession(MetricSession):
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
         span, *targets = text.splitlines()
-        reply = self.rendered(span, targets)
+        reply = self.rendered(span, targets) if targets else []
         return queries.rolled_up(self._prefix, query, wanted, reply)
 
+    def undecided(self, groups: Combined) -> list[Column]:
+        """Return the columns whose aggregates only the points show: also those of first values."""
+        first = {a.column for a in groups.query.aggregates if a.function is Function.FIRST}
+        table, found = groups.query.table, super().undecided(groups)
+        return found + [c for c in table.columns if c.name in first and c not in found]
+
     def points(
-        self, table: Table, columns: Sequence[Column], since: int | None, until: int | None
+        self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[Series]:
-        """Return the points of these fields in a span of time."""
+        """Return the points of these fields that are selected by tags and time."""
         prefix = self._prefix
-        span = queries.span_of(table, self._retention_s, since, until)
+        span = queries.span_of(table, self._retention_s, selection)
         targets = [
             target
             for name in table.names
-            for target in queries.series_targets(prefix, table, name, columns)
+            for target in queries.series_targets(prefix, table, name, columns, selection.one_of)
         ]
         return queries.series(prefix, table, columns, self.rendered(span, targets))
 

@@ -12,7 +12,6 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic import Field, SecretStr
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
@@ -71,12 +70,12 @@ class Influxdb(HttpDatabase[InfluxSession]):
         },
         acknowledged="in the write-ahead log, which is synced before the answer",
         oldest={"InfluxDB": (2, 0)},
-        unsupported=UNWRITTEN,
         limits=(
             "a row replaces an earlier one with the same tags and time",
             "instants from 1677-09-21 to 2262-04-11 only",
             "a tag is not empty and has no line end; some backslashes cannot be written",
             "the sum of integers is an error where it may exceed 64 bits",
+            "tags are texts: a number among them can only be equal to another",
         ),
     )
     options_model: ClassVar[type[Options]] = InfluxOptions

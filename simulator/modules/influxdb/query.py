@@ -1,7 +1,8 @@
 """Queries as Flux, and the answers to it.
 
 https://docs.influxdata.com/flux/v0/: the language of InfluxDB 2. Texts and whole rows are left to
-InfluxQL: Flux answers in CSV, whose writer changes the line ends inside of a text.
+InfluxQL: Flux answers in CSV, whose writer changes the line ends inside of a text. So are
+comparisons of fields, for which Flux has to make rows of all points before (`pivot`).
 """
 
 import csv
@@ -12,13 +13,11 @@ from typing import Any
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
-    DistinctQuery,
     Function,
     NewestQuery,
     Query,
-    RowsQuery,
 )
-from simulator.data.schema import Column, Role, Table, Type
+from simulator.data.schema import Column, Role, Type
 from simulator.encode.lineprotocol import marker
 from simulator.modules.shared import influxql
 from simulator.modules.shared.influxql import CHUNK_ROWS, QueryFailed
@@ -43,14 +42,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def subqueries(query: Query, bucket: str) -> tuple[Subquery, ...]:
     """Return the query as Flux, and as InfluxQL what Flux cannot do; Unsupported if neither can."""
     match query:
-        case AggregateQuery():
+        case AggregateQuery() if not query.selection.compared:
             return tuple(_aggregates(query, bucket))
-        case NewestQuery(table=table):
+        case NewestQuery(table=table) if not query.selection.compared:
             columns = [table.column(name) for name in query.columns]
             if any(c.type is Type.TEXT and c.role is not Role.TAG for c in columns):
                 return influxql.subqueries(query, bucket)
-            return (_newest(table, columns, bucket),)
-        case DistinctQuery() | RowsQuery():
+            return (_newest(query, columns, bucket),)
+        case _:
             return influxql.subqueries(query, bucket)
 
 
@@ -70,14 +69,24 @@ def moment(instant_ns: int) -> str:
     return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{fraction:09}Z"
 
 
-def _read(table: Table, bucket: str, conditions: Iterable[str], since: int, until: int) -> str:
+def _read(query: AggregateQuery | NewestQuery, bucket: str, conditions: Iterable[str]) -> str:
     """Return the pipeline that reads a table; what is to be done with it comes behind."""
-    names = " or ".join(f"r._measurement == {literal(name)}" for name in table.names)
-    every = [names if table.parts == 1 else f"({names})", *conditions]
+    since, until = influxql.limits_ns(query)
+    begin, end = _FIRST_NS if since is None else since, _END_NS if until is None else until
+    measurements = [f"r._measurement == {literal(name)}" for name in query.table.names]
+    tags = (
+        [f"r[{literal(one.column)}] == {literal(value)}" for value in one.values]
+        for one in query.selection.one_of
+    )
+    every = [_any(measurements), *conditions, *map(_any, tags)]
     return (
-        f"from(bucket: {literal(bucket)}) |> range(start: {moment(since)}, stop: {moment(until)})"
+        f"from(bucket: {literal(bucket)}) |> range(start: {moment(begin)}, stop: {moment(end)})"
         f" |> filter(fn: (r) => {' and '.join(every)})"
     )
+
+
+def _any(conditions: Sequence[str]) -> str:
+    return conditions[0] if len(conditions) == 1 else f"({' or '.join(conditions)})"
 
 
 def _field(name: str) -> str:
@@ -97,31 +106,22 @@ def _subquery(
 def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
     table, every = query.table, marker(query.table)
     source = influxql.source_of(table, bucket)
-    since, until = influxql.limits_ns(query)
-    where = [f"r[{literal(tag)}] == {literal(value)}" for tag, value in query.selection.equal]
 
     def read(*conditions: str) -> str:
-        begin, end = _FIRST_NS if since is None else since, _END_NS if until is None else until
-        return _read(table, bucket, [*conditions, *where], begin, end)
-
-    def total(function: str, by: Sequence[str] = query.by) -> list[str]:
-        groups = f"group(columns: [{', '.join(map(literal, by))}])" if by else "group()"
-        if query.bucket is None:
-            return [groups, f"{function}()"]
-        window = f"every: {query.bucket * unit_ns(table)}ns, fn: {function}"
-        return [groups, f'aggregateWindow({window}, createEmpty: false, timeSrc: "_start")']
+        return _read(query, bucket, conditions)
 
     for partial in influxql.partials_of_fields(query, mean=True):
         function = "mean" if partial.function is Function.AVG else partial.function
-        steps = [read(_field(partial.column or every)), *total(function)]
+        steps = [read(_field(partial.column or every)), *_total(query, function)]
         yield _subquery(Shape.PARTIALS, steps, label(partial), [partial])
+    yield from _ends(query, bucket)
     columns = influxql.aggregated(query)
     for column in columns:
         if column.role is Role.TIME:
             yield from _times(query, column, read(_field(every)), source)
         elif column.type is Type.BOOL and column.role is not Role.TAG:
             true = Partial(Function.SUM, column.name)
-            steps = [read(_field(column.name), "r._value == true"), *total("count")]
+            steps = [read(_field(column.name), "r._value == true"), *_total(query, "count")]
             yield _subquery(Shape.PARTIALS, steps, label(true), [true])
         elif influxql.needs_texts(query, column):
             yield influxql.values(query, column, source)
@@ -129,7 +129,39 @@ def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
     if tags:
         by = [*dict.fromkeys((*query.by, *tags))]
         of_tags = [Partial(Function.COUNT, tag) for tag in tags]
-        yield _subquery(Shape.SERIES, [read(_field(every)), *total("count", by)], ROWS, of_tags)
+        yield _subquery(
+            Shape.SERIES, [read(_field(every)), *_total(query, "count", by)], ROWS, of_tags
+        )
+
+
+def _total(query: AggregateQuery, function: str, tags: Sequence[str] | None = None) -> list[str]:
+    """Return the steps that aggregate by tags, the query's own or these, and by its buckets."""
+    by = query.by if tags is None else tags
+    groups = f"group(columns: [{', '.join(map(literal, by))}])" if by else "group()"
+    if query.bucket is None:
+        return [groups, f"{function}()"]
+    window = f"every: {query.bucket * unit_ns(query.table)}ns, fn: {function}"
+    steps = [groups, f'aggregateWindow({window}, createEmpty: false, timeSrc: "_start")']
+    if function in (Function.MIN, Function.MAX):
+        # Those keep all columns of a row: the server fails where series have different tags.
+        kept = map(literal, ("_start", "_stop", "_time", "_value", *by))
+        steps.insert(1, f"keep(columns: [{', '.join(kept)}])")
+    if query.newest is not None:
+        steps += ['sort(columns: ["_time"], desc: true)', f"limit(n: {query.newest})"]
+    return steps
+
+
+def _ends(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
+    """Yield the statements for the first and last values of each series."""
+    table = query.table
+    for end in influxql.ends_of(query):
+        column = table.column(str(end.column))
+        if column.role is Role.TAG or column.type is Type.TEXT:
+            yield influxql.first_or_last(query, end, influxql.source_of(table, bucket))
+            continue
+        name = marker(table) if column.role is Role.TIME else column.name
+        steps = [_read(query, bucket, [_field(name)]), *_windows(query), f"{end.function}()"]
+        yield _subquery(Shape.ENDS, steps, label(end), [end])
 
 
 def _times(query: AggregateQuery, column: Column, read: str, source: str) -> Iterator[Subquery]:
@@ -137,24 +169,28 @@ def _times(query: AggregateQuery, column: Column, read: str, source: str) -> Ite
     if influxql.is_summed(query, column):  # Flux is ten times slower than InfluxQL here
         yield influxql.values(query, column, source)
         return
-    window = [f"window(every: {query.bucket * unit_ns(query.table)}ns)"] if query.bucket else []
     for function, called in ((Function.MIN, "first"), (Function.MAX, "last")):
         if Aggregate(function, column.name) in query.aggregates:
             extreme = Partial(function, column.name)
-            yield _subquery(Shape.VALUES, [read, *window, f"{called}()"], label(extreme), [extreme])
+            yield _subquery(
+                Shape.VALUES, [read, *_windows(query), f"{called}()"], label(extreme), [extreme]
+            )
+
+
+def _windows(query: AggregateQuery) -> list[str]:
+    return [f"window(every: {query.bucket * unit_ns(query.table)}ns)"] if query.bucket else []
 
 
 # --- the newest rows -----------------------------------------------------------------------------
 
 
-def _newest(table: Table, columns: Sequence[Column], bucket: str) -> Subquery:
+def _newest(query: NewestQuery, columns: Sequence[Column], bucket: str) -> Subquery:
     """Return what reads the newest value of each field of each series: the rest is comparing."""
     fields = [c for c in columns if c.role not in (Role.TIME, Role.TAG)]
     names = [column.name for column in fields]
     if all(column.nullable for column in fields):
-        names.append(marker(table))
-    chosen = " or ".join(map(_field, names))
-    read = _read(table, bucket, [chosen if len(names) == 1 else f"({chosen})"], _FIRST_NS, _END_NS)
+        names.append(marker(query.table))
+    read = _read(query, bucket, [_any([*map(_field, names)])])
     return _subquery(Shape.POINTS, [read, "last()"], NEWEST)
 
 

@@ -149,11 +149,12 @@ class InfluxSession(HttpSession):
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions; whole rows arrive in chunks."""
         plan = statement.parameters[0] if statement.parameters else None
-        if not isinstance(plan, Plan) or not isinstance(plan.query, RowsQuery):
+        query = plan.query if isinstance(plan, Plan) else None
+        if plan is None or not isinstance(query, RowsQuery) or query.newest is not None:
             yield from super().stream(statement, rows)
             return
         for _, chunk in self.influxql(plan.text, rows):
-            yield list(plain_rows(plan.query.table, chunk))
+            yield list(plain_rows(query, chunk))
 
     def _tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a text from config.yaml; the columns of its answer have the names of the query's."""

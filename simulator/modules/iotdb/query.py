@@ -15,6 +15,7 @@ import numpy as np
 
 from simulator.data.block import Array
 from simulator.data.query import (
+    ENDS,
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -32,6 +33,7 @@ from simulator.modules.shared.partials import (
     Combiner,
     Distinct,
     Groups,
+    Latest,
     Newest,
     Partial,
     Row,
@@ -191,8 +193,8 @@ def render(query: Query) -> LogicalStatement:
 def planned(query: Query, clock: Clock) -> Plan:
     """Return the SQL for a server's precision."""
     match query:
-        case RowsQuery(table=table):
-            return _rows(table, table.columns, clock, Collected)
+        case RowsQuery():
+            return _stored_rows(query, clock)
         case NewestQuery():
             return _newest(query, clock)
         case DistinctQuery():
@@ -201,23 +203,35 @@ def planned(query: Query, clock: Clock) -> Plan:
             return _aggregates(query, clock)
 
 
+def _stored_rows(query: RowsQuery, clock: Clock) -> Plan:
+    table, where = query.table, _where(query, clock)
+    if query.newest is None:
+        return _rows(table, query.read, clock, Collected, where)
+    latest = f"{where} ORDER BY 1 DESC LIMIT {query.newest}"
+    return _rows(table, (table.time, *query.read), clock, partial(Latest, query.newest), latest)
+
+
 def _rows(
-    table: Table, columns: Sequence[Column], clock: Clock, combiner: Callable[[], Combiner]
+    table: Table,
+    columns: Sequence[Column],
+    clock: Clock,
+    combiner: Callable[[], Combiner],
+    behind: str = "",
 ) -> Plan:
     names = ", ".join(quoted(stored_name(table, column)) for column in columns)
-    selects = _from(table, f"SELECT {names}", "")
+    selects = _from(table, f"SELECT {names}", behind)
     return Plan(selects, _reader(table, columns, clock), combiner)
 
 
 def _newest(query: NewestQuery, clock: Clock) -> Plan:
     table, time = query.table, quoted(_TIME)
-    (tag,) = query.tags
-    names = [*query.tags, table.time.name, *query.columns]
-    columns = [table.column(name) for name in names]
-    selected = [f"last_by({quoted(stored_name(table, c))}, {time})" for c in columns]
-    selected[0] = quoted(tag)
-    selects = _from(table, f"SELECT {', '.join(selected)}", f" GROUP BY {quoted(tag)}")
-    return Plan(selects, _reader(table, columns, clock), Newest)
+    tags = [quoted(tag) for tag in query.tags]
+    names = [table.time.name, *query.columns]
+    columns = [table.column(name) for name in (*query.tags, *names)]
+    last = [f"last_by({quoted(stored_name(table, c))}, {time})" for c in columns[len(tags) :]]
+    behind = _where(query, clock) + (f" GROUP BY {', '.join(tags)}" if tags else "")
+    selects = _from(table, f"SELECT {', '.join([*tags, *last])}", behind)
+    return Plan(selects, _reader(table, columns, clock), partial(Newest, len(tags)))
 
 
 def _distinct(query: DistinctQuery, clock: Clock) -> Plan:
@@ -284,6 +298,8 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> Plan:
     behind = _where(query, clock)
     if keys:
         behind += f" GROUP BY {', '.join(map(str, range(1, len(keys) + 1)))}"
+    if query.newest is not None:
+        behind += f" ORDER BY 1 DESC LIMIT {query.newest}"
     read_key = _reader(table, by, clock)
 
     def read(row: Row) -> Row:
@@ -298,9 +314,17 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> Plan:
     return Plan(selects, read, partial(Groups, query, partials))
 
 
-def _where(query: AggregateQuery, clock: Clock) -> str:
-    conditions = [f"{quoted(tag)} = {_DIALECT.text(value)}" for tag, value in query.selection.equal]
-    for comparison, limit in ((">=", query.selection.since), ("<", query.selection.until)):
+def _where(query: AggregateQuery | NewestQuery | RowsQuery, clock: Clock) -> str:
+    table, selection = query.table, query.selection
+    conditions = [
+        f"{quoted(one.column)} IN ({', '.join(map(_DIALECT.text, one.values))})"
+        for one in selection.one_of
+    ]
+    for compared in selection.compared:
+        column = table.column(compared.column)
+        number = _time(clock) if column is table.time else _number_of(column)
+        conditions.append(f"{number} {compared.operator} {compared.value!r}")
+    for comparison, limit in ((">=", selection.since), ("<", selection.until)):
         if limit is not None:
             conditions.append(f"{quoted(_TIME)} {comparison} {clock.bound(limit)}")
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -328,12 +352,21 @@ def _measure(table: Table, clock: Clock, wanted: Partial) -> _Measure:
     if function is Function.SUM:
         return _sum(column, _time(clock) if is_time else _number_of(column))
     name = quoted(stored_name(table, column))
+    if function in ENDS:
+        when = f"{function}_by({quoted(_TIME)}, {name})"
+        return _Measure((when, f"{function}({name})"), _end(table, column, clock))
     if function is Function.COUNT:
         return _Measure((f"count({name})",), _same)
     return _Measure(
         (f"{function}({name if is_time else _number_of(column)})",),
         clock.read if is_time else _same,
     )
+
+
+def _end(table: Table, column: Column, clock: Clock) -> Callable[..., Any]:
+    """Return what makes a first or last value of its time and the value; None if all are NULL."""
+    read = _reader(table, (table.time, column), clock)
+    return lambda time, value: None if time is None else tuple(read((time, value)))
 
 
 def _number_of(column: Column) -> str:

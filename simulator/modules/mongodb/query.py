@@ -12,14 +12,18 @@ from enum import StrEnum
 from typing import Any, assert_never
 
 from simulator.data.query import (
+    ENDS,
+    EVERYTHING,
     Aggregate,
     AggregateQuery,
     DistinctQuery,
     Function,
     NewestQuery,
+    Operator,
     Output,
     Query,
     RowsQuery,
+    Selection,
     Statement,
     outputs,
 )
@@ -27,6 +31,13 @@ from simulator.data.schema import ID, Column, Role, Table, TimeUnit, Type
 from simulator.encode.bson import Constant, Element, Embedded, Field
 
 Stage = dict[str, Any]
+_OPERATORS = {
+    Operator.LESS: "$lt",
+    Operator.AT_MOST: "$lte",
+    Operator.EQUAL: "$eq",
+    Operator.AT_LEAST: "$gte",
+    Operator.MORE: "$gt",
+}
 
 
 # --- documents ------------------------------------------------------------------------------------
@@ -106,15 +117,29 @@ class Documents:
     def _groups(self) -> tuple[tuple[str, tuple[Column, ...]], ...]:
         return ((self._tags, self._table.tags), (self._fields, self._table.fields))
 
-    def where(self, tags: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-        """Return the conditions that select rows by tags."""
-        if self._layout is Format.KEY_PAIR:
-            pairs = [{"key": name, "val": value} for name, value in tags]
-            return [{self._tags: {"$elemMatch": pair}} for pair in pairs]
-        before = f"{self._tags}." if self._layout is Format.TIMESERIES else ""
-        return [{f"{before}{name}": value} for name, value in tags]
+    def conditions(self, selection: Selection) -> list[dict[str, Any]]:
+        """Return the conditions that select rows."""
+        found = []
+        for one in selection.one_of:
+            several = len(one.values) > 1
+            wanted = {"$in": list(one.values)} if several else one.values[0]
+            found.append(self._condition(one.column, wanted))
+        for each in selection.compared:
+            is_date = self._is_date(self._table.column(each.column))
+            value = date(int(each.value)) if is_date else each.value
+            found.append(self._condition(each.column, {_OPERATORS[each.operator]: value}))
+        return found + self._between(selection.since, selection.until)
 
-    def between(self, since: int | None, until: int | None) -> list[dict[str, Any]]:
+    def _condition(self, name: str, wanted: Any) -> dict[str, Any]:
+        column = self._table.column(name)
+        if self._layout is Format.KEY_PAIR:
+            for group, columns in self._groups():
+                if column in columns:
+                    return {group: {"$elemMatch": {"key": name, "val": wanted}}}
+        is_meta = self._layout is Format.TIMESERIES and column.role is Role.TAG
+        return {f"{self._tags}.{name}" if is_meta else _name(column): wanted}
+
+    def _between(self, since: int | None, until: int | None) -> list[dict[str, Any]]:
         """Return the conditions that select rows in a half-open range of time."""
         time, conditions = self._table.time, []
         limits = {"$gte": since, "$lt": until}
@@ -184,12 +209,8 @@ def _free(name: str, table: Table) -> str:
 def render(query: Query, layout: Format) -> Statement:
     """Return a query as an `aggregate` command in extended JSON."""
     table, documents = query.table, Documents(query.table, layout)
-    conditions: list[Stage] = []
-    if isinstance(query, AggregateQuery):
-        conditions = [
-            *documents.where(query.selection.equal),
-            *documents.between(query.selection.since, query.selection.until),
-        ]
+    selection = EVERYTHING if isinstance(query, DistinctQuery) else query.selection
+    conditions = documents.conditions(selection)
     pipeline = [*_rows_of(table, conditions), *_stages(query, documents)]
     command = {"aggregate": table.names[0], "pipeline": pipeline, "allowDiskUse": True}
     return Statement(json.dumps(command, ensure_ascii=False), outputs(query))
@@ -217,22 +238,30 @@ def _stages(query: Query, documents: Documents) -> list[Stage]:
     match query:
         case AggregateQuery():
             return _aggregates(query, documents)
-        case NewestQuery(tags=tags, columns=columns):
-            (tag,) = tags
-            tag_name, *names = fields_of(outputs(query))
-            newest = dict(zip(names, map(documents.value, columns), strict=True))
-            top = {"sortBy": {query.table.time.name: -1}, "output": newest}
-            group = {"_id": documents.value(tag), "newest": {"$top": top}}
-            shown = {name: f"$newest.{name}" for name in names}
-            return [{"$group": group}, {"$project": {"_id": 0, tag_name: "$_id", **shown}}]
+        case NewestQuery():
+            return _newest(query, documents)
         case DistinctQuery(columns=columns):
             combination = {name: documents.value(name) for name in columns}
             return [{"$group": {"_id": combination}}, {"$count": "count"}]
         case RowsQuery(table=table):
-            shown = {column.name: documents.value(column.name) for column in table.columns}
-            return [{"$project": {"_id": 0, **shown}}]
+            shown = {column.name: documents.value(column.name) for column in query.read}
+            latest: list[Stage] = []
+            if query.newest is not None:
+                latest = [{"$sort": {table.time.name: -1}}, {"$limit": query.newest}]
+            return [*latest, {"$project": {"_id": 0, **shown}}]
         case _:
             assert_never(query)
+
+
+def _newest(query: NewestQuery, documents: Documents) -> list[Stage]:
+    names = fields_of(outputs(query))
+    tags, columns = names[: len(query.tags)], names[len(query.tags) :]
+    output = dict(zip(columns, map(documents.value, query.columns), strict=True))
+    top = {"sortBy": {query.table.time.name: -1}, "output": output}
+    groups = dict(zip(tags, map(documents.value, query.tags), strict=True))
+    group = {"_id": groups, "newest": {"$top": top}}
+    shown = {name: f"$_id.{name}" for name in tags} | {n: f"$newest.{n}" for n in columns}
+    return [{"$group": group}, {"$project": {"_id": 0, **shown}}]
 
 
 def _aggregates(query: AggregateQuery, documents: Documents) -> list[Stage]:
@@ -253,8 +282,13 @@ def _aggregates(query: AggregateQuery, documents: Documents) -> list[Stage]:
             count = Aggregate(Function.COUNT, aggregate.column)
             accumulated[counted] = _accumulator(count, table, documents)
             shown[name] = {"$cond": [{"$eq": [f"${counted}", 0]}, None, f"${name}"]}
+        if aggregate.function in ENDS:
+            shown[name] = f"${name}.value"
     group = {"_id": groups or None, **accumulated}
-    return [{"$group": group}, {"$project": {"_id": 0, **shown}}]
+    latest: list[Stage] = []
+    if query.newest is not None:
+        latest = [{"$sort": {f"_id.{keys[-1]}": -1}}, {"$limit": query.newest}]
+    return [{"$group": group}, *latest, {"$project": {"_id": 0, **shown}}]
 
 
 def _bucket(time: Any, width: int) -> Any:
@@ -278,5 +312,9 @@ def _accumulator(aggregate: Aggregate, table: Table, documents: Documents) -> An
         case Function.MIN | Function.MAX:
             return {f"${aggregate.function}": value}
         case Function.FIRST | Function.LAST:
-            raise AssertionError("Capabilities.unsupported has them")
+            # Documents compare field by field, and an extreme ignores null.
+            pair = {"time": documents.value(table.time.name), "value": value}
+            extreme = "$min" if aggregate.function is Function.FIRST else "$max"
+            present = {"$cond": [{"$gt": [value, None]}, pair, None]}
+            return {extreme: present if column.nullable else pair}
     assert_never(aggregate.function)

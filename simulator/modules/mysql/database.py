@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field, SecretStr
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
@@ -19,6 +18,7 @@ from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
 from simulator.modules.shared import sql
 from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 from simulator.modules.shared.tls import socket_options, tls_context
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _REMEDIES: Mapping[object, str] = {
 """Number of an error -> what to try."""
 
 
-class MySqlOptions(sql.SqlOptions):
+class MySqlOptions(SqlOptions):
     """Options of the module `mysql`."""
 
     host: str = Field(description="where the server listens")
@@ -121,7 +121,7 @@ class MySqlOptions(sql.SqlOptions):
         return self.tls or self.insecure or bool(self.ca_file) or self.ca is not None
 
 
-class MySql(sql.SqlDatabase[MySqlSession]):
+class MySql(SqlDatabase[MySqlSession]):
     """A MySQL or MariaDB database."""
 
     name = "mysql"
@@ -144,7 +144,6 @@ class MySql(sql.SqlDatabase[MySqlSession]):
         # The first with window functions, casts to double and texts that sort by bytes.
         oldest={"MySQL": (8, 0, 17), "MariaDB": (10, 5)},
         indices=True,
-        unsupported=UNWRITTEN,
         limits=(
             (
                 f"a tag has at most {TEXT_LENGTHS[Role.TAG]} characters, a key from the client "

@@ -77,13 +77,13 @@ class MySqlDialect(sql.Dialect):
         """Return the quotient of an exact sum of integers and a count, as a double."""
         return f"CAST({total} AS DOUBLE) / {count}"
 
-    def latest(self, time: str, tag: str) -> str:
-        """Return the latest time of the rows that have the same tag as this row.
+    def latest(self, time: str, tags: str) -> str:
+        """Return the latest time of the rows that have the same tags as this row.
 
         With max(), MariaDB 10.11 reads all rows of the tag for each of them, which takes a minute
         for 10,000 rows of a tag.
         """
-        return f"first_value({time}) OVER (PARTITION BY {tag} ORDER BY {time} DESC)"
+        return f"first_value({time}) OVER (PARTITION BY {tags} ORDER BY {time} DESC)"
 
     def index_key(self, columns: Sequence[Column]) -> str:
         """Return the columns of an index; of long texts it has the beginning."""

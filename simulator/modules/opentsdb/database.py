@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -21,6 +20,7 @@ from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, checked
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.points import fields
+from simulator.modules.shared.metrics.rollups import ROWS_APART
 
 _COUNT = (Aggregate(Function.COUNT),)
 _DELETIONS = 20
@@ -65,13 +65,15 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         },
         acknowledged="HBase has the points in memory and in its write-ahead log (with sync=false: "
         "the TSD has them in memory)",
-        unsupported=UNWRITTEN,
+        unsupported=ROWS_APART,
         limits=(
             "Fields are numbers; a text can only be a tag.",
             "Tags and names have ASCII letters, digits and - _ . / only; names have no dot.",
             "A tag is neither empty nor NULL.",
             "Times are milliseconds from 1970-04-27 to 2106-01-26, or whole seconds.",
             "Integers are aggregated as doubles; beyond 2**53 the client aggregates the points.",
+            "The client puts rows together from points, and selects newest rows and buckets.",
+            "The client finds the first or last value of several series among their points.",
             "Names stay in the table tsdb-uid after their points are deleted.",
             "The server reports neither the size on disk nor whether HBase syncs.",
         ),

@@ -13,7 +13,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from simulator.data.query import AggregateQuery, Query, Statement, outputs
+from simulator.data.query import (
+    AggregateQuery,
+    OneOf,
+    Query,
+    RowsQuery,
+    Selection,
+    Statement,
+    outputs,
+)
 from simulator.data.schema import Column, Table, TimeUnit
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, fields, tag_value
@@ -55,16 +63,11 @@ def largest_request(config: Mapping[str, str]) -> int:
 
 def render(prefix: str, query: Query) -> Statement:
     """Return a query as a statement."""
-    planned = plan(query)
-    if planned is None:
-        text = _text(points(prefix, query.table, fields(query.table), None, None))
+    if isinstance(query, RowsQuery):
+        body = points(prefix, query.table, fields(query.table), query.selection)
     else:
-        text = _text(_aggregates(prefix, *planned))
-    return Statement(text, outputs(query), (query,))
-
-
-def _text(body: dict[str, Any]) -> str:
-    return f"{_PATH}\n{json.dumps(body)}"
+        body = _aggregates(prefix, *plan(query))
+    return Statement(f"{_PATH}\n{json.dumps(body)}", outputs(query), (query,))
 
 
 def body_of(text: str) -> str:
@@ -82,7 +85,7 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
         down = f"{width}ms" if finest == 1000 else f"{width}s"
         if any(edge is not None and edge % query.bucket for edge in (since, until)):
             raise Unsupported("a range of time must begin and end with a bucket")
-    span = _span(table, since, until)
+    span = _span(table, query.selection)
     if query.bucket is None:
         span["end"] += 1
     asked = [
@@ -90,10 +93,7 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
             "metric": metric(prefix, name, rollup.column),
             "aggregator": _AGGREGATORS.get(rollup.function, "mimmax"),
             "downsample": f"{down}-{rollup.function}",
-            "filters": [
-                *(_filter(tag) for tag in rollup.by),
-                *(_where(t, v) for t, v in query.selection.equal),
-            ],
+            "filters": [*map(_filter, rollup.by), *map(_where, query.selection.one_of)],
         }
         for name in table.names
         for rollup in wanted
@@ -109,7 +109,8 @@ def _coarser(bucket: int, table: Table) -> int:
     return bucket // factor
 
 
-def _span(table: Table, since: int | None, until: int | None) -> dict[str, int]:
+def _span(table: Table, selection: Selection) -> dict[str, int]:
+    since, until = selection.since, selection.until
     finest = per_second(table)
     first, last = (FIRST_MS if finest == 1000 else 1), LAST[finest]
     if since is not None:
@@ -128,23 +129,42 @@ def _filter(tag: str) -> dict[str, Any]:
     return {"type": "wildcard", "tagk": tag, "filter": "*", "groupBy": True}
 
 
-def _where(tag: str, value: str) -> dict[str, Any]:
-    if value.strip(LETTERS + "."):
-        raise Unsupported(f"no tag can be {value!r}")
-    return {"type": "literal_or", "tagk": tag, "filter": value, "groupBy": False}
+def _where(one: OneOf) -> dict[str, Any]:
+    for value in one.values:
+        if value.strip(LETTERS + "."):
+            raise Unsupported(f"no tag can be {value!r}")
+    wanted = "|".join(one.values)
+    return {"type": "literal_or", "tagk": one.column, "filter": wanted, "groupBy": False}
+
+
+def without(body: dict[str, Any], value: str) -> dict[str, Any] | None:
+    """Return a query whose lists lack a tag's value; None if one of them is empty then."""
+    asked = []
+    for each in body["queries"]:
+        filters = []
+        for one in each.get("filters", ()):
+            wanted = one["filter"].split("|")
+            if wanted == [value]:
+                return None
+            left = "|".join(item for item in wanted if item != value)
+            filters.append({**one, "filter": left})
+        asked.append({**each, "filters": filters})
+    return {**body, "queries": asked}
 
 
 def points(
-    prefix: str, table: Table, columns: Iterable[Column], since: int | None, until: int | None
+    prefix: str, table: Table, columns: Iterable[Column], selection: Selection
 ) -> dict[str, Any]:
-    """Return the body that queries all points of some fields in a span of time."""
+    """Return the body that queries the points of some fields that a selection has."""
+    where = [*map(_where, selection.one_of)]
     asked = [
-        {"metric": metric(prefix, name, column.name), "aggregator": "none"}
+        {"metric": metric(prefix, name, column.name), "aggregator": "none", "filters": where}
         for name in table.names
         for column in columns
     ]
-    span = _span(table, since, until)
-    fine = per_second(table) == 1000
+    span, fine = _span(table, selection), per_second(table) == 1000
+    if span["start"] == span["end"]:  # which the server refuses; `series` leaves out the rest
+        span["start"] -= 1
     return {**span, "msResolution": fine, "showQuery": True, "queries": asked}
 
 
@@ -172,13 +192,17 @@ def rolled_up(query: AggregateQuery, wanted: Sequence[Rollup], reply: Iterable[A
             yield rollup, (*tags, *bucket), value
 
 
-def series(table: Table, columns: Sequence[Column], reply: Iterable[Any]) -> Iterator[Series]:
-    """Yield a reply's points."""
+def series(
+    table: Table, columns: Sequence[Column], reply: Iterable[Any], since: int | None = None
+) -> Iterator[Series]:
+    """Yield a reply's points, from an instant on."""
     for item in reply:
         column = columns[item["query"]["index"] % len(columns)]
         tags = tuple(tag_value(tag, item["tags"][tag.name]) for tag in table.tags)
-        dps = ((_back(instant, table), value) for instant, value in item["dps"])
-        yield Series(column.name, tags, dps)
+        points = [(_back(instant, table), value) for instant, value in item["dps"]]
+        if since is not None:
+            points = [(instant, value) for instant, value in points if instant >= since]
+        yield Series(column.name, tags, points)
 
 
 def _back(instant: int, table: Table) -> int:

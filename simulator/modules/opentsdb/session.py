@@ -1,13 +1,14 @@
 """A session with OpenTSDB: rows are sent as points, queries are asked as JSON."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from simulator.data.block import Block
-from simulator.data.query import AggregateQuery, Query, Statement
+from simulator.data.query import AggregateQuery, Query, Selection, Statement
 from simulator.data.schema import Column, Table
 from simulator.encode.points import Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
@@ -31,6 +32,7 @@ _LIMITS = Limits(
 _REFUSED = ("Invalid ", "Unable to parse", "Unknown metric", "Too many tags", "Missing ")
 """Errors about a point itself; all others are about storing it."""
 _UNKNOWN_TAG = "No such name for 'tagv'"
+_UNKNOWN_VALUE = re.compile(r"No such name for 'tagv': '([^']+)'")
 _BAD_REQUEST = 400
 _POINT = b'{"metric":'
 """The start of a point, which no tag can contain."""
@@ -150,20 +152,26 @@ class OpenTsdbSession(MetricSession):
         try:
             return self.http.request("POST", path, body.encode(), timeout_s=timeout_s).json()
         except Refused as refused:
-            if nothing in refused.words:
-                return []
-            raise
+            if nothing not in refused.words:
+                raise
+            # A value that no point has fails the query; others in its list may have points.
+            unknown, asked = _UNKNOWN_VALUE.search(refused.words), json.loads(body)
+            left = queries.without(asked, unknown[1]) if unknown else None
+            return [] if left in (None, asked) else self._asked(json.dumps(left), nothing)
 
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
         return queries.rolled_up(query, wanted, self._asked(queries.body_of(text)))
 
     def points(
-        self, table: Table, columns: Sequence[Column], since: int | None, until: int | None
+        self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[Series]:
-        """Return the points of these fields in a span of time."""
-        body = queries.points(self._prefix, table, columns, since, until)
-        return queries.series(table, columns, self._asked(json.dumps(body)))
+        """Return the points of these fields that are selected by tags and time."""
+        body = queries.points(self._prefix, table, columns, selection)
+        if body["start"] > body["end"]:
+            return ()
+        reply = self._asked(json.dumps(body))
+        return queries.series(table, columns, reply, selection.since)
 
     def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a body from config.yaml: each sub-query fills a column, after those of the groups.

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server, with_remedy
 from simulator.modules.postgres.query import PostgresDialect
@@ -19,6 +18,7 @@ from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql
 from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
@@ -57,7 +57,7 @@ class WireOptions(Options):
         return super().hidden() | passwords
 
 
-class PostgresWire(sql.SqlDatabase[PostgresSession]):
+class PostgresWire(SqlDatabase[PostgresSession]):
     """A database that speaks PostgreSQL's protocol."""
 
     options: WireOptions
@@ -169,7 +169,7 @@ _REFUSALS = {
 """Pattern of the server's or libpq's words -> what to try."""
 
 
-class PostgresOptions(WireOptions, sql.SqlOptions):
+class PostgresOptions(WireOptions, SqlOptions):
     """Options of the module `postgres`."""
 
     columns = ("primary_key_constraint",)
@@ -216,7 +216,6 @@ class Postgres(PostgresWire):
         "durable",
         oldest={"PostgreSQL": (10,)},  # identity columns
         indices=True,
-        unsupported=UNWRITTEN,
     )
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions

@@ -45,6 +45,12 @@ class PostgresDialect(sql.Dialect):
             return f"CAST({seconds} * {unit.per_second} AS BIGINT)"
         return super().number(column, unit)
 
+    def end(self, column: Column, time: str, *, last: bool) -> str | None:
+        """Return the first or last value of a group."""
+        name, order = self.name(column.name), f"{time} DESC" if last else time
+        some = f" FILTER (WHERE {name} IS NOT NULL)" if column.nullable else ""
+        return f"(array_agg({name} ORDER BY {order}){some})[1]"
+
     def ordered(self, column: Column) -> str:
         """Return a text column that sorts by bytes, whatever the collation of the database."""
         return f'{self.name(column.name)} COLLATE "C"'

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
-from simulator.data.features import UNWRITTEN
+from simulator.data.features import Feature
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, former_names, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
@@ -68,7 +68,11 @@ class QuasarDb(Database[QuasarSession]):
         },
         acknowledged="written to the shards, and synced to disk if the server's sync_every_write "
         "is set; with push=async in the memory of the server",
-        unsupported=UNWRITTEN,
+        unsupported={
+            Feature.ENDS: "first() and last() give no time to merge tables by, and how they treat "
+            "NULL is not documented",
+            Feature.NEWEST_BUCKETS: "where the intervals of GROUP BY begin is not documented",
+        },
         limits=(
             "Names are letters, digits and _.",
             "An empty text and the least 64-bit integer mean NULL, and are refused.",

@@ -5,7 +5,7 @@ the session merges; a mean is a sum and a count, which are exact.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from simulator.data.query import (
     NewestQuery,
     Query,
     RowsQuery,
+    Selection,
     Statement,
     outputs,
 )
@@ -40,15 +41,24 @@ def render(query: Query) -> Statement:
             wanted = newest_rollups(query)
             if not wanted:
                 raise Unsupported("the newest row is read column by column, of one table and tag")
-            partial = AggregateQuery(table, (), by=query.tags)
-        case RowsQuery(table=table):
-            columns = ", ".join(TIME if c is table.time else name(c.name) for c in table.columns)
-            lines = [f"SELECT {columns} FROM {name(each)}" for each in table.names]
-            return Statement("\n".join(lines), outputs(query), (query,))
+            partial = AggregateQuery(table, (), by=query.tags, selection=query.selection)
+        case RowsQuery():
+            return Statement("\n".join(_rows(query)), outputs(query), (query,))
         case DistinctQuery():
             raise Unsupported("distinct_count is of one column")
     lines = [_aggregates(partial, wanted, each) for each in query.table.names]
     return Statement("\n".join(lines), outputs(query), (query,))
+
+
+def _rows(query: RowsQuery) -> Iterator[str]:
+    table, newest = query.table, ""
+    if query.newest is not None:
+        if table.parts > 1:
+            raise Unsupported("the newest rows are those of one table")
+        newest = f" ORDER BY {TIME} DESC LIMIT {query.newest}"
+    columns = ", ".join(TIME if c == table.time else name(c.name) for c in query.read)
+    for each in table.names:
+        yield f"SELECT {columns} FROM {name(each)}{_selected(table, query.selection)}{newest}"
 
 
 def aggregate_parts(query: AggregateQuery) -> list[Rollup]:
@@ -66,19 +76,31 @@ def aggregate_parts(query: AggregateQuery) -> list[Rollup]:
 def _aggregates(query: AggregateQuery, wanted: Sequence[Rollup], table: str) -> str:
     by = [name(tag) for tag in query.by]
     columns = ", ".join([*by, *(f"{each.function}({name(each.column)})" for each in wanted)])
-    text = f"SELECT {columns} FROM {name(table)}{_range(query)}"
-    if query.selection.equal:
-        conditions = (f"{name(t)} = {_text(v)}" for t, v in query.selection.equal)
-        text += f" WHERE {' AND '.join(conditions)}"
+    text = f"SELECT {columns} FROM {name(table)}{_selected(query.table, query.selection)}"
     return f"{text} GROUP BY {', '.join(by)}" if by else text
 
 
-def _range(query: AggregateQuery) -> str:
-    if query.selection.since is None and query.selection.until is None:
+def _selected(table: Table, selection: Selection) -> str:
+    """Return the range of time and the conditions, which follow the name of a table."""
+    conditions = []
+    for one in selection.one_of:
+        equal = [f"{name(one.column)} = {_text(value)}" for value in one.values]
+        conditions.append(equal[0] if len(equal) == 1 else f"({' OR '.join(equal)})")
+    for compared in selection.compared:
+        if table.column(compared.column).nullable:
+            raise Unsupported("how comparisons treat NULL is not documented")
+        conditions.append(f"{name(compared.column)} {compared.operator} {compared.value}")
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return _range(table, selection) + where
+
+
+def _range(table: Table, selection: Selection) -> str:
+    if selection.since is None and selection.until is None:
         return ""
-    unit = query.table.time_unit
-    since = _FIRST_NS if query.selection.since is None else nanoseconds(query.selection.since, unit)
-    until = _LAST_NS if query.selection.until is None else nanoseconds(query.selection.until, unit)
+    since, until = (
+        end if limit is None else nanoseconds(limit, table.time_unit)
+        for limit, end in ((selection.since, _FIRST_NS), (selection.until, _LAST_NS))
+    )
     return f" IN RANGE({_instant(since)}, {_instant(until)})"
 
 

@@ -117,16 +117,18 @@ class QuasarSession(Session):
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Yield every row in portions of at most `rows`."""
+        query: RowsQuery
         (query,) = statement.parameters
-        table: Table = query.table
-        place = table.columns.index(table.time)
+        table = query.table
+        times = [place for place, column in enumerate(query.read) if column == table.time]
         for line in statement.text.splitlines():
             with self.cluster.stream_query(line, batch_size=rows) as reader:
                 for portion in reader:
                     columns = list(portion.values())
                     values = [column.tolist() for column in columns]
-                    times = columns[place].astype("datetime64[ns]").astype(np.int64)
-                    values[place] = instants(table, times.tolist())
+                    for place in times:
+                        found = columns[place].astype("datetime64[ns]").astype(np.int64)
+                        values[place] = instants(table, found.tolist())
                     yield list(zip(*values, strict=True))
 
 

@@ -128,6 +128,22 @@ class QuestSql(sql.Dialect):
         name = self.name(column.name)
         return f"CAST({name} AS VARCHAR)" if column.role is Role.TAG else name
 
+    def operand(self, column: Column, value: float) -> str:
+        """Return a column to compare; filters of 9.3.4 compare the least SHORT wrongly."""
+        is_least = column.type is Type.INT16 and value == np.iinfo(np.int16).min
+        return f"CAST({self.name(column.name)} AS INT)" if is_least else self.name(column.name)
+
+    def end(self, column: Column, time: str, *, last: bool) -> str | None:
+        """Return the first or last value of a group, in the order of the rows."""
+        kind = "_not_null" if column.nullable else ""
+        return f"{'last' if last else 'first'}{kind}({self.name(column.name)})"
+
+    def chronological(self, rows: str, table: Table) -> str:
+        """Return rows in the order of time: each part has it, and their union has not."""
+        if table.parts == 1:
+            return rows
+        return f"(SELECT * FROM {rows} ORDER BY {self.name(table.time.name)})"
+
     def create_table(self, name: str, partition_by: str, *, dedup: bool) -> str:
         """Return the statement that creates one physical table."""
         table, marker = self._table, LINES.marker(self._table)

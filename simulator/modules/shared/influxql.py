@@ -6,18 +6,22 @@ by InfluxDB 2, where a bucket is a database. A measurement is FROM "database".."
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 from simulator.data.query import (
+    ENDS,
     Aggregate,
     AggregateQuery,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
+    Operator,
     Query,
     RowsQuery,
 )
-from simulator.data.schema import FLOATS, Column, Role, Table, Type
+from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.http import HttpError
@@ -51,11 +55,8 @@ def subqueries(query: Query, database: str) -> tuple[Subquery, ...]:
             return (_newest(query, source),)
         case DistinctQuery():
             return (_distinct(query, source),)
-        case RowsQuery(table=table):
-            names = [c.name for c in table.columns if c.role is not Role.TIME]
-            # A table may have no field of its own.
-            extra = [] if marker(table) in names else [marker(table)]
-            return (_subquery(Shape.ROWS, [*map(identifier, [*names, *extra])], source),)
+        case RowsQuery():
+            return (_rows(query, source),)
 
 
 def identifier(name: str) -> str:
@@ -81,6 +82,7 @@ def _subquery(  # noqa: PLR0913
     *,
     where: Sequence[str] = (),
     by: Sequence[str] = (),
+    newest: int | None = None,
 ) -> Subquery:
     text = f"SELECT {', '.join(selected)} FROM {source}"
     if where:
@@ -89,6 +91,8 @@ def _subquery(  # noqa: PLR0913
         text += f" GROUP BY {', '.join(by)}"
         if any(group.startswith("time(") for group in by):
             text += " fill(none)"
+    if newest is not None:
+        text += f" ORDER BY time DESC LIMIT {newest}"
     return Subquery(Language.INFLUXQL, shape, text, tuple(partials))
 
 
@@ -97,13 +101,15 @@ def _subquery(  # noqa: PLR0913
 
 def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
     """Yield the subqueries that answer an aggregate query."""
-    where, by = _conditions(query), [identifier(tag) for tag in query.by]
+    where, by, newest = conditions(query), [identifier(tag) for tag in query.by], query.newest
     if query.bucket is not None:
         by.append(f"time({query.bucket * unit_ns(query.table)}ns)")
     wanted = partials_of_fields(query)
     if wanted:
         selected = [_selected(query.table, partial) for partial in wanted]
-        yield _subquery(Shape.PARTIALS, selected, source, wanted, where=where, by=by)
+        yield _subquery(Shape.PARTIALS, selected, source, wanted, where=where, by=by, newest=newest)
+    for end in ends_of(query):
+        yield first_or_last(query, end, source)
     for column in aggregated(query):
         if column.role is Role.TIME:
             yield from _instants(query, column, source, where, by)
@@ -111,7 +117,9 @@ def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
             true, name = Partial(Function.SUM, column.name), identifier(column.name)
             counted = f"count({name}) AS {identifier(label(true))}"
             is_true = [*where, f"{name} = true"]
-            yield _subquery(Shape.PARTIALS, [counted], source, [true], where=is_true, by=by)
+            yield _subquery(
+                Shape.PARTIALS, [counted], source, [true], where=is_true, by=by, newest=newest
+            )
         elif needs_texts(query, column):
             yield values(query, column, source)
     names = [column.name for column in aggregated(query) if column.role is Role.TAG]
@@ -119,7 +127,9 @@ def aggregates(query: AggregateQuery, source: str) -> Iterator[Subquery]:
         every = dict.fromkeys([*by, *map(identifier, names)])
         counted = f"count({identifier(marker(query.table))}) AS {ROWS}"
         of_tags = [Partial(Function.COUNT, name) for name in names]
-        yield _subquery(Shape.SERIES, [counted], source, of_tags, where=where, by=[*every])
+        yield _subquery(
+            Shape.SERIES, [counted], source, of_tags, where=where, by=[*every], newest=newest
+        )
 
 
 def partials_of_fields(query: AggregateQuery, *, mean: bool = False) -> list[Partial]:
@@ -129,6 +139,8 @@ def partials_of_fields(query: AggregateQuery, *, mean: bool = False) -> list[Par
     """
     table, found = query.table, dict[Partial, None]()
     for aggregate in query.aggregates:
+        if aggregate.function in ENDS:
+            continue
         if aggregate.column is None:
             found[COUNT_ROWS] = None
             continue
@@ -143,6 +155,33 @@ def partials_of_fields(query: AggregateQuery, *, mean: bool = False) -> list[Par
     if (query.by or query.bucket is not None) and not sure & found.keys():
         found[COUNT_ROWS] = None
     return list(found)
+
+
+def ends_of(query: AggregateQuery) -> list[Partial]:
+    """Return the first and last values that a query asks for."""
+    return [Partial(a.function, a.column) for a in query.aggregates if a.function in ENDS]
+
+
+def first_or_last(query: AggregateQuery, end: Partial, source: str) -> Subquery:
+    """Return what selects the first or last value of each group with its time.
+
+    With buckets, that time is the bucket's start. Where the value's own time matters, to choose
+    between several measurements for example, every value is read.
+    """
+    table, column = query.table, query.table.column(str(end.column))
+    where, by = conditions(query), [identifier(tag) for tag in query.by]
+    is_field = column.role not in (Role.TIME, Role.TAG)
+    name = identifier(column.name if is_field else marker(table))
+    if column.role is Role.TAG:
+        where.append(f"{identifier(column.name)} != ''")
+    others = [identifier(column.name)] if column.role is Role.TAG else []
+    selected = f"{end.function}({name})"
+    if query.bucket is not None and (table.parts > 1 or column.role is Role.TIME):
+        selected = name
+    elif query.bucket is not None:
+        by.append(f"time({query.bucket * unit_ns(table)}ns)")
+    shown = [f"{selected} AS {identifier(label(end))}", *others]
+    return _subquery(Shape.ENDS, shown, source, [end], where=where, by=by)
 
 
 def _functions(column: Column, function: Function, *, mean: bool) -> tuple[Function, ...]:
@@ -170,7 +209,7 @@ def needs_texts(query: AggregateQuery, column: Column) -> bool:
 def values(query: AggregateQuery, column: Column, source: str) -> Subquery:
     """Return what reads every value of a text, or every time."""
     # What is not aggregated has its own time, and no bucket's.
-    by, where = [identifier(tag) for tag in query.by], _conditions(query)
+    by, where = [identifier(tag) for tag in query.by], conditions(query)
     name = identifier(marker(query.table) if column.role is Role.TIME else column.name)
     extremes = (Function.MIN, Function.MAX)
     wanted = [f for f in extremes if Aggregate(f, column.name) in query.aggregates]
@@ -187,8 +226,10 @@ def is_summed(query: AggregateQuery, column: Column) -> bool:
 
 
 def aggregated(query: AggregateQuery) -> list[Column]:
-    """Return the columns that are aggregated."""
-    names = dict.fromkeys(a.column for a in query.aggregates if a.column is not None)
+    """Return the columns that are aggregated, other than to a first or last value."""
+    names = dict.fromkeys(
+        a.column for a in query.aggregates if a.column is not None and a.function not in ENDS
+    )
     return [query.table.column(name) for name in names]
 
 
@@ -211,19 +252,40 @@ def _instants(
             yield _subquery(Shape.VALUES, [selected], source, [extreme], where=where, by=by)
 
 
-def _conditions(query: AggregateQuery) -> list[str]:
-    conditions = [f"{identifier(tag)} = {literal(value)}" for tag, value in query.selection.equal]
+def conditions(query: AggregateQuery | NewestQuery | RowsQuery) -> list[str]:
+    """Return the conditions that select a query's rows."""
+    found = []
+    for one in query.selection.one_of:
+        equal = [f"{identifier(one.column)} = {literal(value)}" for value in one.values]
+        found.append(equal[0] if len(equal) == 1 else f"({' OR '.join(equal)})")
+    found += [_comparison(query.table, each) for each in query.selection.compared]
     since, until = limits_ns(query)
-    if query.bucket is not None:  # else a statement with buckets ends now
+    bucket = query.bucket if isinstance(query, AggregateQuery) else None
+    if bucket is not None:  # else a statement with buckets ends now
         since, until = since if since is not None else -_INT64, _INT64 if until is None else until
     if since is not None:
-        conditions.append(f"time >= {since}")
+        found.append(f"time >= {since}")
     if until is not None:
-        conditions.append(f"time < {until}")
-    return conditions
+        found.append(f"time < {until}")
+    return found
 
 
-def limits_ns(query: AggregateQuery) -> tuple[int | None, int | None]:
+def _comparison(table: Table, compared: Compared) -> str:
+    column = table.column(compared.column)
+    if column.role is Role.TAG and column.type in INTEGERS and compared.operator is Operator.EQUAL:
+        return f"{identifier(column.name)} = {literal(str(compared.value))}"
+    if column.role is Role.TAG:
+        raise Unsupported(
+            f"{column.name} is a tag: a text, which is not less or more than a number"
+        )
+    if column.role is Role.TIME:
+        return f"time {compared.operator} {int(compared.value) * unit_ns(table)}"
+    # A number has no exponent in InfluxQL.
+    number = format(Decimal(repr(compared.value)), "f")
+    return f"{identifier(column.name)} {compared.operator} {number}"
+
+
+def limits_ns(query: AggregateQuery | NewestQuery | RowsQuery) -> tuple[int | None, int | None]:
     """Return since and until in nanoseconds, as far as those reach."""
     unit = unit_ns(query.table)
     since, until = (
@@ -243,7 +305,18 @@ def _newest(query: NewestQuery, source: str) -> Subquery:
     name = fields[0] if fields else marker(query.table)
     others = [c.name for c in columns if c.role is not Role.TIME and c.name != name]
     selected = [f"last({identifier(name)}) AS {identifier(name)}", *map(identifier, others)]
-    return _subquery(Shape.NEWEST, selected, source, by=[*map(identifier, query.tags)])
+    by = [*map(identifier, query.tags)]
+    return _subquery(Shape.NEWEST, selected, source, where=conditions(query), by=by)
+
+
+def _rows(query: RowsQuery, source: str) -> Subquery:
+    """Return what selects rows; a row is found by its fields, of which one must not be NULL."""
+    table, columns = query.table, query.read
+    names = [c.name for c in columns if c.role is not Role.TIME]
+    sure = any(not c.nullable and c.role not in (Role.TIME, Role.TAG) for c in columns)
+    extra = [] if sure or marker(table) in names else [marker(table)]
+    selected, where = [*map(identifier, [*names, *extra])], conditions(query)
+    return _subquery(Shape.ROWS, selected, source, where=where, newest=query.newest)
 
 
 def _distinct(query: DistinctQuery, source: str) -> Subquery:

@@ -15,19 +15,23 @@ How the partial aggregates of a group are merged:
   order of their UTF-8.
 - A mean is the sum divided by the count. The mean of a whole group is taken as it is; a second one
   for the same group is an error, because means cannot be merged.
+- A first or last value comes with its time, as a pair; the earliest or latest pair remains.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from heapq import nlargest
+from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.hashes import stored_hashes
-from simulator.data.query import Aggregate, AggregateQuery, Function, Output
+from simulator.data.query import ENDS, Aggregate, AggregateQuery, Function, Output
 from simulator.data.schema import FLOATS, Type
 
 Row: TypeAlias = Sequence[Any]
@@ -68,23 +72,43 @@ class Collected(Combiner):
         return self._rows
 
 
-class Newest(Combiner):
-    """The newest row of each tag, of rows (tag, time, columns...)."""
+class Latest(Combiner):
+    """The latest rows, of rows (time, columns...)."""
 
-    def __init__(self) -> None:
-        self._newest: dict[Any, Row] = {}
+    def __init__(self, number: int) -> None:
+        """Take how many rows to keep."""
+        self._number = number
+        self._rows: list[Row] = []
 
     def add(self, rows: Iterable[Row]) -> None:
         """Add rows."""
-        newest = self._newest
+        self._rows = nlargest(self._number, chain(self._rows, rows), key=itemgetter(0))
+
+    def rows(self) -> Sequence[Row]:
+        """Return the latest rows without their time."""
+        return [row[1:] for row in self._rows]
+
+
+class Newest(Combiner):
+    """The newest row of each combination of tags, of rows (tags..., time, columns...)."""
+
+    def __init__(self, tags: int = 1) -> None:
+        """Take the number of tags."""
+        self._tags = tags
+        self._newest: dict[Key, Row] = {}
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows."""
+        newest, time = self._newest, self._tags
         for row in rows:
-            known = newest.get(row[0])
-            if known is None or known[1] < row[1]:
-                newest[row[0]] = row
+            tags = tuple(row[:time])
+            known = newest.get(tags)
+            if known is None or known[time] < row[time]:
+                newest[tags] = row
 
     def rows(self) -> Sequence[Row]:
         """Return the newest rows without their time."""
-        return [(row[0], *row[2:]) for row in self._newest.values()]
+        return [(*row[: self._tags], *row[self._tags + 1 :]) for row in self._newest.values()]
 
 
 class Distinct(Combiner):
@@ -164,7 +188,7 @@ class Groups(Combiner):
 
     def __init__(self, query: AggregateQuery, partials: Sequence[Partial] = ()) -> None:
         self.query = query
-        self._partials = partials
+        self.partials = partials
         self._groups: dict[Key, dict[Partial, Any]] = {}
         if not query.by and query.bucket is None:
             self._groups[()] = {}
@@ -174,13 +198,17 @@ class Groups(Combiner):
         keys = len(self.query.by) + (self.query.bucket is not None)
         for row in rows:
             key = tuple(row[:keys])
-            for partial, value in zip(self._partials, row[keys:], strict=True):
+            for partial, value in zip(self.partials, row[keys:], strict=True):
                 self.merge(key, partial, value)
 
     def mention(self, keys: Iterable[Key]) -> None:
         """Note that groups exist, whether or not they have values."""
         for key in keys:
             self._groups.setdefault(key, {})
+
+    def has(self, key: Key, partial: Partial) -> bool:
+        """Return whether a partial aggregate of a group is known."""
+        return partial in self._groups.get(key, ())
 
     def merge(self, key: Key, partial: Partial, value: Any) -> None:
         """Add a partial aggregate of one group."""
@@ -197,6 +225,10 @@ class Groups(Combiner):
                 known[partial] = min(known[partial], value)
             case Function.MAX:
                 known[partial] = max(known[partial], value)
+            case Function.FIRST:
+                known[partial] = min(known[partial], value, key=itemgetter(0))
+            case Function.LAST:
+                known[partial] = max(known[partial], value, key=itemgetter(0))
             case Function.AVG:
                 raise ValueError(f"two means of {partial.column} for {key}: means cannot be merged")
 
@@ -237,10 +269,16 @@ class Groups(Combiner):
         return [known[partial] for known in self._groups.values() if partial in known]
 
     def rows(self) -> Sequence[Row]:
-        """Return a row for each group: its key, then the query's aggregates."""
+        """Return a row for each group: its key, then the query's aggregates.
+
+        Of `newest` buckets only these, as several partial answers have more together.
+        """
+        keys: Iterable[Key] = self._groups
+        if self.query.newest is not None:
+            keys = nlargest(self.query.newest, keys)
         return [
-            (*key, *(self._value(known, aggregate) for aggregate in self.query.aggregates))
-            for key, known in self._groups.items()
+            (*key, *(self._value(self._groups[key], each) for each in self.query.aggregates))
+            for key in keys
         ]
 
     def _value(self, known: dict[Partial, Any], aggregate: Aggregate) -> Any:
@@ -250,6 +288,9 @@ class Groups(Combiner):
             return count or 0
         if function in (Function.MIN, Function.MAX):
             return self._extreme(known, Partial(function, name))
+        if function in ENDS:
+            _, value = known.get(Partial(function, name), (None, None))
+            return value
         mean, total = (known.get(Partial(f, name)) for f in (Function.AVG, Function.SUM))
         if function is Function.AVG and mean is not None:
             return mean
@@ -278,8 +319,8 @@ class Groups(Combiner):
 class GroupedRows(Groups):
     """The groups of an aggregate query whose values are all aggregated here.
 
-    The rows added are those of the table: its `by` tags, then its time if the query has buckets,
-    then the columns of `partials`, each once.
+    The rows added are those of the table: its `by` tags, then its time if the query needs it
+    (`needs_time`), then the columns of `partials`, each once.
     """
 
     def __init__(
@@ -296,26 +337,43 @@ class GroupedRows(Groups):
     def add(self, rows: Iterable[Row]) -> None:
         """Add rows of the table."""
         for key, members in self._grouped(rows).items():
-            columns = dict(zip(self._names, zip(*members, strict=True), strict=False))
-            for partial in self._partials:
-                values = members if partial.column is None else columns[partial.column]
+            times, *columns = zip(*members, strict=True)
+            by_name = dict(zip(self._names, columns, strict=True))
+            for partial in self.partials:
+                values = times if partial.column is None else by_name[partial.column]
+                if partial.function in ENDS:
+                    values = tuple(zip(times, values, strict=True))
                 self.merge_values(key, partial, values)
 
     def _grouped(self, rows: Iterable[Row]) -> dict[Key, list[Row]]:
+        """Return the rows of each group: the time, or 0 where it is not needed, and the columns."""
         tags, width = len(self.query.by), self.query.bucket
         groups: dict[Key, list[Row]] = defaultdict(list)
-        if width is None:
+        if not needs_time(self.query):
             for row in rows:
-                groups[tuple(row[:tags])].append(row[tags:])
+                groups[tuple(row[:tags])].append((0, *row[tags:]))
             return groups
         for row in rows:
-            start = self._instant(row[tags]) // width * width
-            groups[(*row[:tags], start)].append(row[tags + 1 :])
+            time = self._instant(row[tags])
+            bucket = () if width is None else (time // width * width,)
+            groups[*row[:tags], *bucket].append((time, *row[tags + 1 :]))
         return groups
 
 
+def needs_time(query: AggregateQuery) -> bool:
+    """Whether a row's time decides what becomes of its values."""
+    return query.bucket is not None or any(a.function in ENDS for a in query.aggregates)
+
+
 def _aggregate(function: Function, values: Sequence[Any]) -> Any:
-    """Return an aggregate of values without the None among them; None if there are no others."""
+    """Return an aggregate of values without the None among them; None if there are no others.
+
+    For a first or last value, these are pairs of a time and a value.
+    """
+    if function in ENDS:
+        pick = min if function is Function.FIRST else max
+        pairs = (pair for pair in values if pair[1] is not None)
+        return pick(pairs, key=itemgetter(0), default=None)
     present = [value for value in values if value is not None] if None in values else values
     match function:
         case Function.COUNT:

@@ -1,20 +1,15 @@
-"""SQL: one logical query as a SELECT in any dialect, and what SQL databases have in common.
+"""SQL: tables and logical queries in any dialect, as pure functions.
 
-A module describes what its database writes differently in a Dialect. Everything up to SqlDatabase
-is a pure function.
+A module describes what its database writes differently in a Dialect.
 """
 
 import re
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, assert_never
-
-from pydantic import Field
-from typing_extensions import TypeVar
 
 from simulator.data.block import Block
 from simulator.data.query import (
+    ENDS,
     Aggregate,
     AggregateQuery,
     DistinctQuery,
@@ -22,6 +17,7 @@ from simulator.data.query import (
     NewestQuery,
     Query,
     RowsQuery,
+    Selection,
     Statement,
     outputs,
 )
@@ -32,11 +28,10 @@ from simulator.data.schema import (
     Table,
     TimeUnit,
     Type,
-    former_names,
     names_of,
 )
 from simulator.errors import UnstorableError
-from simulator.modules.base import Database, Encoder, Options, Session
+from simulator.modules.base import Encoder
 
 VALUES = "values"
 """Insert mode: a batch as one INSERT with a list of rows."""
@@ -128,9 +123,21 @@ class Dialect:
         """Return a text column as an expression that sorts by bytes."""
         return self.name(column.name)
 
-    def latest(self, time: str, tag: str) -> str:
-        """Return the latest time of the rows that have the same tag as this row."""
-        return f"max({time}) OVER (PARTITION BY {tag})"
+    def latest(self, time: str, tags: str) -> str:
+        """Return the latest time of the rows that have the same tags as this row."""
+        return f"max({time}) OVER (PARTITION BY {tags})"
+
+    def operand(self, column: Column, value: float) -> str:
+        """Return a column as it is compared with a number."""
+        return self.name(column.name)
+
+    def end(self, column: Column, time: str, *, last: bool) -> str | None:
+        """Return a group's first or last value as an aggregate; None if that takes a window."""
+        return None
+
+    def chronological(self, rows: str, table: Table) -> str:
+        """Return what follows FROM where `end` needs rows in the order of time."""
+        return rows
 
     def bucket(self, table: Table, width: int) -> str:
         """Return the start of a row's time bucket, as a number in the table's unit."""
@@ -186,26 +193,35 @@ def render(dialect: Dialect, query: Query) -> Statement:
 
 
 def _select(dialect: Dialect, query: Query) -> str:
-    rows = rows_of(dialect, query.table)
     match query:
         case AggregateQuery():
             return _aggregates(dialect, query)
-        case NewestQuery(table=table):
-            time, tag = dialect.name(table.time.name), dialect.names(query.tags)
-            alias = unused("newest_time", table)
-            newest = f"{dialect.latest(time, tag)} AS {alias}"
-            read = [dialect.read(table.column(name)) for name in (*query.tags, *query.columns)]
-            return (
-                f"SELECT {', '.join(read)} "
-                f"FROM (SELECT *, {newest} FROM {rows}) AS newest WHERE {time} = {alias}"
-            )
-        case DistinctQuery():
-            combinations = f"SELECT DISTINCT {dialect.names(query.columns)} FROM {rows}"
+        case NewestQuery():
+            return _newest(dialect, query)
+        case DistinctQuery(table=table):
+            columns, rows = dialect.names(query.columns), rows_of(dialect, table)
+            combinations = f"SELECT DISTINCT {columns} FROM {rows}"
             return f"SELECT count(*) FROM ({combinations}) AS combinations"
         case RowsQuery(table=table):
-            return f"SELECT {', '.join(map(dialect.read, table.columns))} FROM {rows}"
+            read = ", ".join(map(dialect.read, query.read))
+            statement = f"SELECT {read} FROM {selected(dialect, table, query.selection)}"
+            if query.newest is None:
+                return statement
+            return f"{statement} ORDER BY {dialect.name(table.time.name)} DESC LIMIT {query.newest}"
         case _:
             assert_never(query)
+
+
+def _newest(dialect: Dialect, query: NewestQuery) -> str:
+    table = query.table
+    time, alias = dialect.name(table.time.name), unused("newest_time", table)
+    newest = f"{dialect.latest(time, dialect.names(query.tags))} AS {alias}"
+    read = [dialect.read(table.column(name)) for name in (*query.tags, *query.columns)]
+    rows = selected(dialect, table, query.selection)
+    return (
+        f"SELECT {', '.join(read)} "
+        f"FROM (SELECT *, {newest} FROM {rows}) AS newest WHERE {time} = {alias}"
+    )
 
 
 def unused(alias: str, table: Table) -> str:
@@ -223,21 +239,78 @@ def rows_of(dialect: Dialect, table: Table) -> str:
     return f"({parts}) AS {dialect.name(table.name)}"
 
 
+def selected(dialect: Dialect, table: Table, selection: Selection) -> str:
+    """Return what follows FROM: the rows, and the conditions of a selection."""
+    rows, chosen = rows_of(dialect, table), conditions(dialect, table, selection)
+    return f"{rows} WHERE {' AND '.join(chosen)}" if chosen else rows
+
+
+def conditions(dialect: Dialect, table: Table, selection: Selection) -> list[str]:
+    """Return the conditions of a selection."""
+    found = []
+    for one in selection.one_of:
+        name, values = dialect.name(one.column), ", ".join(map(dialect.text, one.values))
+        found.append(f"{name} IN ({values})" if len(one.values) > 1 else f"{name} = {values}")
+    for compared in selection.compared:
+        operand = dialect.operand(table.column(compared.column), compared.value)
+        found.append(f"{operand} {compared.operator} {compared.value}")
+    time = dialect.name(table.time.name)
+    for comparison, limit in ((">=", selection.since), ("<", selection.until)):
+        if limit is not None:
+            literal = str(limit)
+            if table.time.type is Type.TIMESTAMP:
+                literal = dialect.instant(limit, table.time_unit)
+            found.append(f"{time} {comparison} {literal}")
+    return found
+
+
 def _aggregates(dialect: Dialect, query: AggregateQuery) -> str:
     table = query.table
-    selected = [dialect.name(tag) for tag in query.by]
-    groups = list(selected)
+    chosen = [dialect.name(tag) for tag in query.by]
+    groups = list(chosen)
+    rows = _with_ends(dialect, query)
     if query.bucket is not None:
-        selected.append(dialect.bucket(table, query.bucket))
-        groups.append(str(len(selected)))  # by position: a name could also be a column's
-    selected += [_aggregate(dialect, table, aggregate) for aggregate in query.aggregates]
-    statement = f"SELECT {', '.join(selected)} FROM {rows_of(dialect, table)}"
-    conditions = _conditions(dialect, query)
-    if conditions:
-        statement += f" WHERE {' AND '.join(conditions)}"
+        chosen.append(dialect.bucket(table, query.bucket))
+        groups.append(str(len(chosen)))  # by position: a name could also be a column's
+    chosen += [_aggregate(dialect, table, aggregate) for aggregate in query.aggregates]
+    statement = f"SELECT {', '.join(chosen)} FROM {rows}"
     if groups:
         statement += f" GROUP BY {', '.join(groups)}"
+    if query.newest is not None:
+        statement += f" ORDER BY {groups[0]} DESC LIMIT {query.newest}"
     return statement
+
+
+def _with_ends(dialect: Dialect, query: AggregateQuery) -> str:
+    """Return what follows FROM, with the first and last values that the dialect cannot aggregate.
+
+    Each row has those of its group.
+    """
+    table, time = query.table, dialect.name(query.table.time.name)
+    rows = selected(dialect, table, query.selection)
+    ends = [a for a in dict.fromkeys(query.aggregates) if a.function in ENDS and a.column]
+    if not ends:
+        return rows
+    groups = [dialect.name(tag) for tag in query.by]
+    if query.bucket is not None:
+        groups.append(dialect.bucket(table, query.bucket))
+    partition = f"PARTITION BY {', '.join(groups)} " if groups else ""
+    windows = []
+    for end in ends:
+        column, last = table.column(end.column or ""), end.function is Function.LAST
+        if dialect.end(column, time, last=last) is None:
+            name, order = dialect.name(column.name), f"{time} DESC" if last else time
+            window = f"({partition}ORDER BY {name} IS NULL, {order})"
+            windows.append(
+                f"first_value({name}) OVER {window} AS {_end_alias(dialect, table, end)}"
+            )
+    if not windows:
+        return dialect.chronological(rows, table)
+    return f"(SELECT *, {', '.join(windows)} FROM {rows}) AS ends"
+
+
+def _end_alias(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
+    return dialect.name(unused(f"{aggregate.function}_of_{aggregate.column}", table))
 
 
 def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
@@ -253,6 +326,10 @@ def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
                 name = dialect.ordered(column)
             extreme = f"{aggregate.function}({number if column.type is Type.BOOL else name})"
             return extreme if column.type is Type.BOOL else dialect.read(column, extreme)
+        case Function.FIRST | Function.LAST:
+            time, last = dialect.name(table.time.name), aggregate.function is Function.LAST
+            end = dialect.end(column, time, last=last)
+            return dialect.read(column, end or f"min({_end_alias(dialect, table, aggregate)})")
         case Function.SUM:
             return dialect.total(column, table.time_unit)
         case Function.AVG if column.type in FLOATS:
@@ -260,22 +337,7 @@ def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
         case Function.AVG:
             # The sum is exact; avg() rounds it, or returns 16 digits where a double needs 17.
             return dialect.mean(dialect.total(column, table.time_unit), dialect.counted(column))
-        case Function.FIRST | Function.LAST:
-            raise AssertionError("Capabilities.unsupported has them")
     assert_never(aggregate.function)
-
-
-def _conditions(dialect: Dialect, query: AggregateQuery) -> list[str]:
-    table, selection = query.table, query.selection
-    conditions = [f"{dialect.name(tag)} = {dialect.text(value)}" for tag, value in selection.equal]
-    time = dialect.name(table.time.name)
-    for comparison, limit in ((">=", selection.since), ("<", selection.until)):
-        if limit is not None:
-            literal = str(limit)
-            if table.time.type is Type.TIMESTAMP:
-                literal = dialect.instant(limit, table.time_unit)
-            conditions.append(f"{time} {comparison} {literal}")
-    return conditions
 
 
 def target(dialect: Dialect, table: Table, name: str) -> str:
@@ -321,98 +383,3 @@ def expect_rows(stored: int, sent: int) -> None:
     """Raise RowCountMismatch unless the server stored as many rows as were sent."""
     if stored != sent:
         raise RowCountMismatch(stored, sent)
-
-
-class SqlOptions(Options):
-    """Options of every module that can create secondary indices."""
-
-    create_indices: bool = Field(
-        default=False, description="create indices on (tags, time, first field) and (first field)"
-    )
-
-
-SqlSession_co = TypeVar("SqlSession_co", bound=Session, covariant=True, default=Session)
-
-
-class SqlDatabase(Database[SqlSession_co]):
-    """A database whose tables and queries follow a Dialect."""
-
-    @abstractmethod
-    def dialect_of(self, table: Table) -> Dialect:
-        """Return the dialect for a table and its queries."""
-
-    @abstractmethod
-    def change(self, statements: Sequence[str]) -> None:
-        """Run statements in one transaction."""
-
-    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables, all or none."""
-        statements = [
-            statement
-            for table in tables
-            for name in table.names
-            for statement in self.create_table(table, name, batch_rows)
-        ]
-        if getattr(self.options, "create_indices", False):
-            statements += self._index_statements(tables)
-        self.change(statements)
-
-    def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
-        """Return the statements that create one physical table."""
-        dialect = self.dialect_of(table)
-        return [create_table(dialect, table, name, *dialect.key(table, name))]
-
-    def create_indices(self, tables: Sequence[Table]) -> None:
-        """Create the secondary indices that do not exist yet."""
-        if not self.capabilities.indices:
-            super().create_indices(tables)
-        self.change(self._index_statements(tables))
-
-    def _index_statements(self, tables: Sequence[Table]) -> list[str]:
-        return [s for table in tables for s in create_indices(self.dialect_of(table), [table])]
-
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables, all or none."""
-        self.change(
-            [
-                f"DROP TABLE IF EXISTS {self.dialect_of(table).name(name)}"
-                for table in tables
-                for name in former_names([table])
-            ]
-        )
-
-    def translate(self, query: Query) -> Statement:
-        """Return the query as SQL."""
-        return render(self.dialect_of(query.table), query)
-
-    def remedy(self, error: Exception) -> str | None:
-        """Return what to try if no pattern of `remedies` matches the text."""
-        if isinstance(error, RowCountMismatch):
-            return "look for triggers, rules or policies on the table"
-        return super().remedy(error)
-
-    def words(self, error: Exception) -> str:
-        """Return the text of a driver's error."""
-        return str(error) if isinstance(error, RowCountMismatch) else super().words(error)
-
-
-class SqlFile(SqlDatabase[SqlSession_co]):
-    """A database that is one file; the option `path` names it."""
-
-    @property
-    def path(self) -> Path:
-        """The database's file."""
-        return Path(self.options.path)  # type: ignore[attr-defined]
-
-    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
-        """Return what cannot work."""
-        found = super().problems(primary_key, parts, batch_rows)
-        if str(self.path) in (".", ":memory:"):
-            found.append("path: must be a file, because several processes open it")
-        return found
-
-    def explain(self, error: Exception) -> str:
-        """Return an error with a remedy; the most frequent cause is a missing folder."""
-        if not self.path.parent.is_dir():
-            return f"{self.words(error)}; create the folder: mkdir -p {self.path.parent}"
-        return super().explain(error)

@@ -24,7 +24,7 @@ from simulator.data.query import (
 )
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, Type
 from simulator.errors import RunError
-from simulator.modules.shared.partials import Distinct, Groups, Key, Newest, Partial
+from simulator.modules.shared.partials import Distinct, Groups, Key, Latest, Newest, Partial
 
 TIME = "time"
 NEWEST = "newest"
@@ -48,8 +48,10 @@ class Shape(StrEnum):
     """The number of rows of each combination of tags, from which tags are aggregated."""
     VALUES = "values"
     """Values of one column, the time or a text, from which it is aggregated."""
+    ENDS = "ends"
+    """Values of one column with their times, of which each group's first or last one is wanted."""
     NEWEST = "newest"
-    """The newest row of each value of a tag."""
+    """The newest row of each combination of tags."""
     POINTS = "points"
     """The newest value of each field of each series."""
     COUNT = "count"
@@ -119,12 +121,22 @@ def rows_of(plan: Plan, answers: Answers) -> Rows:
         case DistinctQuery():
             return _distinct(query, answers)
         case RowsQuery():
-            return [row for _, chunk in answers for row in plain_rows(query.table, chunk)]
+            return _rows(query, answers)
 
 
-def plain_rows(table: Table, chunk: Chunk) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a chunk of whole rows."""
-    return zip(*(_column(table, column, chunk) for column in table.columns), strict=True)
+def _rows(query: RowsQuery, answers: Answers) -> Rows:
+    if query.newest is None:
+        return [row for _, chunk in answers for row in plain_rows(query, chunk)]
+    latest = Latest(query.newest)
+    for _, chunk in answers:
+        rows = plain_rows(query, chunk)
+        latest.add((time, *row) for time, row in zip(chunk[TIME], rows, strict=True))
+    return latest.rows()
+
+
+def plain_rows(query: RowsQuery, chunk: Chunk) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a chunk of rows."""
+    return zip(*(_column(query.table, column, chunk) for column in query.read), strict=True)
 
 
 def _column(table: Table, column: Column, chunk: Chunk) -> Sequence[Any]:
@@ -170,6 +182,8 @@ def _aggregates(query: AggregateQuery, answers: Answers) -> Rows:
                 _add_partials(groups, subquery, keys, chunk)
             case Shape.SERIES:
                 _add_series(groups, subquery, keys, chunk)
+            case Shape.ENDS:
+                _add_ends(groups, subquery, keys, chunk)
             case _:
                 _add_values(groups, subquery, keys, chunk)
     table = query.table
@@ -207,6 +221,15 @@ def _add_series(groups: Groups, subquery: Subquery, keys: Sequence[Key], chunk: 
                     groups.merge(key, Partial(Function.SUM, name), value * count)
 
 
+def _add_ends(groups: Groups, subquery: Subquery, keys: Sequence[Key], chunk: Chunk) -> None:
+    (end,) = subquery.partials
+    column = groups.query.table.column(str(end.column))
+    is_field = column.role not in (Role.TIME, Role.TAG)
+    values = chunk[label(end)] if is_field else _column(groups.query.table, column, chunk)
+    for key, time, value in zip(keys, chunk[TIME], values, strict=True):
+        groups.merge(key, end, None if value is None else (time, value))
+
+
 def _add_values(groups: Groups, subquery: Subquery, keys: Sequence[Key], chunk: Chunk) -> None:
     table = groups.query.table
     by_key: dict[Key, list[Any]] = defaultdict(list)
@@ -227,7 +250,7 @@ def _add_values(groups: Groups, subquery: Subquery, keys: Sequence[Key], chunk: 
 def _newest(query: NewestQuery, answers: Answers) -> Rows:
     table = query.table
     columns = [table.column(name) for name in (*query.tags, table.time.name, *query.columns)]
-    newest = Newest()
+    newest = Newest(len(query.tags))
     points: dict[Key, dict[str, tuple[int, Any]]] = {}
     for subquery, chunk in answers:
         if subquery.shape is Shape.POINTS:

@@ -11,7 +11,6 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr, field_validator
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
@@ -83,11 +82,11 @@ class Splunk(HttpDatabase[SplunkSession]):
         },
         acknowledged="in the memory of the receiving process, lost if it crashes; with "
         "`acknowledge` indexed",
-        unsupported=UNWRITTEN,
         limits=(
             "a row has at most 5,000 bytes of JSON, no empty text, and an instant from 2000 on",
             "a column's name is letters, digits and _",
             "the client calculates aggregates from counts of each value",
+            "integers from 2**53 on cannot be compared",
             "no time buckets, ranges of time or newest rows of a table in nanoseconds",
             "Splunk does not report when all rows are searchable: their count must be stable",
         ),

@@ -2,7 +2,8 @@
 
 The number of digits of a sum, mean or extreme from `stats` is not documented. So the server only
 counts how often each text occurs, and every aggregate is calculated here from those counts,
-exactly. A statement has one search per column, each on its own line.
+exactly. A statement has one search per column, each on its own line, and one
+for first and last values.
 """
 
 import json
@@ -12,18 +13,20 @@ from fractions import Fraction
 from typing import Any, TypeAlias, assert_never
 
 from simulator.data.query import (
+    ENDS,
     Aggregate,
     AggregateQuery,
     DistinctQuery,
     Function,
     NewestQuery,
+    Operator,
     Output,
     Query,
     RowsQuery,
     Statement,
     outputs,
 )
-from simulator.data.schema import FLOATS, Table, TimeUnit, Type
+from simulator.data.schema import FLOAT64_EXACT, FLOATS, Table, TimeUnit, Type
 from simulator.modules.base import Unsupported
 from simulator.modules.splunk.wire import NULL, check_names, index
 
@@ -73,32 +76,43 @@ def _searches(query: Query) -> list[str]:
     match query:
         case AggregateQuery():
             rows += _filters(query)
-            keys = [*query.by]
-            columns = dict.fromkeys(a.column for a in query.aggregates)
-            return [_counted(rows, table, keys, query.bucket, column) for column in columns]
+            searches = [_counted(rows, query, column) for column in _columns(query)]
+            return [*searches, _ends(rows, query)] if ends_of(query) else searches
         case NewestQuery():
-            if table.time_unit is TimeUnit.NANOSECOND:
-                raise Unsupported("Splunk orders events to the microsecond")
-            (tag,) = query.tags
-            if table.column(tag).nullable:
-                raise Unsupported("`stats` omits rows whose tag is NULL")
-            return [f"{rows} | stats latest(_raw) AS _raw BY {_field(tag)}"]
+            _refuse_finer(table)
+            rows += _filters(query) + _filled(table, query.tags)
+            by = f" BY {' '.join(map(_field, query.tags))}" if query.tags else ""
+            return [f"{rows} | stats latest(_raw) AS _raw{by}"]
         case DistinctQuery():
             filled = _filled(table, query.columns)
             fields = " ".join(map(_field, query.columns))
             return [f"{rows}{filled} | stats count BY {fields} | stats count"]
         case RowsQuery():
-            return [f"{rows} | fields _raw"]
+            rows += _filters(query)
+            if query.newest is not None:
+                _refuse_finer(table)
+                rows += f" | sort {query.newest} - _time"
+            shown = " ".join(_field(name) for name in query.columns)
+            return [f"{rows} | table {shown}" if shown else f"{rows} | fields _raw"]
         case _:
             assert_never(query)
 
 
-def _filters(query: AggregateQuery) -> str:
-    table = query.table
-    conditions = [f"{_value(tag)}=={_quoted(value)}" for tag, value in query.selection.equal]
-    limits = [(">=", query.selection.since), ("<", query.selection.until)]
+def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> str:
+    table, selection = query.table, query.selection
+    conditions = []
+    for one in selection.one_of:
+        equal = [f"{_value(one.column)}=={_quoted(value)}" for value in one.values]
+        conditions.append(equal[0] if len(equal) == 1 else f"({' OR '.join(equal)})")
+    for compared in selection.compared:
+        is_float = table.column(compared.column).type in FLOATS
+        if not is_float and abs(compared.value) >= FLOAT64_EXACT:
+            raise Unsupported("searches calculate in doubles, which do not hold such integers")
+        sign = "==" if compared.operator is Operator.EQUAL else compared.operator.value
+        conditions.append(f"tonumber({_value(compared.column)}){sign}{compared.value!r}")
+    limits = [(">=", selection.since), ("<", selection.until)]
     given = [(comparison, limit) for comparison, limit in limits if limit is not None]
-    if given or query.bucket is not None:
+    if given or (isinstance(query, AggregateQuery) and query.bucket is not None):
         _refuse_nanoseconds(table)
     time = f"tonumber({_value(table.time.name)})"
     conditions += [f"{time}{comparison}{limit}" for comparison, limit in given]
@@ -110,18 +124,50 @@ def _refuse_nanoseconds(table: Table) -> None:
         raise Unsupported("searches calculate in doubles, which do not hold nanoseconds")
 
 
-def _counted(
-    rows: str, table: Table, keys: Sequence[str], bucket: int | None, column: str | None
-) -> str:
+def _refuse_finer(table: Table) -> None:
+    if table.time_unit is TimeUnit.NANOSECOND:
+        raise Unsupported("Splunk orders events to the microsecond")
+
+
+def _columns(query: AggregateQuery) -> list[str | None]:
+    """Return the columns whose values are counted; None: the rows are."""
+    return [*dict.fromkeys(a.column for a in query.aggregates if a.function not in ENDS)]
+
+
+def ends_of(query: AggregateQuery) -> list[Aggregate]:
+    """Return the first and last values that a query asks for."""
+    return [aggregate for aggregate in query.aggregates if aggregate.function in ENDS]
+
+
+def _counted(rows: str, query: AggregateQuery, column: str | None) -> str:
     """Return the search that counts each value of a column, or the rows, in groups."""
-    named = [*keys, *([column] if column else [])]
-    fields = [_field(name) for name in dict.fromkeys(named)]
-    text = rows + _filled(table, named)
-    if bucket is not None:
+    return _grouped(rows, query, [*query.by, *([column] if column else [])], "count")
+
+
+def _ends(rows: str, query: AggregateQuery) -> str:
+    """Return the search for the first and last values, which are texts as they were sent."""
+    _refuse_finer(query.table)
+    called = {Function.FIRST: "earliest", Function.LAST: "latest"}
+    wanted = (
+        f"{called[end.function]}({_field(str(end.column))}) AS {_quoted(end.label)}"
+        for end in ends_of(query)
+    )
+    return _grouped(rows, query, query.by, " ".join(wanted))
+
+
+def _grouped(rows: str, query: AggregateQuery, keys: Sequence[str], wanted: str) -> str:
+    fields = [_field(name) for name in dict.fromkeys(keys)]
+    text = rows + _filled(query.table, keys)
+    if query.bucket is not None:
         # The number of the bucket, not its start: small enough to be printed with every digit.
-        text += f" | eval bucket=floor(tonumber({_value(table.time.name)})/{bucket})"
+        time = f"tonumber({_value(query.table.time.name)})"
+        text += f" | eval bucket=floor({time}/{query.bucket})"
         fields.append("bucket")
-    return f"{text} | stats count{' BY ' + ' '.join(fields) if fields else ''}"
+    text += f" | stats {wanted}{' BY ' + ' '.join(fields) if fields else ''}"
+    if query.newest is not None:
+        text += " | sort 0 - bucket | streamstats dc(bucket) AS place"
+        text += f" | where place<={query.newest}"
+    return text
 
 
 def _filled(table: Table, columns: Sequence[str]) -> str:
@@ -145,6 +191,11 @@ def rows_of(events: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
     """Return events as rows."""
     found = (json.loads(event["_raw"])["r"] for event in events)
     return [tuple(typed(c.type, values.get(c.name)) for c in columns) for values in found]
+
+
+def shown(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
+    """Return the results of a search for some columns as rows."""
+    return [tuple(typed(c.type, row.get(f"r.{c.name}")) for c in columns) for row in results]
 
 
 def own(results: Iterable[Found], columns: Sequence[Output]) -> list[Row]:
@@ -184,9 +235,7 @@ class Counts:
                 else:
                     total = sum(value * rows for value, rows in self.values.items())
                 return total if aggregate.function is Function.SUM else total / number
-            case Function.FIRST | Function.LAST:
-                raise AssertionError("Capabilities.unsupported has them")
-        assert_never(aggregate.function)
+        raise ValueError(f"{aggregate.function} does not follow from counts")
 
 
 def _order(value: Any) -> Any:
@@ -195,26 +244,28 @@ def _order(value: Any) -> Any:
 
 def merged(query: AggregateQuery, found: Sequence[Iterable[Found]]) -> list[Row]:
     """Return the groups' aggregates, from the counts that each search found."""
-    table = query.table
-    columns = [*dict.fromkeys(a.column for a in query.aggregates)]
+    table, columns, ends = query.table, _columns(query), ends_of(query)
     groups: dict[Row, dict[str | None, Counts]] = {}
+    last: dict[Row, Found] = {}
     if not query.by and query.bucket is None:
         groups[()] = defaultdict(Counts)
-    for column, results in zip(columns, found, strict=True):
+    for column, results in zip([*columns, *ends[:1]], found, strict=True):
         for row in results:
             key = tuple(typed(table.column(tag).type, row[f"r.{tag}"]) for tag in query.by)
             if query.bucket is not None:
                 key += (int(row["bucket"]) * query.bucket,)
+            group = groups.setdefault(key, defaultdict(Counts))
+            if isinstance(column, Aggregate):
+                last[key] = row
+                continue
             value = typed(table.column(column).type, row[f"r.{column}"]) if column else None
-            groups.setdefault(key, defaultdict(Counts))[column].add(value, int(row["count"]))
+            group[column].add(value, int(row["count"]))
     floats = {column for column in columns if column and table.column(column).type in FLOATS}
-    return [
-        (
-            *key,
-            *(
-                group[a.column].aggregate(a, is_float=a.column in floats)
-                for a in query.aggregates
-            ),
-        )
-        for key, group in groups.items()
-    ]  # fmt: skip
+
+    def value_of(key: Row, a: Aggregate) -> Any:
+        if a.function in ENDS:
+            text = last.get(key, {}).get(a.label)
+            return typed(table.column(str(a.column)).type, text)
+        return groups[key][a.column].aggregate(a, is_float=a.column in floats)
+
+    return [(*key, *(value_of(key, a) for a in query.aggregates)) for key in groups]

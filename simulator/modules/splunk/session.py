@@ -3,7 +3,7 @@
 import json
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -168,8 +168,8 @@ class SplunkSession(HttpSession):
         match statement.parameters:
             case (AggregateQuery() as query,):
                 return searches.merged(query, [*found])
-            case (NewestQuery() | RowsQuery(),):
-                return searches.rows_of(next(found), statement.outputs)
+            case (NewestQuery() | RowsQuery() as query,):
+                return _read(query)(next(found), statement.outputs)
             case (DistinctQuery(),):
                 return [(int(row["count"]),) for row in next(found)]
             case _:
@@ -177,11 +177,17 @@ class SplunkSession(HttpSession):
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, as the events arrive."""
+        (query,) = statement.parameters
         events: list[searches.Found] = []
         for event in self.search(statement.text):
             events.append(event)
             if len(events) == rows:
-                yield searches.rows_of(events, statement.outputs)
+                yield _read(query)(events, statement.outputs)
                 events = []
         if events:
-            yield searches.rows_of(events, statement.outputs)
+            yield _read(query)(events, statement.outputs)
+
+
+def _read(query: NewestQuery | RowsQuery) -> Callable[..., list[searches.Row]]:
+    """Return what makes the results of a search into rows."""
+    return searches.shown if isinstance(query, RowsQuery) and query.columns else searches.rows_of

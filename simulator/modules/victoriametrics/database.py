@@ -11,12 +11,12 @@ from typing import ClassVar
 
 from pydantic import Field, SecretStr
 
-from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.metrics.rollups import ROWS_APART
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.session import Page, VictoriaMetricsSession, seconds
 from simulator.modules.victoriametrics.wire import Checks
@@ -60,11 +60,13 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         },
         acknowledged="in the server's memory; visible to queries about a second later, on disk "
         "after -inmemoryDataFlushInterval (5 s), the index of a new series after twice that",
-        unsupported=UNWRITTEN,
+        unsupported=ROWS_APART,
         limits=(
             "Fields are numbers; a text can only be a tag, and not an empty one.",
             "Floats are at most 900,000, with 6 decimals (see decimals).",
             "Integers are at most 2**53; the client computes sums beyond that from all points.",
+            "The client puts rows together from points, and selects newest rows and buckets.",
+            "The client finds the first or last value of several series among their points.",
             "Times are whole milliseconds from 1970 on, within the server's two retentions.",
             "The server does not count the rows of a request: dropped rows are found by settling.",
             "The size on disk is that of the whole server.",

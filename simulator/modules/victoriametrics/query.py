@@ -9,14 +9,22 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from simulator.data.query import AggregateQuery, Query, Statement, outputs
+from simulator.data.query import (
+    ENDS,
+    AggregateQuery,
+    OneOf,
+    Query,
+    RowsQuery,
+    Statement,
+    outputs,
+)
 from simulator.data.schema import Column, Table
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, tag_value
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, plan
 from simulator.modules.victoriametrics.wire import LAST_MS, TABLE_LABEL, back, iso, metric, ms
 
-_FUNCTIONS = {"count": "sum", "sum": "sum", "min": "min", "max": "max", "last": "max"}
+_FUNCTIONS = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
 """How the server merges the rollups of several series."""
 _INSTANT, _RANGE = "/api/v1/query", "/api/v1/query_range"
 
@@ -26,11 +34,10 @@ _INSTANT, _RANGE = "/api/v1/query", "/api/v1/query_range"
 
 def render(prefix: str, query: Query) -> Statement:
     """Return a query as a statement."""
-    planned = plan(query, unique=False)
-    if planned is None:
-        text = f"/api/v1/export\n{selector(prefix, query.table, None)}"
+    if isinstance(query, RowsQuery):
+        text = f"/api/v1/export\n{selector(prefix, query.table, None, query.selection.one_of)}"
     else:
-        text = _aggregates(prefix, *planned)
+        text = _aggregates(prefix, *plan(query, unique=False))
     return Statement(text, outputs(query), (query,))
 
 
@@ -62,10 +69,13 @@ def width_ms(query: AggregateQuery) -> int:
 
 def expression(prefix: str, query: AggregateQuery, rollup: Rollup, window_ms: int) -> str:
     """Return the expression of one rollup."""
-    columns = [query.table.column(rollup.column)]
-    chosen = selector(prefix, query.table, columns, query.selection.equal)
+    chosen = selector(
+        prefix, query.table, [query.table.column(rollup.column)], query.selection.one_of
+    )
     by = ", ".join(identifier(tag) for tag in rollup.by)
     rolled = f"{rollup.function}_over_time({chosen}[{window_ms}ms])"
+    if rollup.function in ENDS:
+        return rolled  # of each series, which none of these functions merges
     return f"{_FUNCTIONS[rollup.function]}({rolled}){f' by ({by})' if by else ''}"
 
 
@@ -73,7 +83,7 @@ def selector(
     prefix: str,
     table: Table,
     columns: Sequence[Column] | None,
-    where: Iterable[tuple[str, str]] = (),
+    one_of: Iterable[OneOf] = (),
 ) -> str:
     """Return the selector of the series of some fields, or of all, in every part of a table."""
     names = [prefix + name for name in table.names]
@@ -81,7 +91,7 @@ def selector(
     if columns is not None:
         metrics = [metric(prefix, name, c.name) for name in table.names for c in columns]
         wanted.insert(0, _match("__name__", metrics))
-    wanted += [f"{identifier(tag)}={_quoted(value)}" for tag, value in where]
+    wanted += [_match(identifier(each.column), each.values) for each in one_of]
     return f"{{{','.join(wanted)}}}"
 
 
@@ -121,8 +131,9 @@ def marks(name: str) -> str:
 
 def extent(prefix: str, query: AggregateQuery, rollup: Rollup) -> list[str]:
     """Return the expressions for the first and the last instant with points, in seconds."""
-    columns = [query.table.column(rollup.column)]
-    chosen = selector(prefix, query.table, columns, query.selection.equal)
+    chosen = selector(
+        prefix, query.table, [query.table.column(rollup.column)], query.selection.one_of
+    )
     window = f"[{LAST_MS + 1}ms]"
     return [
         f"min(tfirst_over_time({chosen}{window}))",

@@ -14,6 +14,7 @@ from simulator.data.query import (
     DistinctQuery,
     Function,
     Query,
+    Selection,
     Statement,
 )
 from simulator.data.schema import Column, Table
@@ -194,15 +195,16 @@ class VictoriaMetricsSession(MetricSession):
             }
 
     def points(
-        self, table: Table, columns: Sequence[Column], since: int | None, until: int | None
+        self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[Series]:
-        """Return the points of these fields in a span of time."""
+        """Return the points of these fields that are selected by tags and time."""
+        since, until = selection.since, selection.until
         first = 0 if since is None else max(wire.ms(table, since), 0)
         last = wire.LAST_MS if until is None else wire.ms(table, until) - 1
         if last < first:
             return iter(())
         form = {
-            "match[]": queries.selector(self._prefix, table, columns),
+            "match[]": queries.selector(self._prefix, table, columns, selection.one_of),
             "start": wire.iso(first),
             "end": wire.iso(last),
         }

@@ -52,9 +52,13 @@ class Program:
         (self.folder / "answer").write_text(f"{code} {words}")
 
     @property
+    def calls(self):
+        return [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
+
+    @property
     def call(self):
-        (line,) = (self.folder / "calls").read_text().splitlines()
-        return json.loads(line)
+        (only,) = self.calls
+        return only
 
 
 @pytest.fixture
@@ -136,6 +140,19 @@ def test_a_release_is_installed_with_its_labels_and_one_revision(program):
     argv = program.call["argv"]
     assert argv[:4] == ["upgrade", "--install", "bench-s", str(CHART)]
     assert {"--labels=a/b=1,c=2", "--history-max=1", "--namespace=ns"} < set(argv)
+
+
+def test_the_users_values_are_checked_by_the_schema_once_in_a_sweep(program):
+    runner = helm()
+    program.answers(1, "Error: unknown field")
+    with pytest.raises(SetupError):
+        runner.apply("bench-s", {}, VALUES)
+    program.answers(0, "done")
+    for _ in range(3):
+        runner.apply("bench-s", {}, VALUES)
+
+    unchecked = ["--disable-openapi-validation" in call["argv"] for call in program.calls]
+    assert unchecked == [False, False, True, True]
 
 
 def test_values_go_by_a_file_that_others_cannot_read_and_that_is_gone_after_it(program):

@@ -12,6 +12,7 @@ from simulator.modules.shared.partials import (
     Distinct,
     GroupedRows,
     Groups,
+    Latest,
     Newest,
     Partial,
     partials_of,
@@ -38,6 +39,53 @@ def test_the_newest_row_of_a_tag_may_come_first_or_last():
     newest.add([("a", 5, 2.5), ("b", 2, None)])
 
     assert newest.rows() == [("a", 1.5), ("b", None)]
+
+
+def test_the_newest_row_of_a_combination_of_tags_and_of_no_tag():
+    rows = [("a", "x", 1, 1.5), ("a", "y", 2, 2.5), ("a", "x", 3, 3.5)]
+    by_tags, of_all = Newest(2), Newest(0)
+    by_tags.add(rows)
+    of_all.add([row[2:] for row in rows])
+
+    assert by_tags.rows() == [("a", "x", 3.5), ("a", "y", 2.5)]
+    assert of_all.rows() == [(3.5,)]
+
+
+def test_the_latest_rows_of_several_portions():
+    latest = Latest(2)
+    latest.add([(1, "a"), (9, "b"), (3, "c")])
+    assert latest.rows() == [("b",), ("c",)]
+    latest.add([(4, "d"), (2, "e")])
+    assert latest.rows() == [("b",), ("d",)]
+
+
+def test_the_newest_buckets_of_several_partial_answers():
+    groups = Groups(
+        AggregateQuery(EVENTS, (Aggregate(Function.COUNT),), bucket=10, newest=2), [ROWS]
+    )
+    groups.add([(30, 1), (10, 2)])
+    groups.add([(20, 5), (10, 1)])
+
+    assert groups.rows() == [(30, 1), (20, 5)]
+
+
+ENDS = [Partial(Function.FIRST, "temperature"), Partial(Function.LAST, "temperature")]
+BOTH = tuple(Aggregate(*end) for end in ENDS)
+
+
+def test_first_and_last_values_come_with_their_times():
+    groups = Groups(AggregateQuery(EVENTS, BOTH, by=("device_id",)), ENDS)
+    groups.add([("a", (5, 0.5), (7, 0.75)), ("b", None, None)])
+    groups.add([("a", (6, 9.5), (8, 1.5))])
+
+    assert groups.rows() == [("a", 0.5, 1.5), ("b", None, None)]
+
+
+def test_first_and_last_values_among_rows_are_not_null():
+    groups = GroupedRows(AggregateQuery(EVENTS, BOTH, by=("device_id",)), ENDS)
+    groups.add([("a", 3, 1.5), ("a", 9, None), ("a", 2, None), ("a", 4, 2.5), ("b", 1, None)])
+
+    assert groups.rows() == [("a", 1.5, 2.5), ("b", None, None)]
 
 
 @pytest.mark.parametrize("many", [0, 4, 1_000_000])

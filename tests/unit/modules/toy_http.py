@@ -11,6 +11,7 @@ from simulator.encode.text import Format, Text
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Payload, Server
 from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, HttpSession, check_count
+from simulator.modules.shared.sql_database import SqlDatabase
 
 ROWS = Format(JSON, row=Frame(b"[", b",", b"]"), payload=Frame(b"[", b",", b"]"))
 
@@ -42,7 +43,7 @@ class ToySession(HttpSession):
         return self.ask(statement.text)
 
 
-class Toy(HttpDatabase[ToySession], sql.SqlDatabase[ToySession]):
+class Toy(HttpDatabase[ToySession], SqlDatabase[ToySession]):
     name = "toy"
     capabilities = Capabilities(
         modes={SINGLE: "a request with one row", BATCH: "a request with many rows"},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.ranges import LANE_ROWS, lane_range
+from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.mark import Marks, State, decode, encode, same_rows
 from tests.unit.specs import MARKED_MS as MS
@@ -24,15 +24,16 @@ def ranges(lanes, limit=LANE_ROWS):
 
 
 datasets = st.builds(
-    lambda params, seed, start_ms, key, parts, few, many: dataset(
+    lambda params, seed, start_ms, key, parts, few, strided, many: dataset(
         params=params, seed=seed, start_ms=start_ms, primary_key=key, parts=parts
-    ).with_ranges([*few, *many]),
+    ).with_ranges([*few, *strided, *many]),
     st.dictionaries(st.text(max_size=20), st.text(max_size=200) | st.integers(), max_size=5),
     st.integers(0, 2**63 - 1),
     st.integers(-(2**40), 2**42),
     st.sampled_from(PrimaryKey),
     st.sampled_from([1, 4]),
     ranges([0, 1, 2, 2**20]),
+    st.sampled_from([[], [RowRange(start=3, stop=900, table=2, take=2, every=7)]]),
     st.integers(0, 600).map(lambda n: [lane_range(lane, 5, 100) for lane in range(n)]),
 )
 

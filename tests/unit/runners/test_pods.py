@@ -45,6 +45,11 @@ def worker(phase="Running"):
     return pod("w", "node1", phase, **{diagnosis._COMPONENT: "worker", diagnosis._INDEX: "0"})
 
 
+def starting(waits):
+    waits["status"]["containerStatuses"] = [{"image": "x", "state": {"waiting": {}}}]
+    return waits
+
+
 def outcome(cause="", status="failed"):
     return Outcome(status=status, cause=cause, exit_code=1 if cause else 0, touched=True)
 
@@ -226,6 +231,28 @@ def test_of_a_silent_worker_on_a_living_node_the_pod_is_named():
     assert found.cause == f"{SILENT} (pod w on node1)"
 
 
+@pytest.mark.parametrize(
+    ("lost", "cause", "deleted"),
+    [
+        ("node1", "worker 0 did not start: its node node1", ["pods/c"]),
+        ("node2", "collector did not start: its node node2", []),
+    ],
+)
+def test_a_node_that_is_lost_before_its_pod_starts_ends_the_run(lost, cause, deleted):
+    waits = [starting(collector("Pending")), starting(worker("Pending"))]
+    if lost == "node1":
+        waits[0] = collector()
+    beats = [x for at in range(1, 9) for x in (at * 4.0, line(at, PhaseEvent(phase="barrier")))]
+    heard = beats if lost == "node1" else []
+    cluster = Cluster(lost=(lost,))
+
+    found, ended_s = played(cluster, *map(PodChanged, waits), *heard, appear_s=900.0)
+
+    assert found.cause == f"{cause} has been silent for 26 s"
+    assert cluster.deleted == deleted
+    assert ended_s < 40
+
+
 def test_a_node_is_waited_for_until_its_lease_shows_whether_it_lives(monkeypatch):
     looks = iter([None] * 10 + ["has been silent for 25 s"])
     monkeypatch.setattr(pods.Nodes, "trouble", lambda *_: next(looks))
@@ -322,8 +349,7 @@ def test_a_timeout_that_the_collector_does_not_enforce_is_enforced():
 
 
 def test_a_collector_that_never_starts_ends_the_run():
-    waits = collector("Pending")
-    waits["status"]["containerStatuses"] = [{"image": "x", "state": {"waiting": {}}}]
+    waits = starting(collector("Pending"))
 
     found, ended_s = played(Cluster(), PodChanged(waits), appear_s=100.0)
 

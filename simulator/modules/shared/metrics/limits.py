@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, ColumnData, Values
+from simulator.data.block import Array, Block, Coded, ColumnData
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, INTEGERS, Column, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.errors import UnstorableError
@@ -146,6 +146,6 @@ def _of_levels(wrong: Rendered[str]) -> Callable[[ColumnData], str]:
     """Return a check of tags that checks the levels of a coded column once."""
 
     def check(data: ColumnData) -> str:
-        return wrong(data.present() if isinstance(data, Values) else data.levels)
+        return wrong(data.levels if isinstance(data, Coded) else data.present())
 
     return check

@@ -5,9 +5,10 @@ that is never NULL.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from simulator.data.query import Selection
 from simulator.data.schema import INTEGERS, Column, Role, Table, Type
 
 
@@ -59,6 +60,13 @@ def rows_of(table: Table, found: Iterable[Series]) -> list[list[Any]]:
                     row[tag] = text
             row[place] = value
     return list(rows.values())
+
+
+def within(selection: Selection, since: int, until: int) -> Selection:
+    """Return a selection that ends with a span of time."""
+    begins = since if selection.since is None else max(since, selection.since)
+    ends = until if selection.until is None else min(until, selection.until)
+    return replace(selection, since=begins, until=ends)
 
 
 def windows(

@@ -7,26 +7,30 @@ not have been precise enough.
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, assert_never
 
+from simulator.data.features import Feature
 from simulator.data.query import (
+    ENDS,
+    EVERYTHING,
     Aggregate,
     AggregateQuery,
     DistinctQuery,
     Function,
     NewestQuery,
-    Query,
-    RowsQuery,
+    Selection,
 )
 from simulator.data.schema import FLOAT64_EXACT, FLOATS, Column, Role, Table, Type
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, counted, fields
 from simulator.modules.shared.partials import ROWS, Groups, Key, Partial
 
-LAST = "last"
-"""The function of a rollup that is the value of the newest point."""
 COUNT_ROWS = (Aggregate(Function.COUNT),)
+ROWS_APART = {
+    Feature.COMPARISONS: "a point has one number, and nothing joins it with the points of its row"
+}
+"""What no database of metrics can answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,7 @@ class Rollup:
     """A number that the database computes from one field's points, for each group of `by`."""
 
     column: str
-    function: str
-    """An aggregate function, or LAST."""
+    function: Function
     by: tuple[str, ...] = ()
 
 
@@ -51,7 +54,8 @@ def rollups(query: AggregateQuery) -> list[Rollup]:
     for aggregate in query.aggregates:
         wanted += _rollups_of(query, aggregate, rows)
     # A group whose values are all NULL has no points of those fields, and is a group all the same.
-    if (query.by or query.bucket) and all(table.column(r.column).nullable for r in wanted):
+    exist = any(not table.column(rollup.column).nullable for rollup in wanted)
+    if not wanted or ((query.by or query.bucket) and not exist):
         wanted.append(rows)
     return list(dict.fromkeys(wanted))
 
@@ -77,8 +81,16 @@ def _rollups_of(query: AggregateQuery, aggregate: Aggregate, rows: Rollup) -> li
         if query != AggregateQuery(query.table, query.aggregates):
             raise Unsupported("the first and the last time are known for all rows only")
         return [rows]
+    return _rollups_of_field(query, column, function, rows)
+
+
+def _rollups_of_field(
+    query: AggregateQuery, column: Column, function: Function, rows: Rollup
+) -> list[Rollup]:
     if column.type is Type.TEXT:
         raise Unsupported("text fields cannot be stored")
+    if function in ENDS:  # of each series; a group may have several
+        return [Rollup(column.name, function, tuple(tag.name for tag in query.table.tags))]
     functions = [function]
     if function in (Function.AVG, Function.SUM):
         functions = [Function.SUM, Function.COUNT]
@@ -89,19 +101,33 @@ def _rollups_of(query: AggregateQuery, aggregate: Aggregate, rows: Rollup) -> li
     return [rows if each in shared else Rollup(column.name, each, query.by) for each in functions]
 
 
-def by_hour(table: Table, by: tuple[str, ...] = ()) -> AggregateQuery:
-    """Return the query for the count of rows of each hour."""
-    return AggregateQuery(table, COUNT_ROWS, by=by, bucket=3600 * table.time_unit.per_second)
+def by_hour(
+    table: Table, by: tuple[str, ...] = (), selection: Selection = EVERYTHING
+) -> AggregateQuery:
+    """Return the query for the count of rows of each hour of a selection, which are whole hours."""
+    hour = 3600 * table.time_unit.per_second
+    since, until = selection.since, selection.until
+    hours = replace(
+        selection,
+        since=None if since is None else since // hour * hour,
+        until=None if until is None else -(-until // hour) * hour,
+    )
+    return AggregateQuery(table, COUNT_ROWS, by=by, bucket=hour, selection=hours)
 
 
 def newest_rollups(query: NewestQuery) -> list[Rollup]:
-    """Return the rollups that are the newest rows, if a tag's rows are one series without NULLs."""
+    """Return the rollups that are the newest rows, if each is of one series and has no NULLs."""
     table = query.table
     columns = [table.column(name) for name in query.columns]
-    one_series = [tag.name for tag in table.tags] == [*query.tags] and table.parts == 1
+    one_series = {tag.name for tag in table.tags} == {*query.tags} and table.parts == 1
     if not one_series or any(c.nullable or c not in fields(table) for c in columns):
         return []
-    return [Rollup(column.name, LAST, query.tags) for column in columns]
+    return [Rollup(column.name, Function.LAST, query.tags) for column in columns]
+
+
+def of_newest(query: NewestQuery) -> AggregateQuery:
+    """Return the groups whose newest rows are asked for."""
+    return AggregateQuery(query.table, (), by=query.tags, selection=query.selection)
 
 
 def is_key(query: DistinctQuery) -> bool:
@@ -110,8 +136,10 @@ def is_key(query: DistinctQuery) -> bool:
     return identity <= set(query.columns)
 
 
-def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Rollup]] | None:
-    """Return the rollups that a statement asks for, and the query they answer; None for all points.
+def plan(
+    query: AggregateQuery | NewestQuery | DistinctQuery, *, unique: bool = True
+) -> tuple[AggregateQuery, list[Rollup]]:
+    """Return the rollups that a statement asks for, and the query they answer.
 
     Some queries need more: a session then reads the points of the hours that have rows. `unique`:
     the database keeps one point for each series and instant.
@@ -121,25 +149,44 @@ def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Rol
             asked = query
         case NewestQuery(table=table):
             if last := newest_rollups(query):
-                return AggregateQuery(table, (), by=query.tags), last
-            asked = by_hour(table, query.tags)
+                return of_newest(query), last
+            asked = by_hour(table, query.tags, query.selection)
         case DistinctQuery(table=table):
             if table.time.name not in query.columns:
                 raise Unsupported("only combinations with the time can be counted")
             keys = unique and is_key(query)
             asked = AggregateQuery(table, COUNT_ROWS) if keys else by_hour(table)
-        case RowsQuery():
-            return None
         case _:
             assert_never(query)
     return asked, rollups(asked)
 
 
-def combined(query: AggregateQuery, found: RolledUp) -> Groups:
+class Combined(Groups):
+    """Groups that are merged from rollups."""
+
+    def __init__(self, query: AggregateQuery) -> None:
+        super().__init__(query)
+        self.undecided: set[str] = set()
+        """The columns with a first or last value in several series of a group; which of these is
+        meant, only the points show."""
+
+    def merge_end(self, key: Key, end: Partial, value: Any) -> None:
+        """Add the first or last value of one series, without its time."""
+        if end.column is not None and self.has(key, end):
+            self.undecided.add(end.column)
+        self.merge(key, end, (0, value))
+
+
+def combined(query: AggregateQuery, found: RolledUp) -> Combined:
     """Return the query's groups, merged from rollups."""
-    groups = Groups(query)
+    groups = Combined(query)
+    tags = [tag.name for tag in query.table.tags]
+    places = [*map(tags.index, query.by)]
     for rollup, key, value in found:
-        if rollup.by == query.by:
+        if rollup.function in ENDS:
+            group = tuple(key[place] for place in places) + key[len(tags) :]
+            groups.merge_end(group, *_partial(query.table, rollup, value))
+        elif rollup.by == query.by:
             groups.merge(key, *_partial(query.table, rollup, value))
         else:
             _merge_tag(groups, rollup, key, int(value))
@@ -147,7 +194,7 @@ def combined(query: AggregateQuery, found: RolledUp) -> Groups:
 
 
 def _partial(table: Table, rollup: Rollup, value: Any) -> tuple[Partial, Any]:
-    function, column = Function(rollup.function), table.column(rollup.column)
+    function, column = rollup.function, table.column(rollup.column)
     if function is Function.COUNT:
         return (ROWS if column == counted(table) else Partial(function, column.name)), int(value)
     if function is Function.SUM and column.type not in FLOATS:
@@ -167,40 +214,44 @@ def _merge_tag(groups: Groups, rollup: Rollup, key: Key, count: int) -> None:
         groups.merge(group, Partial(Function.MAX, tag), value)
 
 
-def doubtful(groups: Groups) -> list[Column]:
-    """Return the columns of integers whose aggregates may exceed what doubles hold exactly."""
+def doubtful(groups: Combined) -> list[Column]:
+    """Return the columns whose aggregates the points have to show.
+
+    Those are integers that may exceed what doubles hold exactly, and values of several series.
+    """
     sums = groups.exceeding(FLOAT64_EXACT)
     return [
         column
         for column in fields(groups.query.table)
-        if column.type not in FLOATS and (column.name in sums or _has_large(groups, column))
+        if column.name in groups.undecided
+        or (column.type not in FLOATS and (column.name in sums or _has_large(groups, column)))
     ]
 
 
 def _has_large(groups: Groups, column: Column) -> bool:
-    ends = (Partial(function, column.name) for function in (Function.MIN, Function.MAX))
-    return any(abs(value) >= FLOAT64_EXACT for end in ends for value in groups.values(end))
+    extremes = (Partial(function, column.name) for function in (Function.MIN, Function.MAX))
+    values = [value for extreme in extremes for value in groups.values(extreme)]
+    ends = (Partial(function, column.name) for function in ENDS)
+    values += [value for end in ends for _, value in groups.values(end)]
+    return any(abs(value) >= FLOAT64_EXACT for value in values)
 
 
 def merge_points(groups: Groups, column: Column, found: Iterable[Series]) -> None:
     """Add the aggregates of a column, computed here from its points."""
     query, table = groups.query, groups.query.table
     places = {tag.name: place for place, tag in enumerate(table.tags)}
-    values: dict[Key, list[Any]] = defaultdict(list)
+    pairs: dict[Key, list[tuple[int, Any]]] = defaultdict(list)
     for series in found:
-        if any(series.tags[places[tag]] != value for tag, value in query.selection.equal):
-            continue
         tags = tuple(series.tags[places[tag]] for tag in query.by)
         for instant, value in series.points:
-            if query.selection.since is not None and instant < query.selection.since:
-                continue
-            if query.selection.until is not None and instant >= query.selection.until:
-                continue
             bucket = () if not query.bucket else (instant // query.bucket * query.bucket,)
-            values[*tags, *bucket].append(value)
+            pairs[*tags, *bucket].append((instant, value))
     functions = [Function.SUM, Function.MIN, Function.MAX]
     if column != counted(table):  # whose count is that of rows, and has not been dropped
         functions.append(Function.COUNT)
-    for key, members in values.items():
+    for key, members in pairs.items():
+        values = [value for _, value in members]
         for function in functions:
+            groups.merge_values(key, Partial(function, column.name), values)
+        for function in ENDS:
             groups.merge_values(key, Partial(function, column.name), members)

@@ -6,20 +6,29 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
 from simulator.data.query import (
+    EVERYTHING,
     AggregateQuery,
     DistinctQuery,
     Function,
     NewestQuery,
     Query,
     RowsQuery,
+    Selection,
     Statement,
     outputs,
 )
 from simulator.data.schema import Column, Table
 from simulator.modules.shared.http import Http, HttpSession
-from simulator.modules.shared.metrics.points import Series, fields, rows_of, windows
+from simulator.modules.shared.metrics.points import (
+    Series,
+    fields,
+    rows_of,
+    windows,
+    within,
+)
 from simulator.modules.shared.metrics.rollups import (
     COUNT_ROWS,
+    Combined,
     RolledUp,
     Rollup,
     by_hour,
@@ -28,9 +37,10 @@ from simulator.modules.shared.metrics.rollups import (
     is_key,
     merge_points,
     newest_rollups,
+    of_newest,
     rollups,
 )
-from simulator.modules.shared.partials import Distinct, Groups, Newest, Partial
+from simulator.modules.shared.partials import Distinct, Groups, Key, Latest, Newest, Partial
 
 _PORTION_ROWS = 20_000
 
@@ -59,9 +69,9 @@ class MetricSession(HttpSession):
 
     @abstractmethod
     def points(
-        self, table: Table, columns: Sequence[Column], since: int | None, until: int | None
+        self, table: Table, columns: Sequence[Column], selection: Selection
     ) -> Iterable[Series]:
-        """Return the points of these fields in a span of time, half open."""
+        """Return the points of these fields that are selected by tags and time."""
 
     @abstractmethod
     def tuned(self, statement: Statement) -> Sequence[Sequence[Any]]:
@@ -81,36 +91,63 @@ class MetricSession(HttpSession):
             case DistinctQuery():
                 return self._distinct(statement.text, query)
             case RowsQuery():
-                return [row for p in self.stream(statement, _PORTION_ROWS) for row in p]
+                return [row for portion in self._rows(query, _PORTION_ROWS) for row in portion]
             case _:
                 assert_never(query)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Yield every row in portions of at most `rows`."""
-        query: Query
+        query: RowsQuery
         (query,) = statement.parameters
-        for span in self._spans(query.table, rows):
-            found = self._rows(query.table, *span)
+        for found in self._rows(query, rows):
             for start in range(0, len(found), rows):
                 yield found[start : start + rows]
 
-    def _rows(self, table: Table, since: int, until: int) -> list[list[Any]]:
-        return rows_of(table, self.points(table, fields(table), since, until))
+    def _rows(self, query: RowsQuery, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
+        """Yield the rows of one span of time after the other; the newest of them at once."""
+        table, names = query.table, [column.name for column in query.read]
+        spans = self._spans(table, rows, query.selection)
+        if query.newest is None:
+            for span in spans:
+                yield self._rows_of(table, names, span)
+            return
+        latest = Latest(query.newest)
+        for span in reversed([*spans]):
+            latest.add(self._rows_of(table, [table.time.name, *names], span))
+            if len(latest.rows()) == query.newest:
+                break
+        yield latest.rows()
 
-    def _by_hour(self, table: Table, by: tuple[str, ...] = ()) -> Sequence[Sequence[Any]]:
+    def _rows_of(self, table: Table, names: Sequence[str], selection: Selection) -> list[list[Any]]:
+        """Return these columns of the selected rows, which are put together from points."""
+        wanted = [column for column in fields(table) if column.name in names]
+        if all(column.nullable for column in wanted):
+            wanted.append(_any_field(table))
+        places = {column.name: place for place, column in enumerate(table.columns)}
+        found = rows_of(table, self.points(table, wanted, selection))
+        return [[row[places[name]] for name in names] for row in found]
+
+    def _by_hour(
+        self, table: Table, by: tuple[str, ...] = (), selection: Selection = EVERYTHING
+    ) -> Sequence[Sequence[Any]]:
         """Return the hours that have rows, and the number of rows of each."""
-        return self.run(self.render(by_hour(table, by)))
+        return self.run(self.render(by_hour(table, by, selection)))
 
-    def _spans(self, table: Table, rows: int) -> Iterator[tuple[int, int]]:
+    def _spans(
+        self, table: Table, rows: int, selection: Selection = EVERYTHING
+    ) -> Iterator[Selection]:
+        """Yield the selection in spans of time that have about this many rows each."""
         second = table.time_unit.per_second
-        counts = sorted((int(hour), int(count)) for hour, count in self._by_hour(table))
+        found = self._by_hour(table, (), selection)
+        counts = sorted((int(hour), int(count)) for hour, count in found)
         # Not a single instant: no database here accepts such a span.
         finest = 2 * max(second // self.finest, 1)
-        return windows(counts, 3600 * second, rows, finest)
+        for span in windows(counts, 3600 * second, rows, finest):
+            yield within(selection, *span)
 
     def _aggregates(self, text: str, query: AggregateQuery) -> Sequence[Sequence[Any]]:
         groups = combined(query, self.rolled_up(text, query, rollups(query)))
-        for column in doubtful(groups):
+        for column in self.undecided(groups):
             self._recompute(groups, column)
         extent = self._extent(query)
         if extent is not None:
@@ -119,12 +156,16 @@ class MetricSession(HttpSession):
                 groups.merge((), Partial(function, name), instant)
         return groups.rows()
 
+    def undecided(self, groups: Combined) -> list[Column]:
+        """Return the columns whose aggregates only the points show."""
+        return doubtful(groups)
+
     def _recompute(self, groups: Groups, column: Column) -> None:
-        """Replace the aggregates of integers that are too large for doubles."""
+        """Replace the aggregates of a column by those of its points."""
         groups.forget(column.name)
         table = groups.query.table
-        for span in self._spans(table, _PORTION_ROWS):
-            merge_points(groups, column, self.points(table, (column,), *span))
+        for span in self._spans(table, _PORTION_ROWS, groups.query.selection):
+            merge_points(groups, column, self.points(table, (column,), span))
 
     def _extent(self, query: AggregateQuery) -> tuple[int, int] | None:
         """Return the first and the last time, if the query asks for one."""
@@ -138,7 +179,7 @@ class MetricSession(HttpSession):
         first, last = (
             [
                 instant
-                for series in self.points(table, every, hour, hour + width)
+                for series in self.points(table, every, Selection(since=hour, until=hour + width))
                 for instant, _ in series.points
             ]
             for hour in (hours[0], hours[-1])
@@ -146,24 +187,28 @@ class MetricSession(HttpSession):
         return min(first), max(last)
 
     def _newest(self, text: str, query: NewestQuery) -> Sequence[Sequence[Any]]:
-        """Return the newest rows: the last points, or those of the last hour with rows."""
-        table = query.table
+        """Return the newest rows: the last points, or those of the last hours with rows."""
+        table, selection = query.table, query.selection
         if last := newest_rollups(query):
-            found: dict[Any, dict[str, Any]] = defaultdict(dict)
-            counts = AggregateQuery(table, (), by=query.tags)
-            for rollup, (tag,), value in self.rolled_up(text, counts, last):
-                found[tag][rollup.column] = value
-            return [(tag, *map(row.get, query.columns)) for tag, row in found.items()]
-        hours: dict[Any, int] = {}
-        for tag, hour, _ in self._by_hour(table, query.tags):
-            hours[tag] = max(int(hour), hours.get(tag, int(hour)))
-        places = {column.name: place for place, column in enumerate(table.columns)}
-        wanted = [places[name] for name in (*query.tags, table.time.name, *query.columns)]
+            found: dict[Key, dict[str, Any]] = defaultdict(dict)
+            for rollup, tags, value in self.rolled_up(text, of_newest(query), last):
+                found[tags][rollup.column] = value
+            return [(*tags, *map(row.get, query.columns)) for tags, row in found.items()]
         width = 3600 * table.time_unit.per_second
-        newest = Newest()
-        for hour in sorted(set(hours.values())):
-            found_rows = self._rows(table, hour, hour + width)
-            newest.add([row[place] for place in wanted] for row in found_rows)
+        hours: dict[Key, int] = {}
+        cut: set[int] = set()
+        """The hour in which the selection ends: its rows may all be later."""
+        for *group, start, _ in self._by_hour(table, query.tags, selection):
+            key, hour = tuple(group), int(start)
+            if selection.until is not None and hour + width > selection.until:
+                cut.add(hour)
+            else:
+                hours[key] = max(hour, hours.get(key, hour))
+        names = [*query.tags, table.time.name, *query.columns]
+        newest = Newest(len(query.tags))
+        for hour in sorted({*hours.values(), *cut}):
+            span = within(selection, hour, hour + width)
+            newest.add(self._rows_of(table, names, span))
         return newest.rows()
 
     def _distinct(self, text: str, query: DistinctQuery) -> Sequence[Sequence[Any]]:
@@ -172,13 +217,9 @@ class MetricSession(HttpSession):
         if self.unique and is_key(query):
             rows = AggregateQuery(table, COUNT_ROWS)
             return combined(rows, self.rolled_up(text, rows, rollups(rows))).rows()
-        names = [column.name for column in table.columns]
-        places = [names.index(name) for name in query.columns]
-        every = outputs(RowsQuery(table))
-        distinct = Distinct([every[place] for place in places], apart=True)
+        distinct = Distinct(outputs(RowsQuery(table, query.columns)), apart=True)
         for span in self._spans(table, _PORTION_ROWS):
-            found = self._rows(table, *span)
-            distinct.add([[row[place] for place in places] for row in found])
+            distinct.add(self._rows_of(table, query.columns, span))
             distinct.end_range()
         return distinct.rows()
 

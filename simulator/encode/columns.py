@@ -1,0 +1,118 @@
+"""The columns of a block as shares of its rows: levels are written once, and then only gathered.
+
+A row takes one gather for neighbouring columns that have the same codes array, such as the tags of
+a fleet.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.block import Array, Block, Coded, ColumnData, Texts, Values
+from simulator.data.octets import literal
+from simulator.encode.levels import Rendered
+from simulator.encode.rows import AnyShare, Share, blanked, packed
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """How a column is written."""
+
+    name: str
+    write: Callable[[Array | Texts], Sequence[AnyShare]]
+    """Its values as shares."""
+    null: bytes
+    """Replaces all of its shares where the value is NULL."""
+
+
+class Columns:
+    """Writes the columns of blocks."""
+
+    def __init__(self, writers: Sequence[Writer]) -> None:
+        self._writers = writers
+        self._levels: dict[tuple[int, int], Rendered[Share]] = {}
+
+    def shares(self, block: Block) -> list[AnyShare]:
+        """Return the shares of all columns; the block has at least one row."""
+        data = [block.data[writer.name] for writer in self._writers]
+        shares: list[AnyShare] = []
+        for first, stop in _runs(data):
+            column, writer = data[first], self._writers[first]
+            own: Sequence[AnyShare]
+            if isinstance(column, Coded):
+                levels = [each.levels for each in data[first:stop] if isinstance(each, Coded)]
+                own = [_gathered(self._of_levels(first, stop)(*levels), column.codes)]
+            else:
+                own = writer.write(_writable(column))
+            if column.valid is not None and not column.valid.all():
+                own = _with_nulls(own, column.valid, writer.null)
+            shares += own
+        return shares
+
+    def _of_levels(self, first: int, stop: int) -> Rendered[Share]:
+        """Return the cache of what writers first..stop have made of levels."""
+        if (first, stop) not in self._levels:
+            writers = self._writers[first:stop]
+            self._levels[first, stop] = Rendered(partial(_together, writers))
+        return self._levels[first, stop]
+
+
+def _runs(data: Sequence[ColumnData]) -> Iterator[tuple[int, int]]:
+    """Yield the columns as runs first..stop: one column, or neighbours with the same codes."""
+    first = 0
+    for stop in range(1, len(data) + 1):
+        if stop == len(data) or not _alike(data[stop - 1], data[stop]):
+            yield first, stop
+            first = stop
+
+
+def _alike(one: ColumnData, other: ColumnData) -> bool:
+    if not isinstance(one, Coded) or not isinstance(other, Coded):
+        return False
+    return one.codes is other.codes and one.valid is None and other.valid is None
+
+
+def _writable(column: Values | Texts) -> Array | Texts:
+    """Return the values; those in place of a NULL may be ones that cannot be written."""
+    if column.valid is None:
+        return column if isinstance(column, Texts) else column.array
+    if isinstance(column, Texts):
+        longest = int(np.where(column.valid, column.lengths, -1).argmax())
+        return column.take(np.where(column.valid, np.arange(len(column)), longest))
+    return np.where(column.valid, column.array, column.array.dtype.type())
+
+
+def _together(writers: Sequence[Writer], *levels: Array) -> Share:
+    # Columns with the same codes may have levels that no code reaches.
+    count = min(map(len, levels))
+    shares = [
+        share
+        for writer, own in zip(writers, levels, strict=True)
+        for share in writer.write(own[:count])
+        if isinstance(share, Share)
+    ]
+    return packed(shares, count)
+
+
+def _gathered(levels: Share, codes: NDArray[np.int64]) -> Share:
+    """Return the share of rows with these codes."""
+    return levels if len(levels.arrays[0]) == 1 else levels.take(codes)
+
+
+def _with_nulls(
+    shares: Sequence[AnyShare], valid: NDArray[np.bool_], null: bytes
+) -> Sequence[AnyShare]:
+    """Return the shares, in which `null` stands where a value is not valid."""
+    padded = [share for share in shares if isinstance(share, Share)]
+    if len(padded) < len(shares):
+        instead = [Share([literal(null)], np.where(valid, 0, len(null)))] if null else []
+        return [*(blanked(share, valid) for share in shares), *instead]
+    (items,), used = packed(padded, len(valid))
+    width = max(len(null), items.dtype.itemsize)
+    wide = items.astype(f"V{width}")
+    wide[~valid] = literal(null.ljust(width, b"\0"))
+    full = items.dtype.itemsize if used is None else used
+    return [Share([wide], np.where(valid, full, len(null)))]

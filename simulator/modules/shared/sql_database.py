@@ -1,0 +1,109 @@
+"""What SQL databases have in common, beside their language (sql.py)."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import Field
+from typing_extensions import TypeVar
+
+from simulator.data.query import Query, Statement
+from simulator.data.schema import PrimaryKey, Table, former_names
+from simulator.modules.base import Database, Options, Session
+from simulator.modules.shared import sql
+from simulator.modules.shared.sql import Dialect, RowCountMismatch
+
+
+class SqlOptions(Options):
+    """Options of every module that can create secondary indices."""
+
+    create_indices: bool = Field(
+        default=False, description="create indices on (tags, time, first field) and (first field)"
+    )
+
+
+SqlSession_co = TypeVar("SqlSession_co", bound=Session, covariant=True, default=Session)
+
+
+class SqlDatabase(Database[SqlSession_co]):
+    """A database whose tables and queries follow a Dialect."""
+
+    @abstractmethod
+    def dialect_of(self, table: Table) -> Dialect:
+        """Return the dialect for a table and its queries."""
+
+    @abstractmethod
+    def change(self, statements: Sequence[str]) -> None:
+        """Run statements in one transaction."""
+
+    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
+        """Create the tables, all or none."""
+        statements = [
+            statement
+            for table in tables
+            for name in table.names
+            for statement in self.create_table(table, name, batch_rows)
+        ]
+        if getattr(self.options, "create_indices", False):
+            statements += self._index_statements(tables)
+        self.change(statements)
+
+    def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
+        """Return the statements that create one physical table."""
+        dialect = self.dialect_of(table)
+        return [sql.create_table(dialect, table, name, *dialect.key(table, name))]
+
+    def create_indices(self, tables: Sequence[Table]) -> None:
+        """Create the secondary indices that do not exist yet."""
+        if not self.capabilities.indices:
+            super().create_indices(tables)
+        self.change(self._index_statements(tables))
+
+    def _index_statements(self, tables: Sequence[Table]) -> list[str]:
+        return [s for table in tables for s in sql.create_indices(self.dialect_of(table), [table])]
+
+    def drop(self, tables: Sequence[Table]) -> None:
+        """Drop the tables, all or none."""
+        self.change(
+            [
+                f"DROP TABLE IF EXISTS {self.dialect_of(table).name(name)}"
+                for table in tables
+                for name in former_names([table])
+            ]
+        )
+
+    def translate(self, query: Query) -> Statement:
+        """Return the query as SQL."""
+        return sql.render(self.dialect_of(query.table), query)
+
+    def remedy(self, error: Exception) -> str | None:
+        """Return what to try if no pattern of `remedies` matches the text."""
+        if isinstance(error, RowCountMismatch):
+            return "look for triggers, rules or policies on the table"
+        return super().remedy(error)
+
+    def words(self, error: Exception) -> str:
+        """Return the text of a driver's error."""
+        return str(error) if isinstance(error, RowCountMismatch) else super().words(error)
+
+
+class SqlFile(SqlDatabase[SqlSession_co]):
+    """A database that is one file; the option `path` names it."""
+
+    @property
+    def path(self) -> Path:
+        """The database's file."""
+        return Path(self.options.path)  # type: ignore[attr-defined]
+
+    def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
+        """Return what cannot work."""
+        found = super().problems(primary_key, parts, batch_rows)
+        if str(self.path) in (".", ":memory:"):
+            found.append("path: must be a file, because several processes open it")
+        return found
+
+    def explain(self, error: Exception) -> str:
+        """Return an error with a remedy; the most frequent cause is a missing folder."""
+        if not self.path.parent.is_dir():
+            return f"{self.words(error)}; create the folder: mkdir -p {self.path.parent}"
+        return super().explain(error)

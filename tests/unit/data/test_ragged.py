@@ -1,0 +1,46 @@
+"""Items of different lengths are copied exactly, from and to any place."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.data.ragged import copy, overlapping
+
+
+@given(st.lists(st.binary(max_size=70), min_size=1, max_size=30), st.randoms())
+@settings(max_examples=200, deadline=None)
+def test_only_the_bytes_of_each_item_are_written(items, random):
+    gaps = [random.randrange(4) for _ in items]
+    lengths = np.array([len(item) for item in items])
+    places = np.cumsum(lengths + gaps) - lengths
+    target = np.full(int(places[-1] + lengths[-1]) + 3, 0xEE, np.uint8)
+    copy(
+        np.frombuffer(b"".join(items), np.uint8),
+        np.cumsum(lengths) - lengths,
+        lengths,
+        target,
+        places,
+    )
+
+    expected = b"".join(b"\xee" * gap + item for gap, item in zip(gaps, items, strict=True))
+    assert target.tobytes() == expected + b"\xee" * 3
+
+
+def test_one_long_item_among_short_ones():
+    items = [b"a", b"x" * 19_456, b"", b"bc"]
+    lengths = np.array([len(item) for item in items])
+    starts = np.cumsum(lengths) - lengths
+    source = np.frombuffer(b"".join(items), np.uint8)
+    target = np.zeros_like(source)
+    copy(source, starts, lengths, target, starts)
+
+    assert target.tobytes() == source.tobytes()
+
+
+def test_items_overlap_and_end_with_the_content():
+    items = overlapping(np.arange(5, dtype=np.uint8), 3)
+
+    assert [item.tobytes() for item in items] == [b"\0\1\2", b"\1\2\3", b"\2\3\4"]
+    with pytest.raises(IndexError):
+        items[np.array([3])]

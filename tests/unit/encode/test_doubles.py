@@ -1,0 +1,70 @@
+"""Doubles in text: the shortest that reads back, as Python's repr writes it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.encode.doubles import doubles
+
+
+def expected(values):
+    """Pad the texts of repr as documented."""
+    texts = [repr(value) for value in values.tolist()]
+    if not any("e" in text or "n" in text for text in texts):
+        width = max(map(len, texts))
+        texts = [text.ljust(width, "0") for text in texts]
+    return [text.encode() for text in texts]
+
+
+@given(st.lists(st.floats(), min_size=1, max_size=50))
+@settings(max_examples=300, deadline=None)
+def test_any_double(values):
+    array = np.array(values)
+    assert doubles(array).tolist() == expected(array)
+
+
+@pytest.mark.parametrize("exponent", range(-8, 20))
+def test_powers_of_ten_and_their_neighbours(exponent):
+    power = 10.0**exponent
+    for value in (power, -power, np.nextafter(power, 0), np.nextafter(power, np.inf)):
+        for array in (np.array([value]), np.array([1.5, value, 0.1])):
+            assert doubles(array).tolist() == expected(array)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1e16],
+        [-0.0, 0.0],
+        [1.0, -12.0, 123456789.0],
+        [np.nan, np.inf, -np.inf, 0.5],
+        [5e-324, 1.7976931348623157e308, -2.2250738585072014e-308],
+        [2.0**53, 2.0**53 + 2, -(2.0**63)],
+        [0.1 + 0.2, 1 / 3],
+    ],
+)
+def test_special_cases(values):
+    array = np.array(values)
+    assert doubles(array).tolist() == expected(array)
+
+
+def test_single_precision_is_written_as_the_double_that_it_equals():
+    array = np.array([0.1, 16777216, 1e-5, 3.4e38], np.float32)
+    assert doubles(array).tolist() == [repr(float(value)).encode() for value in array]
+
+
+def test_a_hundred_thousand_full_doubles():
+    rng = np.random.default_rng(14)
+    for array in (rng.random(50_000) * 100, rng.integers(-(2**62), 2**62, 50_000).view(float)):
+        assert doubles(array).tolist() == expected(array)
+
+
+def test_the_array_given_is_not_changed():
+    array = np.array([np.nan, 1.5])
+    doubles(array)
+    assert np.isnan(array[0])
+
+
+def test_no_values():
+    assert len(doubles(np.empty(0))) == 0
