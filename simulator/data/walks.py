@@ -44,8 +44,11 @@ _LANE_BITS = 16
 _QUANTILE_BITS = 12
 _LEVEL_BITS = 4
 _FINE, _START = 14, 15  # draws beside those of the levels
-_PASS_NODES = 8192
-"""Nodes drawn at once: their arrays fit into the cache."""
+_PASS_NODES = 16_384
+"""Nodes drawn at once: many for a call of NumPy, few for the cache."""
+
+LEAST_STEP = -5
+"""No step of a free walk is further down, so that a counter whose steps have mean 5 never falls."""
 
 _BEYOND = math.sqrt(0.5)
 """Where to reflect a clamped walk: this many deviations beyond its clamps.
@@ -95,8 +98,10 @@ def _places(keys: Hashes, places: Rows, level: int) -> Free:
     ends = _places(keys, borders, level + 1)
     left, rise = ends[border_of[::2]], ends[border_of[1::2]]
     rise -= left
-    drawn = _partial_sums(keys, nodes, level)
+    drawn, least = _partial_sums(keys, nodes, level)
     rise -= drawn[_SPAN]
+    if level == 0:
+        _straighten(drawn, rise, least)
     place = places & (_SPAN - 1)
     found = rise[node_of]
     found *= place.astype(np.int32)[:, None]
@@ -106,18 +111,32 @@ def _places(keys: Hashes, places: Rows, level: int) -> Free:
     return found
 
 
-def _partial_sums(keys: Hashes, nodes: Rows, level: int) -> Free:
-    """Return the sums of the first 0..8 draws of each node."""
+def _partial_sums(keys: Hashes, nodes: Rows, level: int) -> tuple[Free, Free]:
+    """Return the sums of the first 0..8 draws of each node, and its least draw."""
     sums = np.zeros((_SPAN + 1, len(nodes), len(keys)), np.int32)
+    least = np.zeros((len(nodes), len(keys)), np.int32)
     quantiles, mask = _quantiles(level), np.uint64((1 << _QUANTILE_BITS) - 1)
     for word, lane in product(range(_SPAN // _LANES), range(_LANES)):
         if lane == 0:
             hashes = _hashes(keys, nodes << 1 | word, level)
         shift = np.uint64(_LANE_BITS * lane + _LANE_BITS - _QUANTILE_BITS)
-        draws = ((hashes >> shift) & mask).view(np.int64)
+        drawn = quantiles.take(((hashes >> shift) & mask).view(np.int64))
         place = word * _LANES + lane
-        np.add(sums[place], quantiles.take(draws), out=sums[place + 1])
-    return sums
+        np.add(sums[place], drawn, out=sums[place + 1])
+        np.minimum(least, drawn, out=least)
+    return sums, least
+
+
+def _straighten(drawn: Free, rise: Free, least: Free) -> None:
+    """Make nodes with a step below the least one straight lines: one in 400,000.
+
+    Their own steps cannot be: no draw is further out than 3.7 deviations, so that eight ticks fall
+    by 33 at most.
+    """
+    steep = least + (rise >> _SPAN_BITS) < LEAST_STEP << FRACTION_BITS
+    if steep.any():
+        rise[steep] += drawn[_SPAN, steep]
+        drawn[:, steep] = 0
 
 
 def _hashes(keys: Hashes, numbers: Rows, purpose: int) -> Hashes:
@@ -142,31 +161,15 @@ def _quantiles(level: int) -> Free:
     return np.array([round(quantile * unit) for quantile in found], np.int32)
 
 
-def counters(keys: Hashes, ticks: Rows, means: Whole) -> Whole:
-    """Return walks whose steps have these means and deviation 1 and are never negative, from 0.
-
-    With a mean of 5 one step in three million would be negative: a walk is kept between its running
-    maximum and the end of its node. Ends rise if the mean is at least 5: no draw is further out
-    than 3.7 deviations, so eight steps of all levels add up to more than 40 - 33.
-    """
-    nodes, node_of = distinct(ticks >> _SPAN_BITS)
-    covered = (nodes[:, None] * _SPAN + np.arange(_SPAN + 1)).ravel()
-    sums = (covered[:, None] * means) << FRACTION_BITS
-    sums += free_walks(keys, covered)
-    by_node = sums.reshape(len(nodes), _SPAN + 1, len(keys))
-    ends = by_node[:, _SPAN:].copy()
-    np.maximum.accumulate(by_node, axis=1, out=by_node)
-    np.minimum(by_node, ends, out=by_node)
-    found: Whole = by_node[node_of, ticks & (_SPAN - 1)]
-    found >>= FRACTION_BITS
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """Rises from 0 by steps of this mean and deviation 1."""
+    """Rises from 0 by steps of this mean, at least 5, and deviation 1, cut to integers."""
 
     mean: int
+
+    def __post_init__(self) -> None:
+        if self.mean < -LEAST_STEP:
+            raise ValueError(f"a counter with steps of {self.mean} may fall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +228,10 @@ class Walks:
     def _drawn_counters(self, ticks: Rows, series: Rows) -> dict[str, Whole]:
         if not self._counters:
             return {}
-        means = np.array([walk.mean for walk in self._counters.values()], np.int64)
-        keys = self._keys(self._counters, series)
-        drawn = counters(keys, ticks, np.repeat(means, len(series)))
-        return dict(zip(self._counters, _cut(drawn, len(series)), strict=True))
+        drawn = free_walks(self._keys(self._counters, series), ticks)
+        cuts = zip(self._counters.items(), _cut(drawn, len(series)), strict=True)
+        shift = ticks[:, None] << FRACTION_BITS
+        return {name: (free + shift * walk.mean) >> FRACTION_BITS for (name, walk), free in cuts}
 
     def _drawn_gauges(self, ticks: Rows, series: Rows) -> dict[str, Doubles]:
         if not self._gauges:
