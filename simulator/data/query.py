@@ -5,7 +5,7 @@ converts those into a canonical Answer, which compares with == to the truth.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -13,7 +13,62 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
-from simulator.data.schema import FLOATS, Table, TimeUnit, Type
+from simulator.data.schema import FLOATS, INTEGERS, Column, Table, TimeUnit, Type, dtype_of
+
+
+class Operator(StrEnum):
+    """How Compared compares."""
+
+    LESS = "<"
+    AT_MOST = "<="
+    EQUAL = "="
+    AT_LEAST = ">="
+    MORE = ">"
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A text tag has one of these values; NULL never matches."""
+
+    column: str
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise ValueError(f"{self.column}: a list of values must not be empty")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A numeric column compared with a number that its type holds exactly; NULL never matches."""
+
+    column: str
+    operator: Operator
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which rows a query reads: those for which all of it holds."""
+
+    one_of: tuple[OneOf, ...] = ()
+    compared: tuple[Compared, ...] = ()
+    since: int | None = None
+    until: int | None = None
+    """Half-open range of time in the table's time unit."""
+
+    @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        """(tag, value) of each OneOf; ValueError if one has several values."""
+        return tuple((tag, value) for tag, (value,) in ((o.column, o.values) for o in self.one_of))
+
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The tags of which all rows have the same value."""
+        return frozenset(one.column for one in self.one_of if len(set(one.values)) == 1)
+
+
+EVERYTHING = Selection()
 
 
 class Function(StrEnum):
@@ -24,6 +79,12 @@ class Function(StrEnum):
     AVG = "avg"
     MIN = "min"
     MAX = "max"
+    FIRST = "first"
+    LAST = "last"
+    """The value at the least and at the greatest time; no two rows of a group have the same."""
+
+
+ENDS = frozenset({Function.FIRST, Function.LAST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +113,33 @@ class AggregateQuery:
     by: tuple[str, ...] = ()
     bucket: int | None = None
     """Width of a time bucket in the table's time unit; a bucket starts at a multiple of it."""
-    where: tuple[tuple[str, str], ...] = ()
-    """(text tag, value): only rows that have all these values."""
-    since: int | None = None
-    until: int | None = None
-    """Half-open range of time in the table's time unit."""
+    selection: Selection = EVERYTHING
+    newest: int | None = None
+    """Only that many of the latest buckets that have rows; not together with `by`."""
+
+    def __post_init__(self) -> None:
+        _expect_selectable(self.table, self.selection)
+        if self.newest is not None and (self.newest < 1 or self.bucket is None or self.by):
+            raise ValueError("newest counts buckets of time, at least one, without tags")
+        ends = [a.label for a in self.aggregates if a.function in ENDS]
+        if ends:
+            _expect_times_differ(self.table, {*self.by, *self.selection.fixed}, ", ".join(ends))
 
 
 @dataclass(frozen=True, slots=True)
 class NewestQuery:
-    """The newest row of each value of a tag: the tag, then the named columns."""
+    """The newest row of each combination of tags: the tags, then the named columns.
+
+    No two rows of a combination have the same time.
+    """
 
     table: Table
-    tag: str
+    tags: tuple[str, ...]
     columns: tuple[str, ...]
+    selection: Selection = EVERYTHING
+
+    def __post_init__(self) -> None:
+        _expect_selectable(self.table, self.selection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +152,54 @@ class DistinctQuery:
 
 @dataclass(frozen=True, slots=True)
 class RowsQuery:
-    """Every row and column of `table`, in any order."""
+    """Rows of `table` as they are stored, in any order."""
 
     table: Table
+    columns: tuple[str, ...] = ()
+    """Empty: all of them."""
+    selection: Selection = EVERYTHING
+    newest: int | None = None
+    """Only that many of the latest rows; no two of the selection have the same time."""
+
+    def __post_init__(self) -> None:
+        _expect_selectable(self.table, self.selection)
+        if self.newest is not None:
+            if self.newest < 1:
+                raise ValueError("the number of newest rows must be at least one")
+            _expect_times_differ(self.table, self.selection.fixed, "the newest rows")
+
+    @property
+    def read(self) -> tuple[Column, ...]:
+        """The columns of the answer."""
+        return tuple(map(self.table.column, self.columns)) or self.table.columns
 
 
 Query: TypeAlias = AggregateQuery | NewestQuery | DistinctQuery | RowsQuery
+
+
+def _expect_selectable(table: Table, selection: Selection) -> None:
+    """Raise ValueError if the table has no column that can be selected by like this."""
+    for one in selection.one_of:
+        if one.column not in {tag.name for tag in table.tags if tag.type is Type.TEXT}:
+            raise ValueError(f"{one.column} is not a text tag of {table.name}")
+    for compared in selection.compared:
+        column = table.column(compared.column)
+        if column.type not in INTEGERS | FLOATS or not _holds(column.type, compared.value):
+            raise ValueError(f"{column.name} ({column.type}) cannot hold {compared.value}")
+
+
+def _holds(column_type: Type, value: float) -> bool:
+    if column_type in FLOATS:
+        return math.isfinite(value) and float(dtype_of(column_type).type(value)) == value
+    ends: np.iinfo[Any] = np.iinfo(dtype_of(column_type).type)
+    return isinstance(value, int) and ends.min <= value <= ends.max
+
+
+def _expect_times_differ(table: Table, fixed: Collection[str], what: str) -> None:
+    """Raise ValueError unless rows that agree in the tags `fixed` have different times."""
+    fixed, tags = {*fixed, table.time.name}, {tag.name for tag in table.tags}
+    if not table.key or not (fixed >= tags or fixed >= {*table.key}):
+        raise ValueError(f"{what} of {table.name}: rows with the same time are not distinguished")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +222,11 @@ def outputs(query: Query) -> tuple[Output, ...]:
                 typed.append(("bucket", Type.INT64))
             typed += [(a.label, _aggregate_type(query.table, a)) for a in query.aggregates]
         case NewestQuery():
-            typed = [(c, query.table.column(c).type) for c in (query.tag, *query.columns)]
+            typed = [(c, query.table.column(c).type) for c in (*query.tags, *query.columns)]
         case DistinctQuery():
             typed = [("count", Type.INT64)]
         case RowsQuery():
-            typed = [(c.name, c.type) for c in query.table.columns]
+            typed = [(c.name, c.type) for c in query.read]
         case _:
             assert_never(query)
     return tuple(Output(name, column_type, unit) for name, column_type in typed)
@@ -124,6 +240,8 @@ def _aggregate_type(table: Table, aggregate: Aggregate) -> Type:
         return Type.FLOAT64
     if aggregate.function is Function.SUM:
         return Type.FLOAT64 if column_type in FLOATS else Type.INT64
+    if aggregate.function in ENDS:
+        return column_type
     return Type.INT64 if column_type is Type.BOOL else column_type
 
 

@@ -25,6 +25,7 @@ from pydantic import (
 from typing_extensions import TypeVar
 
 from simulator.data.block import Block
+from simulator.data.features import Feature, features_of
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
@@ -74,6 +75,8 @@ class Capabilities:
     """Whether the data is a local file that all workers open."""
     max_workers: int | None = None
     """How many processes can have it open at once; None: any number."""
+    unsupported: Mapping[Feature, str] = field(default_factory=dict)
+    """Feature of queries that `translate` does not express -> why not."""
     limits: tuple[str, ...] = ()
     """What it cannot do or store, one sentence each."""
 
@@ -381,9 +384,17 @@ class Database(ABC, Generic[Session_co]):
                     "or newer"
                 )
 
-    @abstractmethod
     def render(self, query: Query) -> Statement:
         """Return the query in the language of the database; Unsupported if it cannot express it."""
+        unsupported = self.capabilities.unsupported
+        used = [feature for feature in features_of(query) if feature in unsupported]
+        if used:
+            raise Unsupported("; ".join(f"{each}: {unsupported[each]}" for each in used))
+        return self.translate(query)
+
+    @abstractmethod
+    def translate(self, query: Query) -> Statement:
+        """Return a query without `unsupported` features; Unsupported if it has no translation."""
 
     def statement(self, query: Query, tuned: str = "") -> Statement:
         """Return the statement of a query: the target's own text (`tuned`), or the rendered one."""

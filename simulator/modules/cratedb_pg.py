@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from simulator.data.block import Block
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Statement
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
@@ -111,6 +112,7 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
+        unsupported=UNWRITTEN,
         limits=LIMITS,
     )
     options_model: ClassVar[type[Options]] = CratedbPgOptions

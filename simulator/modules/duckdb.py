@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from simulator.data.block import Block
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Statement
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, former_names
 from simulator.encode.arrow import Arrow
@@ -146,6 +147,7 @@ class DuckDb(sql.SqlFile["DuckDbSession"]):
         indices=True,
         embedded=True,
         max_workers=1,
+        unsupported=UNWRITTEN,
         limits=("one process at a time has the file open: one worker",),
     )
     options_model: ClassVar[type[Options]] = DuckDbOptions

@@ -86,7 +86,7 @@ class Influxdb1(Influxdb):
 
         return Influx1Session(Http(options, headers), write, client)
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query in InfluxQL."""
         plan = Plan(query, influxql.subqueries(query, self.bucket(query.table)))
         return Statement(plan.text, outputs(query), (plan,))

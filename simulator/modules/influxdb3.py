@@ -180,7 +180,7 @@ class Influxdb3(Influxdb):
 
     # --- queries
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as SQL with columns c0, c1, ...: the JSON of an answer omits NULLs."""
         asked = sql.render(_DIALECT, _as_stored(query)).text
         columns = outputs(query)

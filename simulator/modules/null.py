@@ -88,7 +88,7 @@ class Null(Database):
         """Return a server without nodes."""
         return Server(version="null", nodes=0, durability="no row is stored", durable=False)
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Raise Unsupported: there are no rows."""
         raise Unsupported("null stores no rows, so it cannot answer queries")
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Statement
 from simulator.data.schema import PrimaryKey, Table, Type, names_of
 from simulator.encode.objects import Objects
@@ -94,6 +95,7 @@ class Sqlite(sql.SqlFile["SqliteSession"]):
         "it was also synced to disk",
         indices=True,
         embedded=True,
+        unsupported=UNWRITTEN,
     )
     options_model: ClassVar[type[Options]] = SqliteOptions
     options: SqliteOptions

@@ -187,23 +187,24 @@ class Timescaledb(Postgres):
         settings = {**server.settings, "timescaledb.license": str(edition), **chunks}
         return replace(server, version=version, settings=settings)
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as SQL; the newest rows by a join, as the reference document does."""
         if not isinstance(query, NewestQuery):
-            return super().render(query)
+            return super().translate(query)
         table, dialect = query.table, self.dialect
-        tag, time = dialect.name(query.tag), dialect.name(table.time.name)
+        (named,) = query.tags
+        tag, time = dialect.name(named), dialect.name(table.time.name)
         newest_tag, newest_time = (
-            sql.unused(name, table) for name in (f"newest_{query.tag}", "newest_time")
+            sql.unused(name, table) for name in (f"newest_{named}", "newest_time")
         )
-        same = "IS NOT DISTINCT FROM" if table.column(query.tag).nullable else "="
+        same = "IS NOT DISTINCT FROM" if table.column(named).nullable else "="
         rows = sql.rows_of(dialect, table)
         newest = (
             f"SELECT {tag} AS {dialect.name(newest_tag)}, max({time}) AS {newest_time} FROM {rows} "
             f"GROUP BY {tag}"
         )
         text = (
-            f"SELECT {dialect.names((query.tag, *query.columns))} FROM {rows} "
+            f"SELECT {dialect.names((*query.tags, *query.columns))} FROM {rows} "
             f"JOIN ({newest}) AS newest "
             f"ON {tag} {same} {dialect.name(newest_tag)} AND {time} = {newest_time}"
         )

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Coded
-from simulator.data.query import AggregateQuery, Function
+from simulator.data.query import ENDS, AggregateQuery, Function
 from simulator.data.schema import FLOATS, Type
+from simulator.verify.selection import selected
 
 Group: TypeAlias = tuple[Any, ...]
 
@@ -28,6 +29,9 @@ class Cell:
     high: Any = None
     magnitude: float = 0.0
     """Sum of |x|, for floats that are not exact."""
+    first: tuple[int, Any] | None = None
+    last: tuple[int, Any] | None = None
+    """Time and value at both ends, if the query asks for them."""
 
     def add(self, other: "Cell") -> None:
         """Merge another cell."""
@@ -37,11 +41,19 @@ class Cell:
         self.count += other.count
         self.sum += other.sum
         self.magnitude += other.magnitude
+        ends = [cell.first for cell in (self, other) if cell.first is not None]
+        self.first = min(ends, key=_time_of, default=None)
+        ends = [cell.last for cell in (self, other) if cell.last is not None]
+        self.last = max(ends, key=_time_of, default=None)
 
     @property
     def slack(self) -> float:
         """The largest difference of a sum in another order from `sum`."""
         return self.count * 2.0**-52 * self.magnitude
+
+
+def _time_of(end: tuple[int, Any]) -> int:
+    return end[0]
 
 
 class Cube:
@@ -50,18 +62,27 @@ class Cube:
     def __init__(self, query: AggregateQuery) -> None:
         self._query = query
         self._columns = tuple(dict.fromkeys(a.column for a in query.aggregates if a.column))
+        self._ends = {a.column for a in query.aggregates if a.function in ENDS}
         self.groups: dict[Group, list[Cell]] = {}
 
     def add(self, block: Block) -> None:
         """Fold the rows of a block."""
-        chosen = _where(self._query, block)
-        groups, members = _grouped(self._query, block, chosen)
+        chosen = selected(self._query.selection, block)
+        groups, members = grouped(block, self._query.by, chosen)
+        if self._query.bucket is not None and groups:
+            time = _chosen(block.data[block.table.time.name].values(), chosen)
+            starts = time // self._query.bucket * self._query.bucket
+            starts, codes = np.unique(starts, return_inverse=True)
+            groups, members = _refined(groups, members, codes, starts.tolist())
         if not groups:
             return
         parts = [
             _rows_cells(members, len(groups)),
             *(_column_cells(block, c, chosen, members, len(groups)) for c in self._columns),
         ]
+        for name, cells in zip(self._columns, parts[1:], strict=True):
+            if name in self._ends:
+                _add_ends(cells, block, name, chosen, members)
         for index, group in enumerate(groups):
             self._merge_group(group, [part[index] for part in parts])
 
@@ -82,6 +103,8 @@ class Cube:
         groups = self.groups
         if not groups and not self._query.by and self._query.bucket is None:
             groups = {(): [Cell() for _ in range(len(self._columns) + 1)]}
+        if self._query.newest is not None:
+            groups = dict(sorted(groups.items(), reverse=True)[: self._query.newest])
         rows = []
         for group, cells in groups.items():
             by_name = dict(zip((None, *self._columns), cells, strict=True))
@@ -107,41 +130,22 @@ def _result(function: Function, cell: Cell) -> tuple[Any, float]:
             return cell.low, 0.0
         case Function.MAX:
             return cell.high, 0.0
+        case Function.FIRST | Function.LAST:
+            end = cell.first if function is Function.FIRST else cell.last
+            return end and end[1], 0.0
     assert_never(function)
 
 
-def _where(query: AggregateQuery, block: Block) -> NDArray[np.int64] | None:
-    """Return the indices of the rows that match the query; None for all."""
-    keep: NDArray[np.bool_] | None = None
-    for tag, value in query.where:
-        column = block.data[tag]
-        same = column.values() == value.encode()
-        same = same if column.valid is None else same & column.valid
-        keep = same if keep is None else keep & same
-    if query.since is not None or query.until is not None:
-        time = block.data[query.table.time.name].values()
-        since = -(2**63) if query.since is None else query.since
-        inside = time >= since
-        if query.until is not None:
-            inside &= time < query.until
-        keep = inside if keep is None else keep & inside
-    return None if keep is None else np.flatnonzero(keep)
-
-
-def _grouped(
-    query: AggregateQuery, block: Block, chosen: NDArray[np.int64] | None
+def grouped(
+    block: Block, by: Sequence[str], chosen: NDArray[np.int64] | None
 ) -> tuple[list[Group], NDArray[np.int64]]:
-    """Return the groups, and the index of the group of each chosen row."""
+    """Return the combinations of some columns, and the index of that of each chosen row."""
     rows = len(block) if chosen is None else len(chosen)
     members = np.zeros(rows, np.int64)
     groups: list[Group] = [()] if rows else []
-    for name in query.by:
+    for name in by:
         codes, labels = labels_of(block, name, chosen)
         groups, members = _refined(groups, members, codes, labels)
-    if query.bucket is not None and rows:
-        time = _chosen(block.data[query.table.time.name].values(), chosen)
-        starts, codes = np.unique(time // query.bucket * query.bucket, return_inverse=True)
-        groups, members = _refined(groups, members, codes, starts.tolist())
     return groups, members
 
 
@@ -202,6 +206,28 @@ def _column_cells(
     ends = np.cumsum(np.bincount(members, minlength=groups)).tolist()
     starts = [0, *ends[:-1]]
     return [cell_of(ordered[start:end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def _add_ends(
+    cells: Sequence[Cell],
+    block: Block,
+    name: str,
+    chosen: NDArray[np.int64] | None,
+    members: NDArray[np.int64],
+) -> None:
+    """Add the first and the last value of each group, with their times."""
+    column, time = block.data[name], block.data[block.table.time.name]
+    values, times = _chosen(column.values(), chosen), _chosen(time.values(), chosen)
+    if column.valid is not None:
+        valid = _chosen(column.valid, chosen)
+        values, times, members = values[valid], times[valid], members[valid]
+    order = np.lexsort((times, members))
+    ends = np.flatnonzero(np.append(np.diff(members[order]) != 0, True)) if len(order) else order
+    starts = np.append(0, ends[:-1] + 1) if len(order) else order
+    for start, end in zip(order[starts].tolist(), order[ends].tolist(), strict=True):
+        cell = cells[members[start]]
+        cell.first = int(times[start]), values[start].item()
+        cell.last = int(times[end]), values[end].item()
 
 
 def _number_cell(values: Array) -> Cell:

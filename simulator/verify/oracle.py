@@ -5,7 +5,8 @@ of a float column that is not `exact` depends on the order of its values. The tr
 has a slack of n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations.
 """
 
-from collections.abc import Iterable
+import heapq
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Block
 from simulator.data.query import (
+    EVERYTHING,
     AggregateQuery,
     Answer,
     DistinctQuery,
@@ -24,7 +26,8 @@ from simulator.data.query import (
     canonical,
     outputs,
 )
-from simulator.verify.cube import Cube, Group, labels_of
+from simulator.verify.cube import Cube, Group, grouped
+from simulator.verify.selection import selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,33 +57,68 @@ def _close(true: Any, found: Any, slack: float) -> bool:
 
 
 class _NewestFold:
-    """The newest row of each value of a tag. Rows of one tag have distinct times."""
+    """The newest row of each combination of tags, whose rows have distinct times."""
 
     def __init__(self, query: NewestQuery) -> None:
         self._query = query
-        self.newest: dict[Any, tuple[int, Group]] = {}
+        self.newest: dict[Group, tuple[int, Group]] = {}
 
     def add(self, block: Block) -> None:
-        codes, labels = labels_of(block, self._query.tag, None)
+        chosen = selected(self._query.selection, block)
+        groups, members = grouped(block, self._query.tags, chosen)
+        if not groups:
+            return
+        rows = np.arange(len(block)) if chosen is None else chosen
         time = block.data[block.table.time.name].values()
-        order = np.lexsort((time, codes))
-        last = order[np.flatnonzero(np.append(np.diff(codes[order]) != 0, True))]
-        columns = [_items(block, name, last) for name in self._query.columns]
+        order = np.lexsort((time[rows], members))
+        last = order[np.flatnonzero(np.append(np.diff(members[order]) != 0, True))]
+        columns = [_items(block, name, rows[last]) for name in self._query.columns]
         for index, row in enumerate(last.tolist()):
             found = tuple(column[index] for column in columns)
-            self._take(labels[codes[row]], int(time[row]), found)
+            self._take(groups[members[row]], int(time[rows[row]]), found)
 
     def merge(self, other: "_NewestFold") -> None:
-        for tag, (time, row) in other.newest.items():
-            self._take(tag, time, row)
+        for group, (time, row) in other.newest.items():
+            self._take(group, time, row)
 
-    def _take(self, tag: Any, time: int, row: Group) -> None:
-        if tag not in self.newest or self.newest[tag][0] < time:
-            self.newest[tag] = (time, row)
+    def _take(self, group: Group, time: int, row: Group) -> None:
+        if group not in self.newest or self.newest[group][0] < time:
+            self.newest[group] = (time, row)
 
     def truth(self) -> Truth:
-        rows = [(tag, *row) for tag, (_, row) in self.newest.items()]
+        rows = [(*group, *row) for group, (_, row) in self.newest.items()]
         return Truth(answer(outputs(self._query), rows))
+
+
+class _RowsFold:
+    """The selected rows, or the latest of them."""
+
+    def __init__(self, query: RowsQuery) -> None:
+        if query.selection == EVERYTHING and query.newest is None:
+            raise ValueError("rows are compared by simulator.verify.fingerprint, not by the oracle")
+        self._query = query
+        self.rows: list[tuple[int, Group]] = []
+
+    def add(self, block: Block) -> None:
+        chosen = selected(self._query.selection, block)
+        rows = np.arange(len(block)) if chosen is None else chosen
+        times = block.data[block.table.time.name].values()[rows]
+        if self._query.newest is not None and len(rows) > self._query.newest:
+            latest = np.argpartition(times, -self._query.newest)[-self._query.newest :]
+            rows, times = rows[latest], times[latest]
+        columns = [_items(block, column.name, rows) for column in self._query.read]
+        self._take(list(zip(times.tolist(), zip(*columns, strict=True), strict=True)))
+
+    def merge(self, other: "_RowsFold") -> None:
+        self._take(other.rows)
+
+    def _take(self, rows: Sequence[tuple[int, Group]]) -> None:
+        self.rows += rows
+        if self._query.newest is not None:
+            self.rows = heapq.nlargest(self._query.newest, self.rows, key=lambda row: row[0])
+
+    def truth(self) -> Truth:
+        return Truth(answer(outputs(self._query), [row for _, row in self.rows]))
 
 
 def _items(block: Block, name: str, rows: NDArray[np.int64]) -> list[Any]:
@@ -111,7 +149,7 @@ class _DistinctFold:
         return Truth(answer(outputs(self._query), [(self.rows,)]))
 
 
-_Fold: TypeAlias = Cube | _NewestFold | _DistinctFold
+_Fold: TypeAlias = Cube | _NewestFold | _DistinctFold | _RowsFold
 
 
 def _fold(query: Query) -> _Fold:
@@ -123,7 +161,7 @@ def _fold(query: Query) -> _Fold:
         case DistinctQuery():
             return _DistinctFold(query)
         case RowsQuery():
-            raise ValueError("rows are compared by simulator.verify.fingerprint, not by the oracle")
+            return _RowsFold(query)
     assert_never(query)
 
 

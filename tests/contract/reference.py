@@ -1,12 +1,15 @@
 """The right answers, computed row by row in plain Python, independent of the product code."""
 
 import math
+import operator
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any
 
 from simulator.data.block import Block
 from simulator.data.query import (
+    ENDS,
     Aggregate,
     AggregateQuery,
     Answer,
@@ -40,14 +43,18 @@ def _plain(data: Any, index: int) -> Any:
 def answer_of(query: Query, rows: list[dict[str, Any]]) -> Answer:
     match query:
         case RowsQuery():
-            found = [tuple(row[c.name] for c in query.table.columns) for row in rows]
+            names = query.columns or tuple(column.name for column in query.table.columns)
+            latest = sorted(_selected(query, rows), key=itemgetter(query.table.time.name))
+            latest = latest[-query.newest :] if query.newest else latest
+            found = [tuple(row[name] for name in names) for row in latest]
         case DistinctQuery():
             found = [(len({tuple(row[c] for c in query.columns) for row in rows}),)]
         case NewestQuery():
-            newest: dict[Any, dict[str, Any]] = {}
-            for row in sorted(rows, key=lambda row: row[query.table.time.name]):
-                newest[row[query.tag]] = row
-            found = [tuple(row[c] for c in (query.tag, *query.columns)) for row in newest.values()]
+            newest = {
+                tuple(row[tag] for tag in query.tags): tuple(row[c] for c in query.columns)
+                for row in sorted(_selected(query, rows), key=itemgetter(query.table.time.name))
+            }
+            found = [(*tags, *row) for tags, row in newest.items()]
         case AggregateQuery():
             found = _aggregated(query, rows)
     names = tuple(output.name for output in outputs(query))
@@ -60,18 +67,41 @@ def _aggregated(query: AggregateQuery, rows: list[dict[str, Any]]) -> list[tuple
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     if not query.by and query.bucket is None:
         groups[()] = []
-    for row in rows:
-        if any(row[tag] != value for tag, value in query.where):
-            continue
-        if query.since is not None and row[time] < query.since:
-            continue
-        if query.until is not None and row[time] >= query.until:
-            continue
+    for row in sorted(_selected(query, rows), key=itemgetter(time)):
         start = () if query.bucket is None else (row[time] // query.bucket * query.bucket,)
         groups[*(row[tag] for tag in query.by), *start].append(row)
+    if query.newest:
+        groups = {group: groups[group] for group in sorted(groups)[-query.newest :]}
     return [
         (*group, *(_aggregate(aggregate, members) for aggregate in query.aggregates))
         for group, members in groups.items()
+    ]
+
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+
+
+def _selected(
+    query: AggregateQuery | NewestQuery | RowsQuery, rows: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    time, chosen = query.table.time.name, query.selection
+    since = -math.inf if chosen.since is None else chosen.since
+    until = math.inf if chosen.until is None else chosen.until
+    return [
+        row
+        for row in rows
+        if since <= row[time] < until
+        and all(row[one.column] in one.values for one in chosen.one_of)
+        and all(
+            row[c.column] is not None and _COMPARE[c.operator](row[c.column], c.value)
+            for c in chosen.compared
+        )
     ]
 
 
@@ -83,6 +113,8 @@ def _aggregate(aggregate: Aggregate, rows: list[dict[str, Any]]) -> Any:
         return len(values)
     if not values:
         return None
+    if aggregate.function in ENDS:
+        return values[0 if aggregate.function is Function.FIRST else -1]
     if isinstance(values[0], str):
         return (min if aggregate.function is Function.MIN else max)(values, key=str.encode)
     total = math.fsum(values) if isinstance(values[0], float) else sum(values)

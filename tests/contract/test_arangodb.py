@@ -13,7 +13,9 @@ from simulator.data.query import (
     DistinctQuery,
     Function,
     NewestQuery,
+    OneOf,
     RowsQuery,
+    Selection,
     Statement,
 )
 from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit, Type
@@ -258,8 +260,7 @@ def test_queries_as_aql():
         (Aggregate(Function.COUNT), Aggregate(Function.AVG, "odd name")),
         by=("site",),
         bucket=60,
-        where=(("site", 'a"b'),),
-        since=-5,
+        selection=Selection((OneOf("site", ('a"b',)),), since=-5),
     )
     assert Arangodb(options()).render(query).text == (
         "FOR doc IN `points`\n"
@@ -270,7 +271,7 @@ def test_queries_as_aql():
         "SORT null\n"
         "RETURN [k0, {bucket: k1}, TO_NUMBER(a0), {sum: a2, n: TO_NUMBER(a1), mean: true}]"
     )
-    newest = Arangodb(options()).render(NewestQuery(POINTS, "site", ("number",))).text
+    newest = Arangodb(options()).render(NewestQuery(POINTS, ("site",), ("number",))).text
     assert newest == (
         "FOR doc IN `points`\n"
         "COLLECT k0 = doc.`site` AGGREGATE a0 = MAX([doc.`t`, doc.`number`]) "
@@ -334,7 +335,7 @@ def test_queries_can_only_return_the_clients_key():
     database = Arangodb(options())
     for query in (
         AggregateQuery(KEYED, (Aggregate(Function.MIN, ID.name),)),
-        NewestQuery(KEYED, "site", (ID.name,)),
+        NewestQuery(KEYED, ("site",), (ID.name,)),
         DistinctQuery(KEYED, (ID.name,)),
     ):
         with pytest.raises(Unsupported, match="_key"):

@@ -27,7 +27,9 @@ from simulator.data.query import (
     DistinctQuery,
     Function,
     NewestQuery,
+    OneOf,
     RowsQuery,
+    Selection,
     Statement,
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
@@ -191,12 +193,13 @@ def test_instants_of_whole_milliseconds_are_cql_timestamps(server, server_option
         seen_at = [int(a) + 1 if n % 2 else None for n, a in enumerate(at)]
         expected = zip(at.tolist(), "aaabb", (np.arange(5) / 4).tolist(), seen_at, strict=True)
         assert set(ask(session, database.render(RowsQuery(table))).rows) == set(expected)
-        newest = NewestQuery(table, "device", ("value", "at"))
+        newest = NewestQuery(table, ("device",), ("value", "at"))
         assert ask(session, database.render(newest)).rows == (
             ("a", 0.5, int(at[2])),
             ("b", 1.0, int(at[4])),
         )
-        early = AggregateQuery(table, COUNT, since=int(at[1]), until=int(at[3]))
+        between = Selection(since=int(at[1]), until=int(at[3]))
+        early = AggregateQuery(table, COUNT, selection=between)
         assert ask(session, database.render(early)).rows == ((2,),)
         ends = AggregateQuery(
             table,
@@ -289,8 +292,8 @@ def test_distinct_rows_are_counted_by_any_columns(cassandra):
 
 
 def test_a_query_of_one_partition_has_no_token_ranges(cassandra):
-    where = (("site", "Ost"),)
-    statement = cassandra.render(AggregateQuery(READINGS, COUNT, where=where, since=5, until=9))
+    selection = Selection((OneOf("site", ("Ost",)),), since=5, until=9)
+    statement = cassandra.render(AggregateQuery(READINGS, COUNT, selection=selection))
     assert statement.text.endswith("WHERE site = ? AND time >= ? AND time < ?")
     assert statement.parameters == ("Ost", 5, 9)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.data.query import Aggregate, AggregateQuery, Function, Output, Statement
+from simulator.data.query import Aggregate, AggregateQuery, Function, Output, Selection, Statement
 from simulator.data.schema import PrimaryKey, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
@@ -169,7 +169,8 @@ def test_a_range_of_time_is_found_by_the_index(embedded):
     database.create(wide.tables[:1], 100)
     with database.connect() as session:
         send(session, wide.batches[0], BATCH, 100)
-    query = AggregateQuery(READINGS, (Aggregate(Function.MAX, "small"),), since=10**15)
+    highest = (Aggregate(Function.MAX, "small"),)
+    query = AggregateQuery(READINGS, highest, selection=Selection(since=10**15))
     plan = asked(database, f"EXPLAIN indexes = 1 {database.render(query).text}")
     assert "PrimaryKey" in plan
     assert "time in [" in plan

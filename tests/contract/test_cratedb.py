@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from simulator.data.block import Block, Values
 from simulator.data.dataset import Dataset, DatasetReader, RowRange
-from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
+from simulator.data.query import Aggregate, AggregateQuery, Function, OneOf, RowsQuery, Selection
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
@@ -99,8 +99,7 @@ def test_the_tags_may_be_members_of_one_object_as_in_the_reference_document():
         (Aggregate(Function.MAX, "usage_user"),),
         by=("hostname",),
         bucket=1000,
-        where=(("region", "it's"),),
-        since=5,
+        selection=Selection((OneOf("region", ("it's",)),), since=5),
     )
     assert database.render(query).text == (
         'SELECT "tags"[\'hostname\'], CAST("ts" AS BIGINT) - (CAST("ts" AS BIGINT) % 1000 + '

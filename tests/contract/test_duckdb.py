@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery
+from simulator.data.query import Aggregate, AggregateQuery, Function, RowsQuery, Selection
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
@@ -127,7 +127,9 @@ def test_instants_come_back_in_the_tables_unit_and_the_last_ones_are_refused(duc
         stored = ask(session, duck.render(RowsQuery(table))).rows
         assert stored == tuple((int(instant),) for instant in instants)
         range_of_time = AggregateQuery(
-            table, (Aggregate(Function.COUNT), Aggregate(Function.MAX, "at")), since=-1, until=1
+            table,
+            (Aggregate(Function.COUNT), Aggregate(Function.MAX, "at")),
+            selection=Selection(since=-1, until=1),
         )
         assert ask(session, duck.render(range_of_time)).rows == ((2, 0),)
 

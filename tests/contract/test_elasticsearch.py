@@ -18,7 +18,9 @@ from simulator.data.query import (
     DistinctQuery,
     Function,
     NewestQuery,
+    OneOf,
     RowsQuery,
+    Selection,
     Statement,
     outputs,
 )
@@ -328,12 +330,12 @@ def test_instants_of_every_unit_are_exact(search, unit):
     for query in (
         RowsQuery(table),
         DistinctQuery(table, ("tag", "time")),
-        NewestQuery(table, "tag", ("time", "value")),
+        NewestQuery(table, ("tag",), ("time", "value")),
         AggregateQuery(table, wanted),
         AggregateQuery(table, wanted, by=("tag",)),
-        AggregateQuery(table, some, since=-1, until=now),
-        AggregateQuery(table, some, since=now, until=now + 1),
-        AggregateQuery(table, some, by=("tag",), since=-now + 1),
+        AggregateQuery(table, some, selection=Selection(since=-1, until=now)),
+        AggregateQuery(table, some, selection=Selection(since=now, until=now + 1)),
+        AggregateQuery(table, some, by=("tag",), selection=Selection(since=-now + 1)),
     ):
         assert agrees(search, query, batch), query
     buckets = AggregateQuery(table, (*wanted, *some), by=("tag",), bucket=7)
@@ -355,9 +357,9 @@ def test_a_column_named_id_is_an_ordinary_column(search):
     for query in (
         RowsQuery(table),
         DistinctQuery(table, ("id", "time")),
-        NewestQuery(table, "id", ("value",)),
+        NewestQuery(table, ("id",), ("value",)),
         AggregateQuery(table, most, by=("id",)),
-        AggregateQuery(table, most, where=(("id", "b"),)),
+        AggregateQuery(table, most, selection=Selection((OneOf("id", ("b",)),))),
     ):
         assert agrees(search, query, batch), query
 
@@ -384,7 +386,7 @@ def test_a_users_own_search_is_answered(search):
     body = {"aggs": {"site": {"terms": {"field": "site", "size": 100}, "aggs": {
         "avg_single": {"avg": {"field": "single"}}}}}}  # fmt: skip
     text = f"GET /readings/_search?size=0\n{json.dumps(body)}"
-    newest = NewestQuery(wide.tables[1], "machine", ("level",))
+    newest = NewestQuery(wide.tables[1], ("machine",), ("level",))
     collapsed = (
         "POST /machine_states-b3c1d0c4/_search\n"
         '{"collapse": {"field": "machine"}, "sort": [{"timestamp": "desc"}], "size": 100}'
@@ -417,9 +419,8 @@ def test_searches_can_only_return_the_clients_key():
     for query in (
         AggregateQuery(table, (Aggregate(Function.MIN, "id"),)),
         AggregateQuery(table, (Aggregate(Function.COUNT),), by=("id",)),
-        AggregateQuery(table, (Aggregate(Function.COUNT),), where=(("id", "x"),)),
         DistinctQuery(table, ("id",)),
-        NewestQuery(table, "id", ("temperature",)),
+        NewestQuery(table, ("id",), ("temperature",)),
     ):
         with pytest.raises(Unsupported, match="_id"):
             database.render(query)

@@ -18,6 +18,7 @@ from simulator.data.query import (
     Function,
     NewestQuery,
     RowsQuery,
+    Selection,
     answer,
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
@@ -166,7 +167,7 @@ COUNT = (Aggregate(Function.COUNT),)
                 (Aggregate(Function.MAX, "timestamp"), Aggregate(Function.AVG, "sequence_number")),
                 by=("device_id",),
                 bucket=60_000,
-                since=1_700_000_000_001,
+                selection=Selection(since=1_700_000_000_001),
             ),
             (
                 'SELECT * FROM (SELECT "device_id", CAST("time" AS BIGINT) / 1000000 - '
@@ -181,7 +182,7 @@ COUNT = (Aggregate(Function.COUNT),)
             ),
         ),
         (
-            NewestQuery(TABLE, "device_id", ("timestamp", "temperature")),
+            NewestQuery(TABLE, ("device_id",), ("timestamp", "temperature")),
             (
                 'SELECT * FROM (SELECT "device_id", "time", "temperature" FROM (SELECT *, '
                 'max("time") OVER (PARTITION BY "device_id") AS newest_time FROM "events") '

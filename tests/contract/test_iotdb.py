@@ -24,6 +24,7 @@ from simulator.data.query import (
     DistinctQuery,
     Function,
     RowsQuery,
+    Selection,
     Statement,
     outputs,
 )
@@ -105,7 +106,12 @@ def test_the_published_queries_in_sql():
 
 
 def test_a_query_counts_in_the_servers_precision():
-    query = AggregateQuery(TABLE, (Aggregate(Function.COUNT),), bucket=60_000, since=-5, until=1001)
+    query = AggregateQuery(
+        TABLE,
+        (Aggregate(Function.COUNT),),
+        bucket=60_000,
+        selection=Selection(since=-5, until=1001),
+    )
     (same,) = planned(query, Clock(MS, MS)).selects
     (finer,) = planned(query, Clock(MS, US)).selects
     (coarser,) = planned(replace(query, table=replace(TABLE, time_unit=US)), Clock(US, MS)).selects

@@ -33,6 +33,7 @@ from simulator.data.query import (
     Function,
     NewestQuery,
     RowsQuery,
+    Selection,
     Statement,
     outputs,
 )
@@ -176,13 +177,14 @@ def test_instants_are_asked_for_in_the_tables_unit(open_mongodb, layout, unit):
     database.create([table], 10)
     counted = (Aggregate(Function.COUNT), Aggregate(Function.MAX, "seen"))
     hour = AggregateQuery(table, counted, bucket=3_600_000)
-    late = AggregateQuery(table, counted, since=FIRST_MS + 1, until=FIRST_MS + 3_600_000)
+    between = Selection(since=FIRST_MS + 1, until=FIRST_MS + 3_600_000)
+    late = AggregateQuery(table, counted, selection=between)
     with database.connect() as session:
         session.send(encoded(session, batch, 3))
         rows = ask(session, database.render(RowsQuery(table))).rows
         buckets = ask(session, database.render(hour)).rows
         between = ask(session, database.render(late)).rows
-        newest = ask(session, database.render(NewestQuery(table, "site", ("time",)))).rows
+        newest = ask(session, database.render(NewestQuery(table, ("site",), ("time",)))).rows
 
     assert rows == tuple(sorted(ROWS))
     assert buckets == ((-90_000_000, 1, 253_402_300_799_999), (-86_400_000, 2, 0))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pymysql
 import pytest
 
-from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
 from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
@@ -134,7 +134,7 @@ def test_an_instant_is_compared_as_one_and_rounded_up(unit, value, literal):
 def test_a_query_that_reads_an_instant_is_served_by_an_index(mysql):
     wide = Wideset()
     wide.fill(mysql)
-    query = AggregateQuery(READINGS, SUM, since=0, until=1_000_000)
+    query = AggregateQuery(READINGS, SUM, selection=Selection(since=0, until=1_000_000))
     with mysql.connect() as session:
         session.connection.query("CREATE INDEX by_time ON readings (time)")
         plan = session.connection.fetch(f"EXPLAIN {mysql.render(query).text}")

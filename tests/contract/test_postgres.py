@@ -6,7 +6,7 @@ import time
 import psycopg2
 import pytest
 
-from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
@@ -492,7 +492,7 @@ def test_a_session_names_its_program(postgres):
 def test_a_query_that_reads_an_instant_is_served_by_an_index(postgres):
     wide = Wideset()
     wide.fill(postgres)
-    query = AggregateQuery(READINGS, COUNT, since=0, until=1_000_000)
+    query = AggregateQuery(READINGS, COUNT, selection=Selection(since=0, until=1_000_000))
     with postgres.connect() as session, session.connection.cursor() as cursor:
         cursor.execute("CREATE INDEX ON readings (time); SET enable_seqscan = off")
         cursor.execute(f"EXPLAIN {postgres.render(query).text}")

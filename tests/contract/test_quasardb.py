@@ -18,7 +18,9 @@ from simulator.data.query import (
     DistinctQuery,
     Function,
     NewestQuery,
+    OneOf,
     RowsQuery,
+    Selection,
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
@@ -366,7 +368,10 @@ def test_each_part_is_asked_by_itself_in_a_range_and_the_answers_are_put_togethe
     table = EVENTS.stored(PrimaryKey.NONE, 4)
     temperature = (Aggregate(Function.AVG, "temperature"), Aggregate(Function.COUNT))
     query = AggregateQuery(
-        table, temperature, by=("device_id",), where=(("device_id", "d"),), since=1000
+        table,
+        temperature,
+        by=("device_id",),
+        selection=Selection((OneOf("device_id", ("d",)),), since=1000),
     )
     statement = database().render(query)
     assert statement.text.splitlines()[3] == (
@@ -410,8 +415,10 @@ def test_a_sum_that_64_bits_may_not_hold_is_an_error(cluster, answers):
     [
         AggregateQuery(POINTS, (Aggregate(Function.COUNT),), bucket=60),
         AggregateQuery(POINTS, (Aggregate(Function.MAX, "t"),)),
-        AggregateQuery(POINTS, (Aggregate(Function.COUNT),), where=(("site", "it's"),)),
-        NewestQuery(POINTS, "site", ("level",)),
+        AggregateQuery(
+            POINTS, (Aggregate(Function.COUNT),), selection=Selection((OneOf("site", ("it's",)),))
+        ),
+        NewestQuery(POINTS, ("site",), ("level",)),
         DistinctQuery(POINTS, POINTS.key),
     ],
 )

@@ -8,11 +8,14 @@ import pytest
 
 from simulator.data.block import Block, Values
 from simulator.data.query import (
+    ENDS,
     Aggregate,
     AggregateQuery,
     Function,
     NewestQuery,
+    OneOf,
     RowsQuery,
+    Selection,
     Statement,
 )
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
@@ -115,7 +118,7 @@ def test_a_raw_batch_is_lines_that_the_server_splits(filled, synthetic_splunk):
     assert sent.body.split(b"\n")[0] == b'{"r":{"t":"1700000000007","site":"a","number":"1"}}'
     with database.connect() as session:
         assert count(database, session, POINTS) == 3
-        newest = ask(session, database.render(NewestQuery(POINTS, "site", ("number",))))
+        newest = ask(session, database.render(NewestQuery(POINTS, ("site",), ("number",))))
     assert newest.rows == (('B "', 2), ("a", 3))
 
 
@@ -321,8 +324,7 @@ def test_queries_as_searches():
         (*COUNT, Aggregate(Function.AVG, "level")),
         by=("site",),
         bucket=60,
-        where=(("site", 'B "'),),
-        since=5,
+        selection=Selection((OneOf("site", ('B "',)),), since=5),
     )
     rows = (
         'search index="points" | where \'r.site\'=="B \\"" AND tonumber(\'r.t\')>=5'
@@ -332,7 +334,7 @@ def test_queries_as_searches():
         rows.format("") + '"r.site" bucket',
         rows.format(' | fillnull value="(null)" "r.level"') + '"r.site" "r.level" bucket',
     ]
-    newest = Splunk(options()).render(NewestQuery(POINTS, "site", ("level",))).text
+    newest = Splunk(options()).render(NewestQuery(POINTS, ("site",), ("level",))).text
     assert newest == 'search index="points" | stats latest(_raw) AS _raw BY "r.site"'
 
 
@@ -340,7 +342,7 @@ def test_sums_and_means_are_exact_whatever_the_size(filled):
     numbers = (2**63 - 1, 2**63 - 1, -5)
     levels = Values(np.array([1e16, 1.0, -1e16]))
     database = filled(points(numbers, level=levels))
-    aggregates = [Aggregate(f, c) for c in ("number", "level") for f in Function]
+    aggregates = [Aggregate(f, c) for c in ("number", "level") for f in Function if f not in ENDS]
     with database.connect() as session:
         found = ask(session, database.render(AggregateQuery(POINTS, tuple(aggregates))))
     total = sum(numbers)
@@ -354,8 +356,8 @@ def test_queries_that_a_table_in_nanoseconds_does_not_support():
     table = Table("points", COLUMNS, POINTS.key, TimeUnit.NANOSECOND)
     for query in (
         AggregateQuery(table, COUNT, bucket=60),
-        AggregateQuery(table, COUNT, since=60),
-        NewestQuery(table, "site", ("level",)),
+        AggregateQuery(table, COUNT, selection=Selection(since=60)),
+        NewestQuery(table, ("site",), ("level",)),
     ):
         with pytest.raises(Unsupported):
             Splunk(options()).render(query)

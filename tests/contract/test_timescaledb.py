@@ -4,7 +4,7 @@ import psycopg2
 import pytest
 
 from simulator.data.dataset import Dataset, DatasetReader, RowRange
-from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
@@ -200,7 +200,7 @@ def test_a_query_for_a_range_of_time_reads_its_chunks_only(open_timescaledb):
     database.create(reader.tables, 1000)
     write(database, reader, rows)
     start, stop = chunks(database)[2]
-    query = AggregateQuery(reader.tables[0], COUNT, since=start, until=stop)
+    query = AggregateQuery(reader.tables[0], COUNT, selection=Selection(since=start, until=stop))
     plan = str(fetched(database, f"EXPLAIN {database.render(query).text}"))
     assert plan.count("_chunk") == str(plan).count("_hyper_1_3_chunk") > 0
 

@@ -12,7 +12,9 @@ from simulator.data.query import (
     AggregateQuery,
     DistinctQuery,
     Function,
+    OneOf,
     RowsQuery,
+    Selection,
     Statement,
     outputs,
 )
@@ -147,7 +149,9 @@ def test_windows_take_the_rows_from_since_until_just_before_until(victoria):
     with victoria.connect() as session:
         for since, until, rows in ((2000, 5000, 3), (2001, 5000, 2), (2000, 5001, 4), (0, 1, 1)):
             query = AggregateQuery(
-                TABLE, (Aggregate(Function.COUNT),), since=START_MS + since, until=START_MS + until
+                TABLE,
+                (Aggregate(Function.COUNT),),
+                selection=Selection(since=START_MS + since, until=START_MS + until),
             )
             assert ask(session, victoria.render(query)).rows == ((rows,),)
 
@@ -187,7 +191,8 @@ def test_a_tag_may_be_called_as_it_likes(victoria, tag):
     with victoria.connect() as session:
         grouped = victoria.render(AggregateQuery(table, total, by=(tag,)))
         assert sorted(session.run(grouped)) == [("x", 1), ("y", 5)], identifier(tag)
-        chosen = victoria.render(AggregateQuery(table, total, where=((tag, "y"),)))
+        selection = Selection((OneOf(tag, ("y",)),))
+        chosen = victoria.render(AggregateQuery(table, total, selection=selection))
         assert session.run(chosen) == [(5,)], identifier(tag)
 
 

@@ -16,7 +16,9 @@ from simulator.data.query import (
     DistinctQuery,
     Function,
     NewestQuery,
+    OneOf,
     Query,
+    Selection,
 )
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.data.workloads.base import Params, Workload
@@ -307,6 +309,7 @@ class Wide(Workload):
         notes = [c.name for c in readings.fields if c.type is Type.TEXT]
         middle, step = self._times_us
         turn, pause = self._times_ms
+        of_bob = _equal(**{"site": "Ost", user: "Bob"})
         hour, some = step // 1000 * 1000, _aggregates(("large", ""), ("single", "sum avg"))
         return {
             "count": AggregateQuery(readings, _aggregates(("", "count"))),
@@ -338,23 +341,26 @@ class Wide(Workload):
             "by tag and time": AggregateQuery(
                 states, _aggregates(("level", "avg max")), by=("machine",), bucket=15 * pause
             ),
-            "where": AggregateQuery(readings, some, where=(("site", self._sites[4].decode()),)),
-            "where nothing is": AggregateQuery(readings, some, where=(("site", "nowhere"),)),
-            "where two": AggregateQuery(readings, some, where=(("site", "Ost"), (user, "Bob"))),
+            "where": AggregateQuery(readings, some, selection=_equal(site=self._sites[4].decode())),
+            "where nothing is": AggregateQuery(readings, some, selection=_equal(site="nowhere")),
+            "where two": AggregateQuery(readings, some, selection=of_bob),
             "since and until": AggregateQuery(
                 readings,
                 some,
                 by=("site",),
-                since=middle - 10 * hour,
-                until=middle + 5 * hour + 6,
+                selection=Selection(since=middle - 10 * hour, until=middle + 5 * hour + 6),
             ),
             "since, in integers": AggregateQuery(
-                states, _aggregates(("level", "avg")), since=turn - pause
+                states, _aggregates(("level", "avg")), selection=Selection(since=turn - pause)
             ),
-            "newest": NewestQuery(readings, "site", ("single", "flag", "seen", *notes)),
-            "newest, in integers": NewestQuery(states, "machine", ("level", "timestamp")),
+            "newest": NewestQuery(readings, ("site",), ("single", "flag", "seen", *notes)),
+            "newest, in integers": NewestQuery(states, ("machine",), ("level", "timestamp")),
             "distinct": DistinctQuery(readings, readings.key),
         }
+
+
+def _equal(**tags: str) -> Selection:
+    return Selection(tuple(OneOf(tag, (value,)) for tag, value in tags.items()))
 
 
 def _aggregates(*wanted: tuple[str, str]) -> tuple[Aggregate, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Block, Coded, Values
-from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery
+from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, OneOf, Selection
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.errors import UnstorableError
 from simulator.modules.base import Unsupported
@@ -113,7 +113,7 @@ def test_groups_are_those_of_rows_not_of_values():
         query(("sum", "time")),
         query(("avg", "site")),
         query(("min", "time"), by=("site",)),
-        query(("min", "time"), since=5),
+        query(("min", "time"), selection=Selection(since=5)),
     ],
 )
 def test_what_is_no_value_cannot_be_added_up(asked):
@@ -181,7 +181,8 @@ def test_integers_that_doubles_may_have_rounded_are_doubted(ends, count, doubted
 def test_aggregates_of_points_replace_what_doubles_have_rounded():
     large = 2**60 + 1
     wanted = (("count", None), ("sum", "starts"), ("max", "starts"))
-    asked = query(*wanted, by=("site",), bucket=10, where=(("site", "a"),), until=25)
+    selection = Selection((OneOf("site", ("a",)),), until=25)
+    asked = query(*wanted, by=("site",), bucket=10, selection=selection)
     rounded = [
         (Rollup("starts", function, ("site",)), ("a", 0), value)
         for function, value in (
@@ -214,14 +215,14 @@ def test_the_count_of_a_column_with_nulls_is_replaced_too():
 
 
 def test_the_last_points_are_the_newest_row_only_where_a_tag_is_one_series():
-    assert newest_rollups(NewestQuery(TABLE, "site", ("starts",))) == [
+    assert newest_rollups(NewestQuery(TABLE, ("site",), ("starts",))) == [
         Rollup("starts", "last", ("site",))
     ]
     more_tags = replace(TABLE, columns=(*TABLE.columns, Column("rack", Type.TEXT, Role.TAG)))
     for table in (more_tags, replace(TABLE, parts=4)):
-        assert newest_rollups(NewestQuery(table, "site", ("starts",))) == []
+        assert newest_rollups(NewestQuery(table, ("site",), ("starts",))) == []
     for column in ("level", "time"):
-        assert newest_rollups(NewestQuery(TABLE, "site", (column,))) == []
+        assert newest_rollups(NewestQuery(TABLE, ("site",), (column,))) == []
 
 
 def test_points_of_one_instant_and_series_are_a_row():

@@ -219,6 +219,6 @@ class File(Workload):
             if tag:
                 asked[f"{field}-stats-per-{tag}"] = AggregateQuery(table, stats, by=(tag,))
         if tag and table.key == (tag, table.time.name):
-            newest = NewestQuery(table, tag, tuple(numbers[:_ASKED_FIELDS]))
+            newest = NewestQuery(table, (tag,), tuple(numbers[:_ASKED_FIELDS]))
             asked[f"newest-per-{tag}"] = newest
         return asked

@@ -123,5 +123,5 @@ class Iot(Workload):
             "temperature-stats-per-device": AggregateQuery(
                 events, (highest, mean, lowest), by=("device_id",)
             ),
-            "newest-per-device": NewestQuery(events, "device_id", ("temperature",)),
+            "newest-per-device": NewestQuery(events, ("device_id",), ("temperature",)),
         }

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -62,6 +63,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         },
         acknowledged="in the log of the leader of each shard and of its in-sync followers; with "
         "wait_for_sync synced to disk, else within a tenth of a second",
+        unsupported=UNWRITTEN,
         limits=(
             "floats must be finite; client keys have at most 254 bytes, escaped bytes count three",
             "a sum or mean of integers beyond 2**53 is an error: AQL calculates in doubles",
@@ -158,7 +160,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
             settings={"waitForSync": setting, "license": str(version.get("license", "unknown"))},
         )
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as AQL."""
         return queries.render(query)
 

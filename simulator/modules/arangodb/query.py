@@ -65,10 +65,10 @@ def _text(query: Query) -> str:
         case AggregateQuery():
             return _aggregated(query)
         case NewestQuery(table=table):
-            _refuse_key(query.tag, *query.columns)
+            _refuse_key(*query.tags, *query.columns)
             # Arrays compare element by element, and no two rows of a tag have the same instant.
             row = ", ".join(map(attribute, (table.time.name, *query.columns)))
-            keys, merged = [attribute(query.tag)], [("MAX", f"[{row}]")]
+            keys, merged = [*map(attribute, query.tags)], [("MAX", f"[{row}]")]
             shown = ", ".join(f"a0[{place}]" for place in range(1, len(query.columns) + 1))
             return _grouped(names, "", keys, merged, f"[k0, {shown}]")
         case DistinctQuery():
@@ -127,7 +127,8 @@ def _collect(keys: Sequence[str], aggregates: Sequence[tuple[str, str]]) -> str:
 
 def _aggregated(query: AggregateQuery) -> str:
     table = query.table
-    _refuse_key(*query.by, *(tag for tag, _ in query.where), *(a.column for a in query.aggregates))
+    tags = (one.column for one in query.selection.one_of)
+    _refuse_key(*query.by, *tags, *(a.column for a in query.aggregates))
     keys = [attribute(tag) for tag in query.by]
     if query.bucket is not None:
         if table.time_unit is TimeUnit.NANOSECOND:
@@ -144,11 +145,11 @@ def _aggregated(query: AggregateQuery) -> str:
 
 def _filters(query: AggregateQuery) -> str:
     time = attribute(query.table.time.name)
-    conditions = [f"{attribute(tag)} == {_literal(value)}" for tag, value in query.where]
-    if query.since is not None:
-        conditions.append(f"{time} >= {query.since}")
-    if query.until is not None:
-        conditions.append(f"{time} < {query.until}")
+    conditions = [f"{attribute(tag)} == {_literal(value)}" for tag, value in query.selection.equal]
+    if query.selection.since is not None:
+        conditions.append(f"{time} >= {query.selection.since}")
+    if query.selection.until is not None:
+        conditions.append(f"{time} < {query.selection.until}")
     return f"\nFILTER {' && '.join(conditions)}" if conditions else ""
 
 
@@ -182,6 +183,8 @@ def _aggregate(table: Table, aggregate: Aggregate, wanted: list[tuple[str, str]]
             pieces = ", ".join(a("SUM", piece) for piece in _pieces(column))
             ends = f"least: {least}, greatest: {greatest}"
             return f"{{pieces: [{pieces}], n: {number}, {ends}{mean}}}"
+        case Function.FIRST | Function.LAST:
+            raise AssertionError("Capabilities.unsupported has them")
     assert_never(aggregate.function)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.encode.cql import MOST_ROWS
@@ -144,6 +145,7 @@ class Cassandra(Database["CassandraSession"]):
         acknowledged="as many replicas as `consistency` demands have the row in their commit log "
         "and in memory; their commitlog_sync decides whether it was also synced to disk",
         oldest={"Cassandra": (4, 0)},  # virtual tables show the settings
+        unsupported=UNWRITTEN,
         limits=(
             "a row with an existing key silently replaces that row",
             "a primary key has no NULL and at most 65,535 bytes, a partition key no empty text",
@@ -402,7 +404,7 @@ class Cassandra(Database["CassandraSession"]):
             },
         )
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as CQL."""
         server_aggregates = self.options.aggregation_plan == "server"
         return cql.Renderer(self.options.keyspace, self._key_of, server_aggregates).render(query)

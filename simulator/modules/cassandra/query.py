@@ -246,7 +246,9 @@ class Renderer:
     ) -> Scan:
         conditions, parameters, filtering = self._conditions(query)
         key = self.key_of(query.table)
-        restricted = {tag for tag, _ in query.where} if isinstance(query, AggregateQuery) else set()
+        restricted = set()
+        if isinstance(query, AggregateQuery):
+            restricted = {tag for tag, _ in query.selection.equal}
         # CQL does not allow a condition on the token together with one on a partition column.
         by_ranges = by_ranges and not restricted & set(key.partition)
         if by_ranges:
@@ -273,18 +275,19 @@ class Renderer:
         if not isinstance(query, AggregateQuery):
             return [], [], False
         table, key = query.table, self.key_of(query.table)
-        conditions = [f"{quoted(tag)} = ?" for tag, _ in query.where]
-        parameters: list[object] = [value for _, value in query.where]
+        selection = query.selection
+        conditions = [f"{quoted(tag)} = ?" for tag, _ in selection.equal]
+        parameters: list[object] = [value for _, value in selection.equal]
         time = table.time
-        for comparison, limit in ((">=", query.since), ("<", query.until)):
+        for comparison, limit in ((">=", selection.since), ("<", selection.until)):
             if limit is not None:
                 conditions.append(f"{quoted(time.name)} {comparison} ?")
                 is_native = type_name(time, table.time_unit) == "timestamp"
                 per_ms = 1000 // table.time_unit.per_second if is_native else 1
                 parameters.append(limit * max(per_ms, 1))
-        tags = {tag for tag, _ in query.where}
+        tags = {tag for tag, _ in selection.equal}
         in_place = tags == set(key.partition) and key.clustering[:1] == (time.name,)
-        whole = tags == set(key.partition) and query.since is None and query.until is None
+        whole = tags == set(key.partition) and selection.since is None and selection.until is None
         return conditions, parameters, bool(conditions) and not (in_place or whole)
 
     def _distinct(self, query: DistinctQuery) -> Scan:
@@ -306,11 +309,12 @@ class Renderer:
     def _newest(self, query: NewestQuery) -> Scan:
         """Select the first row of each partition if rows are sorted by time; else all rows."""
         key, time = self.key_of(query.table), query.table.time.name
-        first = self.server_aggregates and query.tag in key.partition
+        (tag,) = query.tags
+        first = self.server_aggregates and tag in key.partition
         first = first and key.clustering[:1] == (time,)
         return self._scan(
             query,
-            quoted_all((query.tag, time, *query.columns)),
+            quoted_all((*query.tags, time, *query.columns)),
             Newest,
             behind=" PER PARTITION LIMIT 1" if first else "",
             many_rows=not first,

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, assert_never
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -228,7 +229,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
         """Return the number of servers."""
         return 1
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as SQL."""
         return self.dialect.render(query)
 
@@ -258,6 +259,7 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         acknowledged="written as a part of the table, which is not synced to disk unless the "
         "option fsync is set; with async_insert see wait_for_async_insert",
         oldest={"ClickHouse": (22, 8)},
+        unsupported=UNWRITTEN,
         limits=(
             "no key is unique: a row with an existing key is stored again",
             "replicated tables (engine, cluster) and async_insert are not tested on a server",

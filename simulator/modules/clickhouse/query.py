@@ -110,7 +110,7 @@ class ClickhouseDialect(sql.Dialect):
         """Return the newest row of each value of a tag, in one pass without a sort."""
         table = query.table
         time = self.name(table.time.name)
-        selected = [self.name(query.tag)]
+        selected = [*map(self.name, query.tags)]
         for name in query.columns:
             column = table.column(name)
             # argMax skips a NULL, but not a tuple that contains one.

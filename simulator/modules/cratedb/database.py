@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -228,6 +229,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
+        unsupported=UNWRITTEN,
         limits=LIMITS,
     )
     options_model: ClassVar[type[Options]] = CratedbOptions
@@ -259,9 +261,9 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         with self.administration() as session:
             return [session.ask(statement) for statement in statements]
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as SQL; all rows are read in the order of time, portion by portion."""
-        statement = super().render(query)
+        statement = super().translate(query)
         if isinstance(query, RowsQuery):
             return Statement(statement.text, statement.outputs, (query.table.time.name,))
         return statement

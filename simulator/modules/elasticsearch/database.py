@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import (
     Column,
@@ -93,6 +94,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         acknowledged="in the translog of the primary and of every in-sync replica; "
         "index.translog.durability decides whether it is synced to disk; visible after a refresh",
         oldest={"Elasticsearch": (8, 0), "OpenSearch": (2, 0)},
+        unsupported=UNWRITTEN,
         limits=(
             "floats must be finite; texts have at most 32,766 bytes, client keys 512",
             "no minimum or maximum of client keys: the key is the _id",
@@ -231,7 +233,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             settings={"index.translog.durability": self.options.translog_durability},
         )
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as a search."""
         return queries.render(query)
 

@@ -83,9 +83,9 @@ def _text(query: Query) -> str:
             counts = any(a.column is None for a in query.aggregates)
             return _search(query, _grouped(query, aggregations), count=counts)
         case NewestQuery(table=table):
-            _refuse_key(table, query.tag, *query.columns)
+            _refuse_key(table, *query.tags, *query.columns)
             newest = {"newest": _top(table.time, "desc", query.columns)}
-            return _search(query, _composite([_terms(table.column(query.tag))], newest))
+            return _search(query, _composite([_terms(table.column(c)) for c in query.tags], newest))
         case DistinctQuery(table=table):
             _refuse_key(table, *query.columns)
             # The instant first: a page then starts in the order of an index, where the one before
@@ -129,9 +129,9 @@ def _search(
 
 
 def _filters(query: AggregateQuery) -> list[Body]:
-    _refuse_key(query.table, *(tag for tag, _ in query.where))
-    found: list[Body] = [{"term": {tag: value}} for tag, value in query.where]
-    limits = {"gte": query.since, "lt": query.until}
+    _refuse_key(query.table, *(tag for tag, _ in query.selection.equal))
+    found: list[Body] = [{"term": {tag: value}} for tag, value in query.selection.equal]
+    limits = {"gte": query.selection.since, "lt": query.selection.until}
     if set(limits.values()) != {None}:
         limits = {name: limit for name, limit in limits.items() if limit is not None}
         found.append({"range": {query.table.time.name: limits}})

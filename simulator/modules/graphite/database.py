@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -66,6 +67,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         },
         acknowledged="nothing: carbon does not answer. A row counts as acknowledged once the "
         "kernel of the client has taken its bytes",
+        unsupported=UNWRITTEN,
         limits=(
             "A rate is that at which sockets take bytes; verification finds rows that were lost.",
             "Fields are numbers, stored as doubles: integers beyond 2**53 are an error.",
@@ -174,7 +176,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
             durable=False,
         )
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as targets of /render."""
         return queries.render(self.options.prefix, self.options.retention_s, query)
 

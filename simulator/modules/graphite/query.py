@@ -45,7 +45,7 @@ def render(prefix: str, retention_s: int, query: Query) -> Statement:
         span = f"from=-{retention_s}s until=now"
     else:
         asked, wanted = planned
-        span = span_of(table, retention_s, asked.since, asked.until)
+        span = span_of(table, retention_s, asked.selection.since, asked.selection.until)
         targets = [
             _target(prefix, retention_s, asked, name, rollup)
             for name in table.names
@@ -74,7 +74,7 @@ def _up(instant: int, table: Table) -> int:
 
 
 def _target(prefix: str, retention_s: int, query: AggregateQuery, name: str, rollup: Rollup) -> str:
-    known = dict(query.where)
+    known = dict(query.selection.equal)
     for value in known.values():
         if value.strip(LETTERS):
             raise Unsupported(f"no tag can be {value!r}")

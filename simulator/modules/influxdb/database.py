@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
@@ -70,6 +71,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         },
         acknowledged="in the write-ahead log, which is synced before the answer",
         oldest={"InfluxDB": (2, 0)},
+        unsupported=UNWRITTEN,
         limits=(
             "a row replaces an earlier one with the same tags and time",
             "instants from 1677-09-21 to 2262-04-11 only",
@@ -184,7 +186,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
 
     # --- queries
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query in Flux or InfluxQL."""
         language = flux if self.options.language is Language.FLUX else influxql
         plan = Plan(query, language.subqueries(query, self.bucket(query.table)))

@@ -98,7 +98,7 @@ def _aggregates(query: AggregateQuery, bucket: str) -> Iterator[Subquery]:
     table, every = query.table, marker(query.table)
     source = influxql.source_of(table, bucket)
     since, until = influxql.limits_ns(query)
-    where = [f"r[{literal(tag)}] == {literal(value)}" for tag, value in query.where]
+    where = [f"r[{literal(tag)}] == {literal(value)}" for tag, value in query.selection.equal]
 
     def read(*conditions: str) -> str:
         begin, end = _FIRST_NS if since is None else since, _END_NS if until is None else until

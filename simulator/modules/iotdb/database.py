@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, SecretStr, field_validator
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type, former_names
 from simulator.errors import SetupError
@@ -73,6 +74,7 @@ class IotDb(Database["IotDbSession"]):
         },
         acknowledged="in memory and handed to the write-ahead log, which is synced first only if "
         "the server's wal_mode is SYNC",
+        unsupported=UNWRITTEN,
         limits=(
             "the time column is called `time` on the server",
             "names are case-insensitive",
@@ -220,7 +222,7 @@ class IotDb(Database["IotDbSession"]):
         durable, sentence = DURABILITY[mode]
         return Server(f"IoTDB {version}", len(nodes), sentence, durable, settings)
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as SQL."""
         return queries.render(query)
 

@@ -211,11 +211,12 @@ def _rows(
 
 def _newest(query: NewestQuery, clock: Clock) -> Plan:
     table, time = query.table, quoted(_TIME)
-    names = [query.tag, table.time.name, *query.columns]
+    (tag,) = query.tags
+    names = [*query.tags, table.time.name, *query.columns]
     columns = [table.column(name) for name in names]
     selected = [f"last_by({quoted(stored_name(table, c))}, {time})" for c in columns]
-    selected[0] = quoted(query.tag)
-    selects = _from(table, f"SELECT {', '.join(selected)}", f" GROUP BY {quoted(query.tag)}")
+    selected[0] = quoted(tag)
+    selects = _from(table, f"SELECT {', '.join(selected)}", f" GROUP BY {quoted(tag)}")
     return Plan(selects, _reader(table, columns, clock), Newest)
 
 
@@ -298,8 +299,8 @@ def _aggregates(query: AggregateQuery, clock: Clock) -> Plan:
 
 
 def _where(query: AggregateQuery, clock: Clock) -> str:
-    conditions = [f"{quoted(tag)} = {_DIALECT.text(value)}" for tag, value in query.where]
-    for comparison, limit in ((">=", query.since), ("<", query.until)):
+    conditions = [f"{quoted(tag)} = {_DIALECT.text(value)}" for tag, value in query.selection.equal]
+    for comparison, limit in ((">=", query.selection.since), ("<", query.selection.until)):
         if limit is not None:
             conditions.append(f"{quoted(_TIME)} {comparison} {clock.bound(limit)}")
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, SecretStr, field_validator
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -131,6 +132,7 @@ class Mongodb(Database["MongodbSession"]):
         "w=majority implies it, also in their journals on disk",
         oldest={"MongoDB": (5, 2)},  # $top
         indices=True,
+        unsupported=UNWRITTEN,
         limits=(
             "The name of a column has no dot, does not begin with a dollar sign, and is not `_id`.",
             "A row is a document of at most 16 MiB.",
@@ -327,7 +329,7 @@ class Mongodb(Database["MongodbSession"]):
         )
         return Server(version, 1, sentence, None, settings)
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as an aggregation pipeline."""
         return pipelines.render(query, self.options.document_format)
 

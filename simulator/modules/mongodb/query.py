@@ -186,7 +186,10 @@ def render(query: Query, layout: Format) -> Statement:
     table, documents = query.table, Documents(query.table, layout)
     conditions: list[Stage] = []
     if isinstance(query, AggregateQuery):
-        conditions = [*documents.where(query.where), *documents.between(query.since, query.until)]
+        conditions = [
+            *documents.where(query.selection.equal),
+            *documents.between(query.selection.since, query.selection.until),
+        ]
     pipeline = [*_rows_of(table, conditions), *_stages(query, documents)]
     command = {"aggregate": table.names[0], "pipeline": pipeline, "allowDiskUse": True}
     return Statement(json.dumps(command, ensure_ascii=False), outputs(query))
@@ -214,7 +217,8 @@ def _stages(query: Query, documents: Documents) -> list[Stage]:
     match query:
         case AggregateQuery():
             return _aggregates(query, documents)
-        case NewestQuery(tag=tag, columns=columns):
+        case NewestQuery(tags=tags, columns=columns):
+            (tag,) = tags
             tag_name, *names = fields_of(outputs(query))
             newest = dict(zip(names, map(documents.value, columns), strict=True))
             top = {"sortBy": {query.table.time.name: -1}, "output": newest}
@@ -273,4 +277,6 @@ def _accumulator(aggregate: Aggregate, table: Table, documents: Documents) -> An
             return {f"${aggregate.function}": number}
         case Function.MIN | Function.MAX:
             return {f"${aggregate.function}": value}
+        case Function.FIRST | Function.LAST:
+            raise AssertionError("Capabilities.unsupported has them")
     assert_never(aggregate.function)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
@@ -143,6 +144,7 @@ class MySql(sql.SqlDatabase[MySqlSession]):
         # The first with window functions, casts to double and texts that sort by bytes.
         oldest={"MySQL": (8, 0, 17), "MariaDB": (10, 5)},
         indices=True,
+        unsupported=UNWRITTEN,
         limits=(
             (
                 f"a tag has at most {TEXT_LENGTHS[Role.TAG]} characters, a key from the client "

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -64,6 +65,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         },
         acknowledged="HBase has the points in memory and in its write-ahead log (with sync=false: "
         "the TSD has them in memory)",
+        unsupported=UNWRITTEN,
         limits=(
             "Fields are numbers; a text can only be a tag.",
             "Tags and names have ASCII letters, digits and - _ . / only; names have no dot.",
@@ -184,7 +186,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             meaning = f"is in the TSD's memory, for up to {max(map(int, delays))} ms (sync=false)"
         return Server(_version(version), 1, f"an acknowledged row {meaning}", durable, settings)
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as a request to /api/query."""
         return queries.render(self.options.prefix, query)
 

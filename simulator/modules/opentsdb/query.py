@@ -76,12 +76,13 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
     table = query.table
     finest = per_second(table)
     down = "0all"
+    since, until = query.selection.since, query.selection.until
     if query.bucket is not None:
         width = _coarser(query.bucket, table)
         down = f"{width}ms" if finest == 1000 else f"{width}s"
-        if any(edge is not None and edge % query.bucket for edge in (query.since, query.until)):
+        if any(edge is not None and edge % query.bucket for edge in (since, until)):
             raise Unsupported("a range of time must begin and end with a bucket")
-    span = _span(table, query.since, query.until)
+    span = _span(table, since, until)
     if query.bucket is None:
         span["end"] += 1
     asked = [
@@ -91,7 +92,7 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
             "downsample": f"{down}-{rollup.function}",
             "filters": [
                 *(_filter(tag) for tag in rollup.by),
-                *(_where(t, v) for t, v in query.where),
+                *(_where(t, v) for t, v in query.selection.equal),
             ],
         }
         for name in table.names

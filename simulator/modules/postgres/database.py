@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server, with_remedy
 from simulator.modules.postgres.query import PostgresDialect
@@ -215,6 +216,7 @@ class Postgres(PostgresWire):
         "durable",
         oldest={"PostgreSQL": (10,)},  # identity columns
         indices=True,
+        unsupported=UNWRITTEN,
     )
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions

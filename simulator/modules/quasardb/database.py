@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, former_names, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
@@ -67,6 +68,7 @@ class QuasarDb(Database[QuasarSession]):
         },
         acknowledged="written to the shards, and synced to disk if the server's sync_every_write "
         "is set; with push=async in the memory of the server",
+        unsupported=UNWRITTEN,
         limits=(
             "Names are letters, digits and _.",
             "An empty text and the least 64-bit integer mean NULL, and are refused.",
@@ -193,7 +195,7 @@ class QuasarDb(Database[QuasarSession]):
             f"QuasarDB {version}", len(nodes), f"an acknowledged row {meaning}", durable, settings
         )
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query in QuasarDB's SQL."""
         return render(query)
 

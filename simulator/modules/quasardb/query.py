@@ -40,7 +40,7 @@ def render(query: Query) -> Statement:
             wanted = newest_rollups(query)
             if not wanted:
                 raise Unsupported("the newest row is read column by column, of one table and tag")
-            partial = AggregateQuery(table, (), by=(query.tag,))
+            partial = AggregateQuery(table, (), by=query.tags)
         case RowsQuery(table=table):
             columns = ", ".join(TIME if c is table.time else name(c.name) for c in table.columns)
             lines = [f"SELECT {columns} FROM {name(each)}" for each in table.names]
@@ -67,17 +67,18 @@ def _aggregates(query: AggregateQuery, wanted: Sequence[Rollup], table: str) -> 
     by = [name(tag) for tag in query.by]
     columns = ", ".join([*by, *(f"{each.function}({name(each.column)})" for each in wanted)])
     text = f"SELECT {columns} FROM {name(table)}{_range(query)}"
-    if query.where:
-        text += " WHERE " + " AND ".join(f"{name(t)} = {_text(v)}" for t, v in query.where)
+    if query.selection.equal:
+        conditions = (f"{name(t)} = {_text(v)}" for t, v in query.selection.equal)
+        text += f" WHERE {' AND '.join(conditions)}"
     return f"{text} GROUP BY {', '.join(by)}" if by else text
 
 
 def _range(query: AggregateQuery) -> str:
-    if query.since is None and query.until is None:
+    if query.selection.since is None and query.selection.until is None:
         return ""
     unit = query.table.time_unit
-    since = _FIRST_NS if query.since is None else nanoseconds(query.since, unit)
-    until = _LAST_NS if query.until is None else nanoseconds(query.until, unit)
+    since = _FIRST_NS if query.selection.since is None else nanoseconds(query.selection.since, unit)
+    until = _LAST_NS if query.selection.until is None else nanoseconds(query.selection.until, unit)
     return f" IN RANGE({_instant(since)}, {_instant(until)})"
 
 

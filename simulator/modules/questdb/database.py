@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -69,6 +70,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         acknowledged="committed to the write-ahead log; cairo.commit.mode decides whether it was "
         "synced to disk; visible once the log is applied to the table",
         oldest={"QuestDB": (9, 2)},  # has DECIMAL, whose sums are exact
+        unsupported=UNWRITTEN,
         limits=(
             "a row with the key of another is stored beside it, or replaces it (dedup)",
             "rows from 1970 to 9999 only, in nanoseconds to 2261",
@@ -178,7 +180,7 @@ class QuestDb(HttpDatabase[QuestSession]):
             )
         return Server(f"QuestDB {version}", 1, *_durability(settings), settings)
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as SQL; rows are read part by part, portion by portion."""
         dialect = QuestSql(query.table)
         statement = dialect.render(query)

@@ -212,7 +212,7 @@ def _instants(
 
 
 def _conditions(query: AggregateQuery) -> list[str]:
-    conditions = [f"{identifier(tag)} = {literal(value)}" for tag, value in query.where]
+    conditions = [f"{identifier(tag)} = {literal(value)}" for tag, value in query.selection.equal]
     since, until = limits_ns(query)
     if query.bucket is not None:  # else a statement with buckets ends now
         since, until = since if since is not None else -_INT64, _INT64 if until is None else until
@@ -228,7 +228,7 @@ def limits_ns(query: AggregateQuery) -> tuple[int | None, int | None]:
     unit = unit_ns(query.table)
     since, until = (
         None if limit is None else min(max(limit * unit, -_INT64), _INT64)
-        for limit in (query.since, query.until)
+        for limit in (query.selection.since, query.selection.until)
     )
     return since, until
 
@@ -243,7 +243,7 @@ def _newest(query: NewestQuery, source: str) -> Subquery:
     name = fields[0] if fields else marker(query.table)
     others = [c.name for c in columns if c.role is not Role.TIME and c.name != name]
     selected = [f"last({identifier(name)}) AS {identifier(name)}", *map(identifier, others)]
-    return _subquery(Shape.NEWEST, selected, source, by=[identifier(query.tag)])
+    return _subquery(Shape.NEWEST, selected, source, by=[*map(identifier, query.tags)])
 
 
 def _distinct(query: DistinctQuery, source: str) -> Subquery:

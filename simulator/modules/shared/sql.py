@@ -191,10 +191,10 @@ def _select(dialect: Dialect, query: Query) -> str:
         case AggregateQuery():
             return _aggregates(dialect, query)
         case NewestQuery(table=table):
-            time, tag = dialect.name(table.time.name), dialect.name(query.tag)
+            time, tag = dialect.name(table.time.name), dialect.names(query.tags)
             alias = unused("newest_time", table)
             newest = f"{dialect.latest(time, tag)} AS {alias}"
-            read = [dialect.read(table.column(name)) for name in (query.tag, *query.columns)]
+            read = [dialect.read(table.column(name)) for name in (*query.tags, *query.columns)]
             return (
                 f"SELECT {', '.join(read)} "
                 f"FROM (SELECT *, {newest} FROM {rows}) AS newest WHERE {time} = {alias}"
@@ -260,14 +260,16 @@ def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
         case Function.AVG:
             # The sum is exact; avg() rounds it, or returns 16 digits where a double needs 17.
             return dialect.mean(dialect.total(column, table.time_unit), dialect.counted(column))
+        case Function.FIRST | Function.LAST:
+            raise AssertionError("Capabilities.unsupported has them")
     assert_never(aggregate.function)
 
 
 def _conditions(dialect: Dialect, query: AggregateQuery) -> list[str]:
-    table = query.table
-    conditions = [f"{dialect.name(tag)} = {dialect.text(value)}" for tag, value in query.where]
+    table, selection = query.table, query.selection
+    conditions = [f"{dialect.name(tag)} = {dialect.text(value)}" for tag, value in selection.equal]
     time = dialect.name(table.time.name)
-    for comparison, limit in ((">=", query.since), ("<", query.until)):
+    for comparison, limit in ((">=", selection.since), ("<", selection.until)):
         if limit is not None:
             literal = str(limit)
             if table.time.type is Type.TIMESTAMP:
@@ -379,7 +381,7 @@ class SqlDatabase(Database[SqlSession_co]):
             ]
         )
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as SQL."""
         return render(self.dialect_of(query.table), query)
 

@@ -226,7 +226,7 @@ def _add_values(groups: Groups, subquery: Subquery, keys: Sequence[Key], chunk: 
 
 def _newest(query: NewestQuery, answers: Answers) -> Rows:
     table = query.table
-    columns = [table.column(name) for name in (query.tag, table.time.name, *query.columns)]
+    columns = [table.column(name) for name in (*query.tags, table.time.name, *query.columns)]
     newest = Newest()
     points: dict[Key, dict[str, tuple[int, Any]]] = {}
     for subquery, chunk in answers:

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
@@ -70,6 +71,7 @@ class Splunk(HttpDatabase[SplunkSession]):
         },
         acknowledged="in the memory of the receiving process, lost if it crashes; with "
         "`acknowledge` indexed",
+        unsupported=UNWRITTEN,
         limits=(
             "a row has at most 5,000 bytes of JSON, no empty text, and an instant from 2000 on",
             "a column's name is letters, digits and _",
@@ -170,7 +172,7 @@ class Splunk(HttpDatabase[SplunkSession]):
             settings={"indexer acknowledgement": str(self.options.acknowledge).lower()},
         )
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query as searches."""
         return searches.render(query)
 

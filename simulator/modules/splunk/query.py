@@ -79,9 +79,10 @@ def _searches(query: Query) -> list[str]:
         case NewestQuery():
             if table.time_unit is TimeUnit.NANOSECOND:
                 raise Unsupported("Splunk orders events to the microsecond")
-            if table.column(query.tag).nullable:
+            (tag,) = query.tags
+            if table.column(tag).nullable:
                 raise Unsupported("`stats` omits rows whose tag is NULL")
-            return [f"{rows} | stats latest(_raw) AS _raw BY {_field(query.tag)}"]
+            return [f"{rows} | stats latest(_raw) AS _raw BY {_field(tag)}"]
         case DistinctQuery():
             filled = _filled(table, query.columns)
             fields = " ".join(map(_field, query.columns))
@@ -94,8 +95,8 @@ def _searches(query: Query) -> list[str]:
 
 def _filters(query: AggregateQuery) -> str:
     table = query.table
-    conditions = [f"{_value(tag)}=={_quoted(value)}" for tag, value in query.where]
-    limits = [(">=", query.since), ("<", query.until)]
+    conditions = [f"{_value(tag)}=={_quoted(value)}" for tag, value in query.selection.equal]
+    limits = [(">=", query.selection.since), ("<", query.selection.until)]
     given = [(comparison, limit) for comparison, limit in limits if limit is not None]
     if given or query.bucket is not None:
         _refuse_nanoseconds(table)
@@ -183,6 +184,8 @@ class Counts:
                 else:
                     total = sum(value * rows for value, rows in self.values.items())
                 return total if aggregate.function is Function.SUM else total / number
+            case Function.FIRST | Function.LAST:
+                raise AssertionError("Capabilities.unsupported has them")
         assert_never(aggregate.function)
 
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -59,6 +60,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         },
         acknowledged="in the server's memory; visible to queries about a second later, on disk "
         "after -inmemoryDataFlushInterval (5 s), the index of a new series after twice that",
+        unsupported=UNWRITTEN,
         limits=(
             "Fields are numbers; a text can only be a tag, and not an empty one.",
             "Floats are at most 900,000, with 6 decimals (see decimals).",
@@ -184,7 +186,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             settings=settings,
         )
 
-    def render(self, query: Query) -> Statement:
+    def translate(self, query: Query) -> Statement:
         """Return the query in MetricsQL."""
         return queries.render(self.options.prefix, query)
 

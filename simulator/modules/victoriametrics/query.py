@@ -37,8 +37,8 @@ def render(prefix: str, query: Query) -> Statement:
 def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> str:
     table = query.table
     if query.bucket is None:
-        last = LAST_MS if query.until is None else ms(table, query.until) - 1
-        first = 0 if query.since is None else max(ms(table, query.since), 0)
+        last = LAST_MS if query.selection.until is None else ms(table, query.selection.until) - 1
+        first = 0 if query.selection.since is None else max(ms(table, query.selection.since), 0)
         window = max(last - first + 1, 1)
         head = f"{_INSTANT}?nocache=1&time={iso(max(last, 0))}"
     else:
@@ -54,14 +54,16 @@ def width_ms(query: AggregateQuery) -> int:
     factor = max(table.time_unit.per_second // 1000, 1)
     if bucket % factor:
         raise Unsupported("a bucket must be of whole milliseconds")
-    if any(edge is not None and edge % bucket for edge in (query.since, query.until)):
+    edges = (query.selection.since, query.selection.until)
+    if any(edge is not None and edge % bucket for edge in edges):
         raise Unsupported("a range of time must begin and end with a bucket")
     return ms(table, bucket)
 
 
 def expression(prefix: str, query: AggregateQuery, rollup: Rollup, window_ms: int) -> str:
     """Return the expression of one rollup."""
-    chosen = selector(prefix, query.table, [query.table.column(rollup.column)], query.where)
+    columns = [query.table.column(rollup.column)]
+    chosen = selector(prefix, query.table, columns, query.selection.equal)
     by = ", ".join(identifier(tag) for tag in rollup.by)
     rolled = f"{rollup.function}_over_time({chosen}[{window_ms}ms])"
     return f"{_FUNCTIONS[rollup.function]}({rolled}){f' by ({by})' if by else ''}"
@@ -119,7 +121,8 @@ def marks(name: str) -> str:
 
 def extent(prefix: str, query: AggregateQuery, rollup: Rollup) -> list[str]:
     """Return the expressions for the first and the last instant with points, in seconds."""
-    chosen = selector(prefix, query.table, [query.table.column(rollup.column)], query.where)
+    columns = [query.table.column(rollup.column)]
+    chosen = selector(prefix, query.table, columns, query.selection.equal)
     window = f"[{LAST_MS + 1}ms]"
     return [
         f"min(tfirst_over_time({chosen}{window}))",

@@ -182,10 +182,10 @@ class VictoriaMetricsSession(MetricSession):
         if ends[0] is None or ends[1] is None:
             return
         first, last = (round(end * 1000) for end in (ends[0], ends[1]))
-        if query.since is not None:
-            first = max(first, wire.ms(table, query.since))
-        if query.until is not None:
-            last = min(last, wire.ms(table, query.until) - 1)
+        if query.selection.since is not None:
+            first = max(first, wire.ms(table, query.selection.since))
+        if query.selection.until is not None:
+            last = min(last, wire.ms(table, query.selection.until) - 1)
         for start in range(first // width * width, last + 1, _STEPS * width):
             stop = min(start + (_STEPS - 1) * width, last // width * width)
             yield {

@@ -124,7 +124,7 @@ def test_rows_are_sorted_with_null_first():
 
 @pytest.mark.parametrize("row", [(), (1,), (1, 2, 3)])
 def test_a_row_with_another_number_of_columns_is_refused(row):
-    columns = outputs(NewestQuery(TABLE, "tag", ("f",)))
+    columns = outputs(NewestQuery(TABLE, ("tag",), ("f",)))
 
     with pytest.raises(ValueError, match=rf"expected 2 columns \(tag, f\), got {len(row)}"):
         answer(columns, [row])
@@ -157,6 +157,10 @@ def test_outputs_of_aggregates_are_tags_bucket_and_aggregates():
         "max_f": Type.FLOAT32,
         "min_at": Type.TIMESTAMP,
         "max_at": Type.TIMESTAMP,
+        **{f"{end}_b": Type.BOOL for end in ("first", "last")},
+        **{f"{end}_i": Type.INT16 for end in ("first", "last")},
+        **{f"{end}_f": Type.FLOAT32 for end in ("first", "last")},
+        **{f"{end}_at": Type.TIMESTAMP for end in ("first", "last")},
     }
 
 

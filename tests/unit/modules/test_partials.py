@@ -64,7 +64,7 @@ def test_rows_of_ranges_that_have_nothing_in_common_are_forgotten():
     assert distinct.rows() == [(16,)]
 
 
-COUNT, SUM, AVG, MIN, MAX = Function
+COUNT, SUM, AVG, MIN, MAX, *_ = Function
 TABLE = Table(
     "t",
     (

@@ -12,13 +12,18 @@ from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
 from simulator.data.query import (
+    ENDS,
     Aggregate,
     AggregateQuery,
     Answer,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
+    OneOf,
+    Operator,
     RowsQuery,
+    Selection,
     answer,
     outputs,
 )
@@ -141,7 +146,7 @@ def truth_of(batches, query):
 
 
 def every_function(columns):
-    numbers = [(f, c) for c in columns if c not in TEXTS for f in Function]
+    numbers = [(f, c) for c in columns if c not in TEXTS for f in Function if f not in ENDS]
     texts = [(f, c) for c in TEXTS for f in (Function.COUNT, Function.MIN, Function.MAX)]
     return (
         Aggregate(Function.COUNT),
@@ -170,7 +175,10 @@ shapes = st.fixed_dictionaries(
 
 
 def aggregate_query(shape, columns=EXACT):
-    return AggregateQuery(TABLE, every_function(columns), **shape)
+    one_of = tuple(OneOf(tag, (value,)) for tag, value in shape["where"])
+    selection = Selection(one_of, since=shape["since"], until=shape["until"])
+    by, bucket = shape["by"], shape["bucket"]
+    return AggregateQuery(TABLE, every_function(columns), by, bucket, selection)
 
 
 def hand_written(shape, columns=EXACT):
@@ -225,8 +233,8 @@ def test_merged_parts_are_the_whole(rows, times, shape, cuts, order):
     order.shuffle(parts)
     queries = [
         aggregate_query(shape),
-        NewestQuery(TABLE, "tag", ("i", "f", "s")),
-        NewestQuery(TABLE, "site", ("d", "b")),
+        NewestQuery(TABLE, ("tag",), ("i", "f", "s")),
+        NewestQuery(TABLE, ("site",), ("d", "b")),
         DistinctQuery(TABLE, ("site", "at")),
     ]
     inexact = aggregate_query(shape, ("d",))
@@ -247,10 +255,94 @@ def test_merged_parts_are_the_whole(rows, times, shape, cuts, order):
 @given(rows=rows_of, times=times_of, tag=st.sampled_from(["tag", "site"]))
 @settings(max_examples=60, deadline=None)
 def test_the_newest_rows_are_those_of_sqlite(rows, times, tag):
-    query = NewestQuery(TABLE, tag, ("i", "n", "f", "d", "b", "s"))
+    query = NewestQuery(TABLE, (tag,), ("i", "n", "f", "d", "b", "s"))
     sql = (
         f"SELECT {tag}, i, n, f, d, b, s FROM wide AS o"
         f" WHERE at = (SELECT max(at) FROM wide AS w WHERE w.{tag} IS o.{tag})"
+    )
+
+    assert truth_of([batch_of(rows, times)], query).answer == asked(rows, times, query, sql)
+
+
+CONDITIONS = {
+    "tag IN ('a', 'Grüße')": Selection((OneOf("tag", ("a", "Grüße")),)),
+    "site = 'long name'": Selection((OneOf("site", ("long name",)),)),
+    "n < 0": Selection(compared=(Compared("n", Operator.LESS, 0),)),
+    "n <= 0": Selection(compared=(Compared("n", Operator.AT_MOST, 0),)),
+    "f = 0.5": Selection(compared=(Compared("f", Operator.EQUAL, 0.5),)),
+    "i >= 5 AND at > -50": Selection(
+        compared=(Compared("i", Operator.AT_LEAST, 5), Compared("at", Operator.MORE, -50))
+    ),
+    "site IN ('x', 'y') AND at >= -9 AND at < 60": Selection(
+        (OneOf("site", ("x", "y")),), since=-9, until=60
+    ),
+}
+selections = st.sampled_from(list(CONDITIONS.items()))
+"""SQL and the selection that it means."""
+
+
+@given(rows=rows_of, times=times_of, condition=selections)
+@settings(max_examples=100, deadline=None)
+def test_selected_rows_are_those_of_sqlite(rows, times, condition):
+    where, selection = condition
+    query = RowsQuery(TABLE, ("n", "s", "site", "f"), selection)
+    sql = f"SELECT n, s, site, f FROM wide WHERE {where}"
+
+    assert truth_of([batch_of(rows, times)], query).answer == asked(rows, times, query, sql)
+
+
+@given(rows=rows_of, times=times_of, condition=selections, newest=st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_the_latest_rows_and_buckets_are_those_of_sqlite(rows, times, condition, newest):
+    where, selection = condition
+    whole = batch_of(rows, times)
+    parts = [whole.slice(0, 7), whole.slice(7, len(whole))] if len(rows) > 7 else [whole]
+    latest = RowsQuery(TABLE, (), selection, newest)
+    rows_sql = f"SELECT * FROM wide WHERE {where} ORDER BY at DESC LIMIT {newest}"
+    buckets = AggregateQuery(
+        TABLE, (Aggregate(Function.MAX, "n"),), (), 7, selection, newest=newest
+    )
+    start = BUCKET.format(w=7)
+    buckets_sql = (
+        f"SELECT {start}, max(n) FROM wide WHERE {where} GROUP BY 1 ORDER BY 1 DESC LIMIT {newest}"
+    )
+
+    assert truth_of(parts, latest).answer == asked(rows, times, latest, rows_sql)
+    assert truth_of(parts, buckets).answer == asked(rows, times, buckets, buckets_sql)
+
+
+@given(rows=rows_of, times=times_of, condition=selections, cut=st.integers(0, 30))
+@settings(max_examples=60, deadline=None)
+def test_first_and_last_values_are_those_of_sqlite(rows, times, condition, cut):
+    where, selection = condition
+    ends = [(f, c) for c in ("i", "n", "f", "b", "s") for f in (Function.FIRST, Function.LAST)]
+    aggregates = tuple(Aggregate(*each) for each in ends)
+    query = AggregateQuery(TABLE, aggregates, ("tag",), 60, selection)
+    whole = batch_of(rows, times)
+    start = BUCKET.format(w=60)
+    shown = ", ".join(
+        f"(SELECT {c} FROM chosen WHERE {c} IS NOT NULL AND tag IS g.tag AND start = g.start "
+        f"ORDER BY at {'DESC' if f is Function.LAST else 'ASC'} LIMIT 1)"
+        for f, c in ends
+    )
+    sql = (
+        f"WITH chosen AS (SELECT *, {start} AS start FROM wide WHERE {where}) "
+        f"SELECT tag, start, {shown} FROM chosen AS g GROUP BY tag, start"
+    )
+
+    parts = [whole.slice(0, min(cut, len(rows))), whole.slice(min(cut, len(rows)), len(rows))]
+    assert truth_of(parts, query).answer == asked(rows, times, query, sql)
+
+
+@given(rows=rows_of, times=times_of, condition=selections)
+@settings(max_examples=60, deadline=None)
+def test_the_newest_rows_of_several_tags_are_those_of_sqlite(rows, times, condition):
+    where, selection = condition
+    query = NewestQuery(TABLE, ("site", "tag"), ("i", "n", "s"), selection)
+    sql = (
+        f"WITH chosen AS (SELECT * FROM wide WHERE {where}) "
+        "SELECT site, tag, i, n, s FROM chosen AS o WHERE at = "
+        "(SELECT max(at) FROM chosen AS w WHERE w.site = o.site AND w.tag IS o.tag)"
     )
 
     assert truth_of([batch_of(rows, times)], query).answer == asked(rows, times, query, sql)
@@ -290,7 +382,7 @@ def numbers(values, kind=Type.INT64, *, exact=True):
     table = Table("small", columns, ("at",))
     array = np.array(values)
     data = {"at": Values(np.arange(len(array))), "v": Values(array)}
-    query = AggregateQuery(table, tuple(Aggregate(function, "v") for function in Function))
+    query = AggregateQuery(table, tuple(Aggregate(f, "v") for f in Function if f not in ENDS))
     return truth_of([Block(table, 0, np.arange(len(array)), data)], query)
 
 
@@ -321,7 +413,7 @@ def test_a_column_of_nothing_but_null_has_a_count_and_no_other_aggregate():
     batch = batch_of([ROW] * 3, [1, 2, 3])
     query = AggregateQuery(TABLE, tuple(Aggregate(f, "n") for f in Function), by=("tag",))
 
-    assert truth_of([batch], query).answer.rows == (("a", 0, None, None, None, None),)
+    assert truth_of([batch], query).answer.rows == (("a", 0, *[None] * 6),)
 
 
 def test_a_query_by_group_over_nothing_has_no_rows():

@@ -98,10 +98,10 @@ def newest_rollups(query: NewestQuery) -> list[Rollup]:
     """Return the rollups that are the newest rows, if a tag's rows are one series without NULLs."""
     table = query.table
     columns = [table.column(name) for name in query.columns]
-    one_series = [tag.name for tag in table.tags] == [query.tag] and table.parts == 1
+    one_series = [tag.name for tag in table.tags] == [*query.tags] and table.parts == 1
     if not one_series or any(c.nullable or c not in fields(table) for c in columns):
         return []
-    return [Rollup(column.name, LAST, (query.tag,)) for column in columns]
+    return [Rollup(column.name, LAST, query.tags) for column in columns]
 
 
 def is_key(query: DistinctQuery) -> bool:
@@ -121,8 +121,8 @@ def plan(query: Query, *, unique: bool = True) -> tuple[AggregateQuery, list[Rol
             asked = query
         case NewestQuery(table=table):
             if last := newest_rollups(query):
-                return AggregateQuery(table, (), by=(query.tag,)), last
-            asked = by_hour(table, (query.tag,))
+                return AggregateQuery(table, (), by=query.tags), last
+            asked = by_hour(table, query.tags)
         case DistinctQuery(table=table):
             if table.time.name not in query.columns:
                 raise Unsupported("only combinations with the time can be counted")
@@ -188,13 +188,13 @@ def merge_points(groups: Groups, column: Column, found: Iterable[Series]) -> Non
     places = {tag.name: place for place, tag in enumerate(table.tags)}
     values: dict[Key, list[Any]] = defaultdict(list)
     for series in found:
-        if any(series.tags[places[tag]] != value for tag, value in query.where):
+        if any(series.tags[places[tag]] != value for tag, value in query.selection.equal):
             continue
         tags = tuple(series.tags[places[tag]] for tag in query.by)
         for instant, value in series.points:
-            if query.since is not None and instant < query.since:
+            if query.selection.since is not None and instant < query.selection.since:
                 continue
-            if query.until is not None and instant >= query.until:
+            if query.selection.until is not None and instant >= query.selection.until:
                 continue
             bucket = () if not query.bucket else (instant // query.bucket * query.bucket,)
             values[*tags, *bucket].append(value)

@@ -150,15 +150,15 @@ class MetricSession(HttpSession):
         table = query.table
         if last := newest_rollups(query):
             found: dict[Any, dict[str, Any]] = defaultdict(dict)
-            counts = AggregateQuery(table, (), by=(query.tag,))
+            counts = AggregateQuery(table, (), by=query.tags)
             for rollup, (tag,), value in self.rolled_up(text, counts, last):
                 found[tag][rollup.column] = value
             return [(tag, *map(row.get, query.columns)) for tag, row in found.items()]
         hours: dict[Any, int] = {}
-        for tag, hour, _ in self._by_hour(table, (query.tag,)):
+        for tag, hour, _ in self._by_hour(table, query.tags):
             hours[tag] = max(int(hour), hours.get(tag, int(hour)))
         places = {column.name: place for place, column in enumerate(table.columns)}
-        wanted = [places[name] for name in (query.tag, table.time.name, *query.columns)]
+        wanted = [places[name] for name in (*query.tags, table.time.name, *query.columns)]
         width = 3600 * table.time_unit.per_second
         newest = Newest()
         for hour in sorted(set(hours.values())):
