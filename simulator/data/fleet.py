@@ -18,6 +18,8 @@ def walks_at(walks: Walks, ticks: Rows, series: Rows) -> dict[str, Array]:
     Drawn are all combinations of the ticks and series that occur. Rows that are few among those,
     such as one at each end of the table, are divided into halves, as often as it takes.
     """
+    if not len(ticks):
+        return {name: values.ravel() for name, values in walks.draw(ticks, series).items()}
     instants, instant_of = distinct(ticks)
     first = int(series.min())
     present = np.zeros(int(series.max()) - first + 1, np.bool_)

@@ -26,7 +26,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Rows
+from simulator.data.block import Rows
 from simulator.data.mixer import Hashes, draw_each, fractions, key_of
 
 Free: TypeAlias = NDArray[np.int32]
@@ -229,7 +229,7 @@ class Walks:
         if not self._counters:
             return {}
         drawn = free_walks(self._keys(self._counters, series), ticks)
-        cuts = zip(self._counters.items(), _cut(drawn, len(series)), strict=True)
+        cuts = zip(self._counters.items(), np.hsplit(drawn, len(self._counters)), strict=True)
         shift = ticks[:, None] << FRACTION_BITS
         return {name: (free + shift * walk.mean) >> FRACTION_BITS for (name, walk), free in cuts}
 
@@ -241,10 +241,11 @@ class Walks:
         if self._full:
             drawn += fractions(_hashes(keys, ticks, _FINE))
         starts = fractions(_hashes(keys, np.zeros(1, np.int64), _START))
-        cuts = zip(_cut(drawn, len(series)), _cut(starts, len(series)), strict=True)
-        named = zip(self._gauges.items(), cuts, strict=True)
+        count = len(self._gauges)
+        parts = zip(np.hsplit(drawn, count), np.hsplit(starts[0], count), strict=True)
         return {
-            name: self._moved(walk, free, start[0], ticks) for (name, walk), (free, start) in named
+            name: self._moved(walk, free, start, ticks)
+            for (name, walk), (free, start) in zip(self._gauges.items(), parts, strict=True)
         }
 
     def _moved(self, walk: Gauge, free: Doubles, start: Doubles, ticks: Rows) -> Doubles:
@@ -268,11 +269,6 @@ class Walks:
             moved = _reflected(moved, walk.low - beyond, walk.high + beyond)
         np.clip(moved, walk.low, walk.high, out=moved)
         return moved
-
-
-def _cut(drawn: Array, width: int) -> list[Array]:
-    """Cut the columns into groups of this width."""
-    return [drawn[:, start : start + width] for start in range(0, drawn.shape[1], width)]
 
 
 def _reflected(values: Doubles, low: float, high: float) -> Doubles:

@@ -37,9 +37,17 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.fleet import walks_at
+from simulator.data.fleet import rows_of, walks_at
 from simulator.data.mixer import below, key_of
-from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Function,
+    NewestQuery,
+    OneOf,
+    Query,
+    Selection,
+)
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.walks import Clamped, Distribution, Precision, Walk, Walks
 from simulator.data.workloads.base import LANE_ROWS, Params, Workload
@@ -142,6 +150,29 @@ class Devops(Workload):
             **{tag: Coded(hosts, values) for tag, values in levels.items()},
             **{column.name: fields[column.name] for column in table.fields},
         }
+
+    def candidates(self, table: Table, selection: Selection) -> Rows | None:
+        """Return the numbers of all rows that can match, ascending; None: any row can.
+
+        Hosts and time narrow them down. Rows are not compared with `selection.compared`.
+        """
+        bounded = selection.since is not None or selection.until is not None
+        if not selection.one_of and not bounded:
+            return None
+        hosts = np.ones(self.params.scale, np.bool_)
+        levels = {**self._host_tags(), **self._own_tags(table.name)}
+        for one in selection.one_of:
+            hosts &= np.isin(levels[one.column], [value.encode() for value in one.values])
+        return rows_of(np.flatnonzero(hosts), self._ticks(selection), self.params.scale)
+
+    def _ticks(self, selection: Selection) -> range:
+        """Return the ticks in a selection's range of time."""
+        first, last = 0, self.params.ticks
+        if selection.since is not None:
+            first = max(first, -((self.start_ms - selection.since) // self.params.interval_ms))
+        if selection.until is not None:
+            last = min(last, -((self.start_ms - selection.until) // self.params.interval_ms))
+        return range(first, max(first, last))
 
     def _fields(
         self, table: str, ticks: Rows, hosts: Rows, walked: Mapping[str, Array]
@@ -273,14 +304,16 @@ class Devops(Workload):
                 cpu,
                 (Aggregate(Function.MAX, "usage_user"),),
                 bucket=_MINUTE_MS,
-                where=(("hostname", "host_0"),),
-                since=self.start_ms,
-                until=self.start_ms + _HOUR_MS,
+                selection=Selection(
+                    one_of=(OneOf("hostname", ("host_0",)),),
+                    since=self.start_ms,
+                    until=self.start_ms + _HOUR_MS,
+                ),
             ),
             "cpu-mean-by-hour-and-host": AggregateQuery(
                 cpu, means, by=("hostname",), bucket=_HOUR_MS
             ),
-            "newest-per-host": NewestQuery(cpu, "hostname", ("usage_user", "usage_system")),
+            "newest-per-host": NewestQuery(cpu, ("hostname",), ("usage_user", "usage_system")),
             **counts,
         }
 

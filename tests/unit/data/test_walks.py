@@ -33,9 +33,9 @@ def free(first, count, keys=KEYS):
 
 
 def drawn(
-    walk, ticks=8640, series=100, seed=1, distribution=Distribution.UNPINNED, grid=Precision.GRID
+    walk, ticks=8640, series=100, distribution=Distribution.UNPINNED, precision=Precision.GRID
 ):
-    walks = Walks("t", {"walk": walk}, seed, distribution, grid)
+    walks = Walks("t", {"walk": walk}, 1, distribution, precision)
     return walks.draw(np.arange(ticks), np.arange(series))["walk"]
 
 
@@ -249,7 +249,7 @@ def test_a_walk_does_not_depend_on_the_others_of_its_table():
 
 
 def test_full_precision_draws_the_low_bits():
-    values = drawn(USAGE, 1000, 100, grid=Precision.FULL).ravel()
+    values = drawn(USAGE, 1000, 100, precision=Precision.FULL).ravel()
     near = drawn(USAGE, 1000, 100).ravel()
     bits = np.unpackbits(values.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
 
