@@ -17,13 +17,16 @@ Where the document's text, its help text and its code disagree, or do not fit, w
   in place of `-interleaved-generation-groups`.
 
 Walks have the laws of the document's code, not its values: those come from one stream, of which no
-part can be drawn alone. `distribution=documented`: gauges with a drift (`nginx`, `postgresql`,
-`redis`) reach their upper clamp after about 20 or 200 ticks and stay on it, so that their columns
-are constant; those without a drift (`cpu`, `mem`) are on a clamp as often and as long as there.
-`distribution=unpinned`, the default: gauges have no drift, are reflected at their bounds and start
-anywhere between them, so that all hosts and times are alike. Their steps have the document's root
-mean square: sqrt(26) where it has 5 and a deviation of 1. Counters, and the gauges of `redis`
-without bounds, rise in both as in the document.
+part can be drawn alone.
+
+- `distribution=documented`: gauges with a drift (`nginx`, `postgresql`, `redis`) reach their upper
+  clamp after about 20 or 200 ticks and stay on it, so that their columns are constant. Those in
+  bytes (`temp_bytes`, `used_memory`, `free` of `disk`) rise for months before they do. Gauges
+  without a drift (`cpu`, `mem`) are on a clamp as often and as long as in the document.
+- `distribution=unpinned`, the default: gauges have no drift, are reflected at their bounds and start
+  anywhere between them, so that all hosts and times are alike. Their steps have the document's root
+  mean square: sqrt(26) where it has a mean of 5 and a deviation of 1.
+- Counters, and the gauges of `redis` without bounds, rise in both as in the document.
 
 Bits per value: doubles (`cpu`, percentages of `mem`) have 12.6 on the grid (0 to 100 in steps of
 1/64), and fill a double with full precision (49 bits are drawn); bytes of memory have 14 (steps of

@@ -14,6 +14,7 @@ from simulator.data.schema import Role, Type, dtype_of
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.devops import PERCENTS, Devops, DevopsParams
 from simulator.data.workloads.devops_tables import DATACENTERS
+from simulator.verify.oracle import Oracle
 
 START_MS = 1_451_606_400_000
 FIELDS = {
@@ -392,3 +393,22 @@ def test_queries_ask_for_columns_that_exist():
 def test_parameters_that_make_no_sense_are_refused(params, message):
     with pytest.raises(ValidationError, match=message):
         DevopsParams(**params)
+
+
+def truth(workload, query, rows):
+    oracle = Oracle([query])
+    for start in range(0, len(rows), 5000):
+        part = rows[start : start + 5000]
+        oracle.add(Block(query.table, 0, part, workload.draw(query.table, part)))
+    return oracle.truth(query).answer
+
+
+def test_the_candidates_of_a_query_give_its_true_answer():
+    workload = fleet(scale=6)
+    query = workload.queries(workload.tables)["cpu-max-1-host-1-hr"]
+    few = workload.candidates(query.table, query.selection)
+
+    assert len(few) == 360
+    answer = truth(workload, query, few)
+    assert len(answer.rows) == 60
+    assert answer == truth(workload, query, np.arange(workload.size(query.table)))
