@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,8 @@ class Target:
     """Option -> the Secret from which the pods read it; the command line never sees the value."""
     database_pods: Mapping[str, str] = field(default_factory=dict)
     """Labels of the database's pods: the benchmark's never run beside them."""
+    variables: Collection[str] = ()
+    """Environment variables from which credentials were read."""
 
     def secrets(self) -> dict[str, str]:
         """Return the credentials given to the command line, in clear text, by option name."""
@@ -90,7 +92,8 @@ class Config:
             raise ConfigError([f"{where}: {problem}" for problem in error.problems]) from error
         chosen = str(runner or entry.get("runner") or "kubernetes")
         own = {str(key): value for key, value in entry.items() if key not in _RESERVED}
-        references = {f"{name}{_FROM}" for name in cls.options_model.credentials()}
+        credentials = cls.options_model.credentials()
+        references = {f"{name}{_FROM}" for name in credentials}
         refs = {key: value for key, value in own.items() if key in references}
         given = {k: v for k, v in {**own, **extra_options}.items() if k not in refs}
         found = _secret_refs(where, refs, problems)
@@ -121,6 +124,7 @@ class Config:
             tuned=tuned,
             secret_refs=from_secrets,
             database_pods=pods,
+            variables={name for key in credentials for name in _variables(given.get(key))},
         )
 
 
@@ -218,6 +222,11 @@ def _expanded(where: str, value: Any, problems: list[str]) -> Any:
         return found or ""
 
     return _VARIABLE.sub(variable, value)
+
+
+def _variables(value: Any) -> list[str]:
+    """Return the names in ${NAME} within a value."""
+    return _VARIABLE.findall(value) if isinstance(value, str) else []
 
 
 def _is_unicode(text: str) -> bool:

@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from cli.host.folders import state_folder, temporary_folders
 from cli.host.inputs import read_bytes
 from cli.host.machine import Machine
+from cli.host.owner import Owner
+from cli.host.streams import say
 from cli.metrics import InsertMetrics
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
@@ -24,6 +26,8 @@ from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
 
 FORMAT_VERSION: Literal[1] = 1
+_NEW = ".tmp"
+"""Ending of a file until it is whole."""
 _MAX_BYTES = 256 << 20
 """Larger than the result of any sweep that is allowed."""
 
@@ -153,7 +157,8 @@ def path_of(folder: Path, result: Result) -> Path:
 
 def write(path: Path, result: Result) -> None:
     """Write a result file so that it is always whole: the old one, or the new one."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    prefix = f".{path.name}.{Owner.this()}-"
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=_NEW)
     try:
         with os.fdopen(handle, "w") as file:
             file.write(result.model_dump_json(indent=1))
@@ -164,6 +169,14 @@ def write(path: Path, result: Result) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def unfinished(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder of results that a killed command was writing."""
+    for path in folder.glob(f".*.json.*{_NEW}"):
+        owner = Owner.parse(path.name.partition(".json.")[2].partition("-")[0])
+        if owner and not owner.alive:
+            yield path
 
 
 class ResultFile:
@@ -208,8 +221,7 @@ def read(path: Path) -> Result:
 
 def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:
     """Yield the results of a target's inserts in a folder, the newest first."""
-    for path in sorted(folder.glob(f"*-{Kind.INSERT}-{target}-????.json"), reverse=True):
-        result = read(path)
+    for path, result in _newest_first(folder, f"*-{Kind.INSERT}-{target}-????.json"):
         if result.target == target:
             yield path, result
 
@@ -217,13 +229,23 @@ def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:
 def tables_left(folder: Path) -> dict[tuple[str, str], tuple[Path, Manifest]]:
     """Return (target, table) -> the newest insert in a folder of results that wrote it."""
     left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
-    for path in sorted(folder.glob(f"*-{Kind.INSERT}-*.json"), reverse=True):
-        with suppress(ConfigError):  # not a result file
-            result = read(path)
+    for path, result in _newest_first(folder, f"*-{Kind.INSERT}-*.json"):
+        with suppress(ConfigError):  # a workload of another version
             for table in DatasetReader(result.dataset).tables if result.manifest else ():
                 assert result.manifest
                 left.setdefault((result.target, table.name), (path, result.manifest))
     return left
+
+
+def _newest_first(folder: Path, pattern: str) -> Iterator[tuple[Path, Result]]:
+    """Yield the results in a folder; a warning names each file that cannot be read."""
+    for path in sorted(folder.glob(pattern), reverse=True):
+        try:
+            result = read(path)
+        except ConfigError as error:
+            say(f"warning: {error}; this file is not used", err=True)
+        else:
+            yield path, result
 
 
 def last_insert(folder: Path, target: str) -> tuple[Path, Manifest] | None:

@@ -2,18 +2,23 @@
 
 A form is the credential as it is or escaped (percent, JSON, Python, SQL, HTML, in any mixture), in
 base64 (alone or within `user:secret`), or in hex. Case is ignored. Matching takes linear time.
+A message may be cut within a credential: its first or last characters are redacted too, see _cut.
 """
 
 import base64
+import json
 import re
 from collections.abc import Callable, Iterable
 from html.entities import codepoint2name
 from itertools import groupby
 from typing import Any, TextIO
+from urllib.parse import quote
 
 HIDDEN = "***"
 WORD_CHARACTERS = 4
 """A shorter credential is redacted only where it stands as a word: "a" would garble all texts."""
+CUT_CHARACTERS = 8
+"""The fewest first or last characters of a credential that are redacted on their own."""
 
 _BACKSLASH = r"(?:\\|%(?:25){0,3}5c|&#0{0,4}92;|&#x0{0,4}5c;|&bsol;)"
 _PLAIN, _GAP, _OTHER = "plain", "gap", "other"
@@ -23,6 +28,9 @@ _BLANK_LETTERS = "nrtvf"  # \n, \r, \t, \v, \f
 _HTML_MORE = {"'": "apos"}
 _CONTROL_LETTERS = {"\0": "0", "\a": "a", "\b": "b", "\x1b": "e"}
 _BASE64_ESCAPED = {"+": r"(?:\+|-|%(?:25){0,3}2b)", "/": r"(?:\\{0,8}/|_|%(?:25){0,3}2f)"}
+_NO_WORDS = re.compile(r"[0-9]|[a-z][A-Z]|[^\w\s.:/-]")
+_MOSTLY_PUBLIC = re.compile(r"\s|://")
+_STEPS = 64
 _SEPARATORS = re.compile(r"[\s@/:;,?#&='\"\\]+")
 
 
@@ -33,11 +41,20 @@ class Redactor:
         """Take the credentials; blanks around one do not count, and empty ones are ignored."""
         found = sorted({text for secret in secrets if (text := secret.strip())}, key=len)
         forms = [form for secret in reversed(found) for form in _forms(secret)]
-        self._pattern = re.compile("|".join(forms), re.IGNORECASE) if forms else None
+        self._whole = re.compile("|".join(forms), re.IGNORECASE) if forms else None
+        cuts = [form for secret in found for form in _cut(secret)]
+        self._cuts = [re.compile(form, re.IGNORECASE) for form in cuts]
 
     def __call__(self, text: str) -> str:
         """Return the text with every form of each credential replaced."""
-        return self._pattern.sub(HIDDEN, text) if self._pattern else text
+        text = self._whole.sub(HIDDEN, text) if self._whole else text
+        spans = sorted(match.span() for cut in self._cuts for match in cut.finditer(text))
+        kept, at = "", 0
+        for start, end in spans:
+            if start > at or not kept:
+                kept += text[at:start] + HIDDEN
+            at = max(at, end)
+        return kept + text[at:]
 
 
 class RedactedStream:
@@ -54,6 +71,10 @@ class RedactedStream:
         """Write a text, redacted."""
         self._stream.write(self._redact(text))
         return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts as one: a credential may be divided among them."""
+        self.write("".join(lines))
 
 
 def parts_of(password: str) -> set[str]:
@@ -74,11 +95,65 @@ def _forms(secret: str) -> list[str]:
 
 def _in_base64(content: bytes, offset: int) -> str:
     """Return the pattern of bytes in base64 that follow `offset` bytes of a group of three."""
-    encoded = base64.b64encode(bytes(offset) + content).decode()
-    # A character at the edges that also holds bits of a neighbour is not known.
-    known = encoded[-(-8 * offset // 6) : 8 * (offset + len(content)) // 6]
+    known = _known_base64(content, offset)
     core = "".join(_BASE64_ESCAPED.get(letter, letter) for letter in known)
     return rf"{core}[\w+/-]?(?:=|%3d){{0,2}}"
+
+
+def _known_base64(content: bytes, offset: int) -> str:
+    """Return the characters of base64 that hold no bits of a neighbour."""
+    encoded = base64.b64encode(bytes(offset) + content).decode()
+    return encoded[-(-8 * offset // 6) : 8 * (offset + len(content)) // 6]
+
+
+def _cut(secret: str) -> list[str]:
+    """Return a pattern for the first and for the last characters of a credential.
+
+    Connection strings and certificates are left out: most of them is public. So are words:
+    redacting the "password" of "password1" would garble messages, and betray how it begins.
+    """
+    if len(secret) <= CUT_CHARACTERS or _MOSTLY_PUBLIC.search(secret):
+        return []
+    content = _utf8(secret)
+    escaped = [json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
+    encoded = [content.hex(), *(_known_base64(content, offset) for offset in range(3))]
+    percent = quote(secret, safe="", errors="surrogatepass")
+    spellings = sorted({secret, percent, *escaped, *encoded})
+    return [pattern for text in spellings for pattern in (*_first(text), *_last(text))]
+
+
+def _first(text: str) -> list[str]:
+    """Return the pattern of the start of a text, as long as it goes; none if it is all words."""
+    least = _least(text)
+    if least == len(text):
+        return []
+    following = ""
+    for step in reversed(_steps(text[least:])):
+        following = f"(?:{re.escape(step)}{following})?"
+    return [re.escape(text[:least]) + following]
+
+
+def _last(text: str) -> list[str]:
+    """Return the pattern of the end of a text, as long as it goes; none if it is all words."""
+    least = _least(text[::-1])
+    if least == len(text):
+        return []
+    leading = ""
+    for step in _steps(text[:-least]):
+        leading = f"(?:{leading}{re.escape(step)})?"
+    return [leading + re.escape(text[-least:])]
+
+
+def _least(text: str) -> int:
+    """Return how many of the first characters of a text cannot be words of a message."""
+    ends = range(CUT_CHARACTERS, len(text))
+    return next((end for end in ends if _NO_WORDS.search(text, 0, end)), len(text))
+
+
+def _steps(text: str) -> list[str]:
+    """Return a text in steps by which a match may become longer; regular expressions bound them."""
+    size = -(-len(text) // _STEPS) or 1
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def _escaped(secret: str) -> str:

@@ -36,7 +36,7 @@ from simulator.errors import ConfigError, SetupError, counted
     type=click.Path(path_type=Path),
     default="results",
     show_default=True,
-    help="Folder of result files, for --tables.",
+    help="Folder of result files.",
 )
 def cleanup(  # noqa: PLR0913
     *,
@@ -62,7 +62,7 @@ def cleanup(  # noqa: PLR0913
         return
     if run_id and everything:
         raise ConfigError("--run, --all: give one of them")
-    problems = _clean_machine()
+    problems = _clean_machine(output)
     where = namespace or configuration.load(config).namespace
     options = ClusterOptions(namespace=where, kubeconfig=kubeconfig, context=context)
     wrong = options.problems()
@@ -84,8 +84,8 @@ def _report(text: str) -> None:
         say(text)
 
 
-def _clean_machine() -> list[str]:
-    """Remove folders and locks of ended commands; return what could not be removed, and why."""
+def _clean_machine(output: Path) -> list[str]:
+    """Remove what ended commands left; return what could not be removed, and why."""
     removed, problems = 0, []
     left = left_folders()
     for folder in left.abandoned:
@@ -101,6 +101,14 @@ def _clean_machine() -> list[str]:
             f"left folder {folder}: it does not name the command that made it; if no command runs,"
             " remove it with rm -r"
         )
+    for path in results.unfinished(output):
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            problems.append(f"cannot remove file {path}: {error.strerror or error}")
+        else:
+            _report(f"removed unfinished file {path}")
+            removed += 1
     for lock in remove_free_locks():
         _report(f"removed lock {lock}")
         removed += 1

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -165,6 +166,8 @@ class Choice:
         except ConfigError as error:
             problems += error.problems
             return None
+        for name in found.variables:  # no child process inherits a credential
+            os.environ.pop(name, None)
         given = self.cluster.given()
         if found.runner == "local" and given:
             problems.append(

@@ -34,7 +34,7 @@ def holder_of(command: str) -> dict[str, str]:
 def in_use(holder: Mapping[str, str], remedy: str) -> ConfigError:
     """Return the error for a database on which another run is in progress."""
     details = ""
-    if holder:
+    with suppress(KeyError):  # a lock file that is damaged, or being written
         details = "`{command}`, started by {user} on {host} at {since}, process {pid}".format_map(
             holder
         )
@@ -75,9 +75,7 @@ def remove_free_locks() -> list[Path]:
 def _opened(path: Path) -> int:
     """Return the lock file, open and locked; ConfigError if another process has locked it."""
     while True:
-        handle = os.open(
-            path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600
-        )
+        handle = os.open(path, _OPEN, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -94,7 +92,7 @@ def _opened(path: Path) -> int:
 def _holder(handle: int) -> dict[str, str]:
     try:
         found = json.loads(os.pread(handle, 4096, 0))
-    except ValueError:  # it is being written
+    except (ValueError, RecursionError):  # it is damaged, or being written
         return {}
     return found if isinstance(found, dict) else {}
 

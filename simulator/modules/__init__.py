@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from simulator.errors import ConfigError, nearest
 from simulator.modules.base import Database
 
@@ -71,4 +73,9 @@ def database_class(module: str) -> type[Database]:
 def open_database(module: str, options: Mapping[str, Any], secrets: Mapping[str, str]) -> Database:
     """Return a target's database; `secrets` are the options that are credentials. No I/O."""
     cls = database_class(module)
-    return cls(cls.options_model(**options, **secrets))
+    try:
+        return cls(cls.options_model.model_validate({**options, **secrets}))
+    except ValidationError as error:  # its own text and traceback may repeat a credential
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        problems = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in found]
+        raise ConfigError([f"module {module!r}: {problem}" for problem in problems]) from None

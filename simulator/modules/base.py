@@ -41,6 +41,8 @@ OWN = "iotbench_"
 """Prefix of the tables that the program keeps for itself, beside those of a workload."""
 _LARGEST = 2**63 - 1
 _LONGEST_S = 366 * 86_400
+_ADDRESSES = ("host", "hosts", "uri", "url")
+"""Last words of the names of options that are addresses, but are not credentials."""
 
 
 class Failure(StrEnum):
@@ -120,7 +122,9 @@ class Options(BaseModel):
     Credentials are SecretStr; they are sent to the database only.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True
+    )
 
     @field_validator("*")
     @classmethod
@@ -135,6 +139,17 @@ class Options(BaseModel):
                 least, most = 0, _LONGEST_S
             if not least <= value <= most:
                 raise ValueError(f"expected {least:,} to {most:,}, got {value:,}")
+        return value
+
+    @field_validator("*")
+    @classmethod
+    def _without_login(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse `user:password@` in an address, which is printed and stored."""
+        kind = (info.field_name or "").rpartition("_")[2]
+        if kind in _ADDRESSES and isinstance(value, str) and "@" in value:
+            raise ValueError(
+                "expected an address without '@'; credentials are options of their own"
+            )
         return value
 
     columns: ClassVar[tuple[str, ...]] = ()

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tests.servers.base import free_port
+
 _CHUNK = 65536
 _RESET = struct.pack("ii", 1, 0)
 """SO_LINGER with which close() resets the connection."""
@@ -50,8 +52,8 @@ class Proxy:
     ) -> None:
         """Take what makes a listening socket on a port; 0: a free one."""
         self._to, self._listen = (host, to_port), listen
-        self._listener: socket.socket | None = listen(0)
-        self.port: int = self._listener.getsockname()[1]
+        self._listener: socket.socket | None = listen(free_port())
+        self.port: int = self._listener.getsockname()[1]  # stays free while nobody listens
         self.delay_s = 0.0
         """By how much each piece is late."""
         self._held: Callable[[int], bool] = lambda _: False

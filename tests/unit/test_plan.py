@@ -1,5 +1,7 @@
 """Plans: every problem at once, and ranges of rows that continue exactly."""
 
+import time
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -431,3 +433,34 @@ def test_a_plan_that_is_too_large_is_refused_with_the_limit(changes, problem):
     (found,) = plan.option_problems(replace(DEFAULTS, **changes))
 
     assert problem in found
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"runs": 10**9},
+        {"steps": 10**9},
+        {"runs": 2**63 - 1, "workers": tuple(range(1, 1001))},
+        {"workers": (2**63 - 1,)},
+        {"runs": 10_000, "workers": tuple(range(1, 1001))},
+    ],
+)
+def test_a_plan_that_is_too_large_is_refused_before_it_is_built(changes):
+    options = replace(DEFAULTS, **changes)
+    tracemalloc.start()
+    begun = time.process_time()
+    try:
+        assert plan.option_problems(options)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert time.process_time() - begun < 0.5
+    assert most_bytes < 10**6
+
+
+def test_a_plan_is_built_run_by_run():
+    options = replace(DEFAULTS, runs=10**9)
+    runs = insert_runs("sweep", SQLITE, options, dataset_of(options), VerifyMode.COUNTS)
+
+    assert [next(runs).run for _ in range(3)] == [1, 2, 3]

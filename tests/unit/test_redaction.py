@@ -1,7 +1,11 @@
 """A credential is redacted in every form in which a driver or a server may repeat it."""
 
 import base64
+import io
+import logging
+import threading
 import time
+import traceback
 from contextlib import suppress
 
 import pytest
@@ -12,7 +16,7 @@ from simulator.modules.mongodb.database import MongodbOptions
 from simulator.modules.mysql.database import MySqlOptions
 from simulator.modules.postgres.database import WireOptions
 from simulator.modules.shared.conninfo import redacted
-from simulator.redaction import WORD_CHARACTERS, Redactor
+from simulator.redaction import CUT_CHARACTERS, WORD_CHARACTERS, RedactedStream, Redactor
 from tests.secret_forms import FORMS
 
 CHARACTERS = st.one_of(
@@ -94,6 +98,95 @@ def test_no_text_takes_long(secret, text):
     redact(text)
 
     assert time.process_time() - begun < 2
+
+
+# --- credentials that a message cuts short ---
+
+TOKENS = st.text(st.sampled_from("abcXYZ019+/=%&\\'\"<é€"), max_size=40).map("x7".__add__)
+
+
+@settings(deadline=None)
+@given(secret=TOKENS, cut=st.data())
+def test_the_first_or_last_characters_of_a_secret_do_not_survive(secret, cut):
+    secret += "7x"
+    assume(len(secret) > CUT_CHARACTERS)
+    kept = cut.draw(st.integers(CUT_CHARACTERS, len(secret)))
+    redact = Redactor([secret])
+
+    assert redact(f"password [{secret[:kept]}]") == "password [***]"
+    assert redact(f"... {secret[-kept:]} is wrong") == "... *** is wrong"
+
+
+@pytest.mark.parametrize("form", ["as it is", "percent, upper", "JSON", "base64", "hex"])
+def test_a_secret_that_is_cut_in_half_does_not_survive_in_another_form(form):
+    secret = "Zx9+Qr/%7'w\"Q\\k=<&>m4Tb2"
+    written = FORMS[form](secret)
+    redact = Redactor([secret])
+
+    assert redact(f"got {written[: len(written) // 2]}") == "got ***"
+    assert redact(f"got {written[len(written) // 2 :].rstrip('=')} here") == "got *** here"
+
+
+def test_a_login_in_base64_that_is_cut_short_does_not_survive():
+    login = base64.b64encode(b"bench:Zx9Qr7wQkm4Tb2").decode()
+
+    shown = Redactor(["Zx9Qr7wQkm4Tb2"])(f"Authorization: Basic {login[:20]}")
+
+    assert shown == f"Authorization: Basic {login[:8]}***"
+
+
+@pytest.mark.parametrize("secret", ["password1", "iotbench_2026", "Postgres-17", "x" * 7])
+def test_a_secret_that_begins_with_a_word_does_not_garble_messages(secret):
+    text = "postgres: password authentication failed for user iotbench"
+
+    assert Redactor([secret])(text) == text
+
+
+@pytest.mark.parametrize(
+    "public",
+    ["postgresql://u:Zx9Qr7wQkm4Tb2@db.example/b", "host=db.example password=Zx9Qr7wQkm4Tb2"],
+)
+def test_the_public_part_of_a_connection_string_stays(public):
+    options = WireOptions(connection_string=public)
+
+    assert options.redact(f"cannot reach {public[:17]}") == f"cannot reach {public[:17]}"
+    assert options.redact("not the password Zx9Qr7wQ") == "not the password ***"
+
+
+# --- the log of a process ---
+
+
+def test_a_redacting_stream_passes_everything_on_but_the_secret():
+    written = io.StringIO()
+    stream = RedactedStream(written, Redactor(["hunter2"]))
+
+    assert stream.write("password 'hunter2'\n") == len("password 'hunter2'\n")
+    stream.writelines(["hun", "ter2 again\n"])
+    print("and", "hunter2", file=stream)
+    stream.flush()
+
+    assert written.getvalue() == "password '***'\n*** again\nand ***\n"
+    assert stream.isatty() is False
+
+
+def test_logs_and_tracebacks_through_a_redacting_stream_hold_no_secret(monkeypatch):
+    written = io.StringIO()
+    monkeypatch.setattr("sys.stderr", RedactedStream(written, Redactor(["hunter2"])))
+    handler = logging.StreamHandler()
+    handler.emit(logging.makeLogRecord({"msg": "log of hunter2"}))
+    try:
+        int("hunter2")
+    except ValueError:
+        traceback.print_exc()
+    thread = threading.Thread(target=lambda: int("error of a thread: hunter2"))
+    monkeypatch.setattr("threading.excepthook", threading.__excepthook__)
+    thread.start()
+    thread.join(10)
+
+    text = written.getvalue()
+    assert "hunter2" not in text
+    for said in ("log of ***", "with base 10: '***'", "error of a thread: ***"):
+        assert said in text
 
 
 # --- passwords in connection strings ---

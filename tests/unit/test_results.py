@@ -8,6 +8,7 @@ import pytest
 
 from cli import results
 from cli.host.machine import Machine
+from cli.host.owner import Owner
 from cli.metrics import InsertMetrics, Latency
 from cli.results import Manifest, Progress, Result, RunRecord
 from simulator.data.dataset import Dataset, lane_range
@@ -252,6 +253,18 @@ def test_inserts_of_the_same_second_are_reported_apart(tmp_path):
     assert results.last_insert(tmp_path, "lite") == (path, newest)
 
 
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff\x00", b'{"format_version": 1, "target"'])
+def test_a_damaged_file_is_named_and_the_newest_other_insert_is_used(tmp_path, capsys, content):
+    path = written(tmp_path, 1)
+    damaged = written(tmp_path, 2)
+    damaged.write_bytes(content)
+
+    assert results.last_insert(tmp_path, "lite") == (path, MANIFEST)
+    assert capsys.readouterr().err.startswith(f"warning: {damaged}: is not a result file")
+    assert results.tables_left(tmp_path) == {("lite", "events"): (path, MANIFEST)}
+    assert str(damaged) in capsys.readouterr().err
+
+
 def test_no_insert_is_none(tmp_path):
     assert results.last_insert(tmp_path, "lite") is None
 
@@ -341,3 +354,21 @@ def test_a_result_that_no_place_takes_has_no_path(places):
 
     assert file.path is None
     assert file.trouble.count("cannot be written") == 3
+
+
+def test_a_file_that_a_killed_command_was_writing_is_found(tmp_path):
+    abandoned = tmp_path / ".20261101T000000000Z-insert-x-ab12.json.999999999.1-abc.tmp"
+    abandoned.touch()
+    for other in (f".a.json.{Owner.this()}-x.tmp", ".a.json.tmp", ".a.json.x-1.tmp", "a.json"):
+        (tmp_path / other).touch()
+
+    assert list(results.unfinished(tmp_path)) == [abandoned]
+
+
+def test_a_file_names_its_writer_until_it_is_whole(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(os, "fsync", lambda _: written.extend(tmp_path.iterdir()))
+    results.write(tmp_path / "a.json", result())
+
+    assert [path.name.startswith(f".a.json.{Owner.this()}-") for path in written] == [True]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]

@@ -65,19 +65,24 @@ class HttpOptions(Options):
     @field_validator("url")
     @classmethod
     def _url(cls, url: str) -> str:
-        try:
-            parsed = urlsplit(url)
-            known = parsed.scheme in ("http", "https") and parsed.hostname and parsed.port != 0
-            known = known and url.isprintable() and " " not in url
-        except ValueError:
-            known = False
-        if not known:
-            raise ValueError("expected http://host:port or https://host:port")
-        if "@" in parsed.netloc or parsed.query or parsed.fragment:
-            raise ValueError(
-                "expected no more than http://host:port/path; credentials are options of their own"
-            )
-        return url.rstrip("/")
+        return checked_url(url)
+
+
+def checked_url(url: str) -> str:
+    """Return a URL that can be connected to, without a slash at its end, or raise ValueError."""
+    try:
+        parsed = urlsplit(url)
+        known = parsed.scheme in ("http", "https") and parsed.hostname and parsed.port != 0
+        known = known and url.isprintable() and " " not in url
+    except ValueError:
+        known = False
+    if not known:
+        raise ValueError("expected http://host:port or https://host:port")
+    if parsed.query or parsed.fragment:
+        raise ValueError(
+            "expected no more than http://host:port/path; credentials are options of their own"
+        )
+    return url.rstrip("/")
 
 
 class HttpReply(NamedTuple):

@@ -9,13 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import ClassVar, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.features import UNWRITTEN
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused, basic
+from simulator.modules.shared.http import (
+    Http,
+    HttpDatabase,
+    HttpOptions,
+    Refused,
+    basic,
+    checked_url,
+)
 from simulator.modules.splunk import query as searches
 from simulator.modules.splunk import wire
 from simulator.modules.splunk.session import SplunkSession, code_of
@@ -53,6 +60,11 @@ class SplunkOptions(HttpOptions):
     quiet_s: float = Field(
         5, gt=0, description="rows have settled once their count is stable for so long"
     )
+
+    @field_validator("search_url")
+    @classmethod
+    def _search_url(cls, url: str) -> str:
+        return checked_url(url)
 
 
 class Splunk(HttpDatabase[SplunkSession]):
@@ -107,7 +119,7 @@ class Splunk(HttpDatabase[SplunkSession]):
             authorization = f"Bearer {secrets['search_token']}"
         else:
             authorization = basic(options.username or "admin", secrets.get("password", ""))
-        management = options.model_copy(update={"url": options.search_url.rstrip("/")})
+        management = options.model_copy(update={"url": options.search_url})
         return SplunkSession(
             Http(options, {"Authorization": f"Splunk {secrets['token']}"}),
             Http(management, {"Authorization": authorization}),

@@ -5,6 +5,7 @@ time, and nothing left in the folder of temporary files.
 """
 
 import io
+import os
 import sys
 import tempfile
 import time
@@ -49,7 +50,7 @@ def folder(tmp_path_factory) -> Iterator[Path]:
         patch.chdir(folder)
         patch.setenv("TMPDIR", str(folder / "tmp"))
         patch.setenv("XDG_STATE_HOME", str(folder / "state"))
-        patch.setenv("PG", SECRET)
+        patch.setenv("PG", SECRET)  # so that it is removed at the end
         patch.setenv("COLUMNS", "200")
         patch.setattr(tempfile, "tempdir", None)
         yield folder
@@ -62,6 +63,7 @@ def run(folder) -> Callable[..., Done]:
     def run(*arguments: str) -> Done:
         out, err = io.StringIO(), io.StringIO()
         argv, sys.argv = sys.argv, ["run.py", *arguments]
+        os.environ["PG"] = SECRET  # a command takes it out of the environment
         begun = time.process_time()
         try:
             with redirect_stdout(out), redirect_stderr(err):

@@ -126,12 +126,26 @@ def test_of_many_that_take_turns_never_two_hold_it():
 
 
 @pytest.mark.usefixtures("holder")
-@pytest.mark.parametrize("content", ["", "{", "[]", "3"])
-def test_a_lock_that_is_just_being_written_is_refused_too(state, content):
-    (state / "k.lock").write_text(content)
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"3", b"{}", b'{"command": "insert"}', b"\xff\x00", b"[" * 4096],
+    ids=["empty", "begun", "list", "number", "nobody", "half", "bytes", "nested"],
+)
+def test_a_lock_that_is_being_written_or_damaged_is_refused_too(state, content):
+    (state / "k.lock").write_bytes(content)
 
     with pytest.raises(ConfigError, match="it has just started"), locked("k", "query"):
         pass
+
+
+@pytest.mark.parametrize("content", [b"\xff\x00", b'{"command": "insert"}'])
+def test_a_damaged_lock_that_nobody_holds_is_taken_over(state, content):
+    state.mkdir(parents=True)
+    (state / "k.lock").write_bytes(content)
+
+    with locked("k", "query"):
+        pass
+    assert list(state.iterdir()) == []
 
 
 def test_without_a_state_folder_the_temporary_folder_serves(tmp_path, monkeypatch):

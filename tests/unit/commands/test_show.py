@@ -1,0 +1,52 @@
+"""The command `show`: a result as tables, or what is wrong with the file."""
+
+import base64
+import zlib
+
+import pytest
+from click.testing import CliRunner
+from hdrh.histogram import HdrHistogram
+
+from cli import results
+from cli.main import commands
+from cli.report.tables import FORMATS
+from simulator.errors import ConfigError
+from tests.unit.report import made
+
+OTHER_BOUNDS = HdrHistogram(1, 10**6, 2).encode().decode()
+BOMB = base64.b64encode(bytes(8) + zlib.compress(bytes(10**8))).decode()
+
+
+def stored(folder, latency):
+    result = made.result([made.run(made.outcome(made.worker(0, latency=latency)))])
+    path = folder / "r.json"
+    results.write(path, result)
+    return path
+
+
+def show(path, form):
+    arguments = ["show", str(path), f"--format={form}"]
+    return CliRunner().invoke(commands, arguments, catch_exceptions=False, standalone_mode=False)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_result_is_shown(tmp_path, form):
+    assert "50" in show(stored(tmp_path, made.SENDS), form).stdout  # rows/s
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "latency",
+    ["HISTFAAA", "nobase64x", "=", made.SENDS[:-9], made.SENDS[9:], OTHER_BOUNDS, BOMB],
+    ids=["frame", "text", "padding", "cut", "begun late", "bounds", "bomb"],
+)
+def test_a_result_with_a_damaged_histogram_is_named_as_damaged(tmp_path, form, latency):
+    path = stored(tmp_path, made.SENDS)
+    path.write_text(path.read_text().replace(made.SENDS, latency))
+
+    with pytest.raises(ConfigError) as error:
+        show(path, form)
+    (problem,) = error.value.problems
+    assert problem.startswith(f"{path}: is damaged, so its tables cannot be printed: ValueError: ")
+    assert "a latency histogram" in problem
+    assert len(problem) < 400
