@@ -21,11 +21,11 @@ part can be drawn alone.
 
 - `distribution=documented`: gauges with a drift (`nginx`, `postgresql`, `redis`) reach their upper
   clamp after about 20 or 200 ticks and stay on it, so that their columns are constant. Those in
-  bytes (`temp_bytes`, `used_memory`, `free` of `disk`) rise for months before they do. Gauges
-  without a drift (`cpu`, `mem`) are on a clamp as often and as long as in the document.
-- `distribution=unpinned`, the default: gauges have no drift, are reflected at their bounds and start
-  anywhere between them, so that all hosts and times are alike. Their steps have the document's root
-  mean square: sqrt(26) where it has a mean of 5 and a deviation of 1.
+  bytes (`temp_bytes`, `used_memory`, `free` of `disk`) rise for months or longer first.
+  Gauges without a drift (`cpu`, `mem`) are on a clamp as often and as long as in the document.
+- `distribution=unpinned`, the default: gauges have no drift, are reflected at their bounds and
+  start anywhere between them, so that all hosts and times are alike. Their steps have the
+  document's root mean square: sqrt(26) where it has a mean of 5 and a deviation of 1.
 - Counters, and the gauges of `redis` without bounds, rise in both as in the document.
 
 Bits per value: doubles (`cpu`, percentages of `mem`) have 12.6 on the grid (0 to 100 in steps of
