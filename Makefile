@@ -85,6 +85,7 @@ docs: venv ## rewrite the generated parts of docs/
 	$(BIN)/python -m cli.reference
 
 bench: .venv/ready-dev ## print the performance figures, side by side; an hour with every server
+	$(BIN)/python tests/perf/walks.py
 	$(BIN)/python tests/perf/encode.py
 	$(BIN)/python tests/perf/truth.py
 	$(BIN)/python tests/perf/pipeline.py

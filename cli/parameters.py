@@ -19,6 +19,8 @@ def parameters() -> dict[str, tuple[FieldInfo, tuple[str, ...]]]:
 def option_of(field: str) -> str:
     """Return the option of a parameter; users write times and durations, not milliseconds."""
     info, _ = parameters()[field]
+    if written(info) is Written.END:
+        return "--end"
     name = field.removesuffix("_ms") if written(info) else field
     return f"--{name.replace('_', '-')}"
 

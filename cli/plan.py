@@ -9,14 +9,14 @@ from pydantic import ValidationError
 from cli.config import Target
 from cli.deal import Load, Split, worker_plans
 from cli.host.capacity import too_many
-from cli.parameters import option_of, parameters
+from cli.parameters import option_of, parameters, written
 from cli.quantities import LONGEST_S
 from cli.validation import problems_of
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
-from simulator.data.workloads.base import Params, Workload
+from simulator.data.workloads.base import Params, Workload, Written
 from simulator.errors import ConfigError, UnverifiableError, counted, nearest
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
@@ -163,7 +163,8 @@ def worker_problems(workers: int, batch_rows: int, target: Target, *, force: boo
 def generator_params(options: InsertOptions) -> Params:
     """Return the parameters of the workload that draws the rows; ConfigError if they are wrong."""
     cls = workload_class(options.workload)
-    fields, values = cls.params_model.model_fields, dict(options.params)
+    fields = cls.params_model.model_fields
+    values = {name: _counted(name, value, options) for name, value in options.params.items()}
     problems = [
         f"{option_of(name)}: is an option of workload {', '.join(parameters()[name][1])}; leave it"
         f" out with --workload {cls.name}"
@@ -182,6 +183,12 @@ def generator_params(options: InsertOptions) -> Params:
     if problems:
         raise ConfigError(problems)
     return params
+
+
+def _counted(field: str, value: Any, options: InsertOptions) -> Any:
+    """Return the value of a parameter, given as its option has it."""
+    is_end = written(parameters()[field][0]) is Written.END
+    return value - options.start_ms if is_end else value
 
 
 def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:

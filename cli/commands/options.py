@@ -157,16 +157,20 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
             group="Generated rows",
             type=_type_of(info),
             default=None,
-            help=f"{info.description}  [{', '.join(names)}{default}]",
+            help=f"{_sentence_of(info.description or field)}  [{', '.join(names)}{default}]",
         )(command)
     return command
+
+
+def _sentence_of(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _type_of(info: FieldInfo) -> click.ParamType[Any]:
     kinds = [kind for kind in (info.annotation, *get_args(info.annotation)) if kind is not None]
     if written(info) is Written.DURATION:
         return _DURATION_MS
-    if written(info) is Written.INSTANT:
+    if written(info) is Written.END:
         return _INSTANT_MS
     if int in kinds:
         return COUNT
@@ -175,4 +179,9 @@ def _type_of(info: FieldInfo) -> click.ParamType[Any]:
 
 
 def _as_written(info: FieldInfo) -> str:
-    return f"{info.default / 1000:g}s" if written(info) else str(info.default)
+    match written(info):
+        case Written.DURATION:
+            return f"{info.default / 1000:g}s"
+        case Written.END:
+            return f"{info.default / 3_600_000:g}h after the start"
+    return str(info.default)

@@ -49,6 +49,17 @@ def draw(key: int, rows: Rows) -> Hashes:
     return mix(values)
 
 
+def draw_each(keys: Hashes, rows: Rows) -> Hashes:
+    """Return 64 uniform bits for each row (first axis) and key (second axis)."""
+    values = (rows.astype(np.uint64) * np.uint64(_GOLDEN))[:, None] + keys
+    return mix(values)
+
+
+def fractions(hashes: Hashes) -> NDArray[np.float64]:
+    """Return uniform doubles 0 <= x < 1 made of the upper 53 bits."""
+    return (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
 def below(key: int, rows: Rows, bound: int) -> NDArray[np.int64]:
     """Return a uniform integer 0 <= n < bound for each row; bound at most 2**31.
 

@@ -217,7 +217,7 @@ class Wide(Workload):
         columns = tuple(replace(c, name=PLAIN.get(c.name, c.name)) for c in columns)
         return replace(table, name=PLAIN.get(table.name, table.name), columns=columns)
 
-    def size(self, table: Table) -> int:  # noqa: ARG002 - as many of each
+    def size(self, table: Table) -> int:
         return ROWS // 2
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:

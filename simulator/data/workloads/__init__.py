@@ -1,11 +1,12 @@
 """Workloads: tables, their rows, and queries."""
 
 from simulator.data.workloads.base import Workload
+from simulator.data.workloads.devops import Devops
 from simulator.data.workloads.file import File
 from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError, nearest
 
-GENERATORS: dict[str, type[Workload]] = {"iot": Iot}
+GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in (Iot, Devops)}
 """The choices of `--workload`."""
 WORKLOADS: dict[str, type[Workload]] = {**GENERATORS, File.name: File}
 

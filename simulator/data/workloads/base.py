@@ -23,11 +23,12 @@ class Written(StrEnum):
     """How users write a number of milliseconds; the option's name is without `_ms` then."""
 
     DURATION = "duration"
-    INSTANT = "instant"
+    END = "end"
+    """As the instant so long after the start; the option is --end."""
 
 
 DurationMs = Annotated[int, Written.DURATION]
-InstantMs = Annotated[int, Written.INSTANT]
+EndMs = Annotated[int, Written.END]
 
 
 class Params(BaseModel):
