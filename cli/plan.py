@@ -1,7 +1,9 @@
 """Plans: from a command's options to the runs of a sweep. Pure; reports all problems at once."""
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from pydantic import ValidationError
@@ -24,6 +26,9 @@ from simulator.protocol.verdict import VerifyMode
 
 PARTS = {"single": 1, "multiple": 4}
 DEFAULT_RUNS = 3
+DEFAULT_ROWS = 10_000
+_FASTEST_ROWS_PER_S = 20_000_000
+"""More than one worker can draw."""
 MOST_WORKERS = 10_000
 MOST_RUNS = 10_000
 """Of one sweep; the result file holds each of them."""
@@ -53,7 +58,8 @@ class InsertOptions:
     runs: int | None
     primary_key: PrimaryKey
     tables: str
-    num_inserts: int
+    num_inserts: int | None
+    """None: as many as a worker can within the duration, or the default."""
     batch: int
     prefill: int
     steps: int
@@ -70,6 +76,24 @@ class InsertOptions:
     split: Split
     verify: VerifyMode | None
 
+    @property
+    def rows_each(self) -> int:
+        """Timed rows of each worker, of a workload without an end."""
+        if self.num_inserts is not None:
+            return self.num_inserts
+        if self.duration_s:
+            return min(int(self.duration_s * _FASTEST_ROWS_PER_S) + 1, LANE_ROWS)
+        return DEFAULT_ROWS
+
+
+def describe(options: InsertOptions, *, has_end: bool) -> dict[str, Any]:
+    """Return the options as plain data; None: means nothing for this workload."""
+    plain = dataclasses.asdict(options)
+    del plain["params"]
+    plain["num_inserts"] = None if has_end or options.duration_s else options.rows_each
+    plain["split"] = plain["split"] if has_end else None
+    return {key: value.value if isinstance(value, Enum) else value for key, value in plain.items()}
+
 
 def option_problems(options: InsertOptions) -> list[str]:
     """Return everything that cannot work on any target, a sentence each."""
@@ -80,7 +104,7 @@ def option_problems(options: InsertOptions) -> list[str]:
     runs = DEFAULT_RUNS if options.runs is None else options.runs
     problems += _outside(
         ("--workers", max(options.workers or (1,)), 1, MOST_WORKERS),
-        ("--num-inserts", options.num_inserts, 1, LANE_ROWS),
+        ("--num-inserts", options.rows_each, 1, LANE_ROWS),
         ("--batch", options.batch, 0, LARGEST_BATCH_ROWS),
         ("--prefill", options.prefill, 0, LANE_ROWS),
         ("--steps", options.steps, 0, MOST_RUNS),
@@ -119,7 +143,7 @@ def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
             f" most {MOST_STARTS:,} workers; got {counted(runs, 'run')} with"
             f" {counted(starts, 'worker')}"
         )
-    most = options.prefill + options.num_inserts * max(options.steps, 1)
+    most = options.prefill + options.rows_each * max(options.steps, 1)
     if most > LANE_ROWS:
         problems.append(
             f"--num-inserts, --prefill: a worker can insert {LANE_ROWS:,} rows, got {most:,}"
@@ -135,8 +159,12 @@ def _step_problems(options: InsertOptions) -> list[str]:
             problems.append(f"--steps: needs exactly one worker count, got --workers {counts}")
         if options.runs not in (None, 1):
             problems.append(f"--steps: takes one run, got --runs {options.runs}; leave it out")
+        if options.duration_s:
+            problems.append("--steps: counts rows; leave --duration out, or use --runs")
         if options.prefill:
             problems.append("--steps: fills the tables by itself; leave --prefill out")
+    elif options.duration_s and not options.clean and options.runs != 1:
+        problems.append("--duration: with --no-clean it takes one run; use --runs 1")
     return problems
 
 
@@ -194,13 +222,18 @@ def _counted(field: str, value: Any, options: InsertOptions) -> Any:
 def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
     """Return what cannot be done with this workload, a sentence each."""
     problems = []
-    rows = options.prefill + options.num_inserts * max(options.steps, 1)
+    rows = options.prefill + options.rows_each * max(options.steps, 1)
     if rows <= LANE_ROWS and workload.last_ms(rows) >= _YEAR_10000_MS:
         problems.append(
             "--start-time, --num-inserts: the last rows would be after the year 9999; insert fewer"
             " rows, or begin earlier"
         )
     has_end = workload.size(workload.tables[0]) is not None
+    if has_end and options.num_inserts is not None:
+        problems.append(
+            f"--num-inserts: the rows of workload {workload.name} have an end and are shared by the"
+            " workers; use --limit"
+        )
     if options.split is Split.SERIES:
         if not has_end:
             problems.append(
@@ -280,7 +313,7 @@ def insert_runs(  # noqa: PLR0913
             load = Load(
                 workers=workers,
                 prefill=options.prefill,
-                rows_each=options.num_inserts,
+                rows_each=options.rows_each,
                 limit=options.limit,
                 batch_rows=options.batch,
                 split=options.split,

@@ -1,12 +1,10 @@
 """What commands that run something share: options, starting a sweep, printing its result."""
 
-import dataclasses
 import functools
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -212,12 +210,6 @@ def given_options() -> dict[str, Any]:
     context = click.get_current_context()
     source = context.get_parameter_source
     return {n: v for n, v in context.params.items() if source(n) is ParameterSource.COMMANDLINE}
-
-
-def describe_options(options: Any) -> dict[str, Any]:
-    """Return a dataclass of options as plain data."""
-    plain = dataclasses.asdict(options)
-    return {key: value.value if isinstance(value, Enum) else value for key, value in plain.items()}
 
 
 @dataclass(frozen=True, slots=True)

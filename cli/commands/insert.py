@@ -13,7 +13,6 @@ from cli.commands.common import (
     Choice,
     common_options,
     conclude,
-    describe_options,
     given_options,
     start,
 )
@@ -33,7 +32,6 @@ from cli.files.prepare import prepared
 from cli.files.request import DELIMITERS, Request, conflicts, described
 from cli.host.owner import user_at_host
 from simulator.data.dataset import DatasetReader
-from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
@@ -48,9 +46,6 @@ Examples:
   python run.py insert -t postgresql -w 16 --num-inserts 3125000 --batch 1000 --steps 10
 """
 
-
-_FASTEST_ROWS_PER_S = 20_000_000
-"""More than one worker can draw."""
 
 _load = functools.partial(option, group="Load")
 _tables = functools.partial(option, group="Tables")
@@ -272,7 +267,7 @@ def insert(  # noqa: PLR0913
         runs=runs,
         primary_key=PrimaryKey(primary_key) if primary_key else key,
         tables=tables,
-        num_inserts=_most_rows(duration) if num_inserts is None else num_inserts,
+        num_inserts=num_inserts,
         batch=batch,
         prefill=prefill,
         steps=steps,
@@ -315,15 +310,16 @@ def insert(  # noqa: PLR0913
     level = plan.verification(options, database)
     with rows as params:
         empty = plan.empty_dataset(options, params)
+        reader = DatasetReader(empty)
         before, complete = empty, True
         if not clean:
-            written = [table.name for table in DatasetReader(empty).tables]
+            written = [table.name for table in reader.tables]
             last = last_insert(output, found, choice, written, quiet=quiet, dry=dry_run)
             if last:
                 before, complete = plan.continued(last.dataset, empty), last.complete
         sweep = start(Kind.INSERT, found, output, before.model_copy(update={"ranges": ()}))
         sweep.result.configuration = {
-            **described(describe_options(options), params),
+            **described(plan.describe(options, has_end=reader.sizes is not None), params),
             "runs": options.runs or (1 if steps else plan.DEFAULT_RUNS),
             "verify": level.value,
         }
@@ -332,11 +328,6 @@ def insert(  # noqa: PLR0913
             plan.insert_runs(sweep_id, found, options, before, level, complete=complete, by=by)
         )
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
-
-
-def _most_rows(duration_s: float) -> int:
-    """Return how many rows a worker inserts at most, unless it is said."""
-    return min(int(duration_s * _FASTEST_ROWS_PER_S), LANE_ROWS) or 10_000
 
 
 def _rows(

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from cli.parameters import option_of, parameters
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import FileParams, OnError
@@ -27,11 +28,10 @@ NOT_WITH_DATA = {
     "workload": _NOT_DRAWN,
     "seed": _NOT_DRAWN,
     "start_time": _NOT_DRAWN,
-    "devices": _NOT_DRAWN,
-    "tick_ms": _NOT_DRAWN,
+    **dict.fromkeys(parameters(), _NOT_DRAWN),
 }
 """Options of `insert` that mean nothing with a file -> why."""
-_NOT_SHOWN = {*NOT_WITH_DATA, "clean", "start_ms"}
+_NOT_SHOWN = {*NOT_WITH_DATA, "clean", "start_ms", "limit"}
 _ONLY_WITH_DATA = ("time_column", "tags", "delimiter", "time_format", "on_error")
 
 
@@ -121,7 +121,8 @@ def conflicts(given: Mapping[str, Any]) -> list[str]:
 def described(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
     """Return the options of an insert for display; with a file, without those it rules out."""
     if not isinstance(params, FileParams):
-        return dict(options)
+        shown = {name: value for name, value in options.items() if value is not None}
+        return {**shown, **params.model_dump(mode="json")}
     of_role = {role: [c.name for c in params.columns if c.role is role] for role in Role}
     reading = {
         "delimiter": params.delimiter,
@@ -139,4 +140,4 @@ def described(options: Mapping[str, Any], params: Params) -> dict[str, Any]:
 
 
 def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+    return option_of(name) if name in parameters() else f"--{name.replace('_', '-')}"

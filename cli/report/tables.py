@@ -119,12 +119,19 @@ def printed(result: Result, path: Path | None, form: str) -> str:
     return _table(result, path, width_of(sys.stdout))
 
 
+def _step_rows(result: Result) -> int:
+    """Return how many rows a step inserts, of tables with an end by the first one."""
+    if "num_inserts" in result.configuration:
+        each, workers = result.configuration["num_inserts"], result.configuration["workers"]
+        return int(each) * int(workers[0])
+    return next((run.metrics.rows for run in result.runs if run.metrics), 0)
+
+
 def _table(result: Result, path: Path | None, width: int) -> str:
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
     if result.kind is Kind.INSERT and result.configuration.get("steps"):
-        rows = int(result.configuration["num_inserts"]) * int(result.configuration["workers"][0])
-        console.print(f"Stepsize: {rows}")
+        console.print(f"Stepsize: {_step_rows(result)}")
     summary = summary_of(result)
     columns, dropped = _fitting(console, summary)
     console.print(_drawn(summary, columns))
