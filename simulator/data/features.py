@@ -3,7 +3,6 @@
 A module names the features that its database cannot answer, with the reason (Capabilities).
 """
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import assert_never
 
@@ -30,10 +29,6 @@ class Feature(StrEnum):
     CHOSEN_COLUMNS = "rows with some of their columns"
     FILTERED_ROWS = "selected rows"
     NEWEST_ROWS = "the newest rows"
-
-
-UNWRITTEN: Mapping[Feature, str] = dict.fromkeys(Feature, "not written yet")
-"""The features of a module that renders none of them yet."""
 
 
 def features_of(query: Query) -> list[Feature]:

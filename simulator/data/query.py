@@ -58,11 +58,6 @@ class Selection:
     """Half-open range of time in the table's time unit."""
 
     @property
-    def equal(self) -> tuple[tuple[str, str], ...]:
-        """(tag, value) of each OneOf; ValueError if one has several values."""
-        return tuple((tag, value) for tag, (value,) in ((o.column, o.values) for o in self.one_of))
-
-    @property
     def fixed(self) -> frozenset[str]:
         """The tags of which all rows have the same value."""
         return frozenset(one.column for one in self.one_of if len(set(one.values)) == 1)
