@@ -233,9 +233,10 @@ def test_the_published_queries_are_pipelines(mongodb):
         f'{{"$project": {{"_id": 0, {names}}}}}',
         "temperature-stats-per-device": '{"$group": {"_id": {"device_id": "$device_id"}, '
         f'{stats}}}}}, {{"$project": {{"_id": 0, "device_id": "$_id.device_id", {names}}}}}',
-        "newest-per-device": '{"$group": {"_id": "$device_id", "newest": {"$top": {"sortBy": '
-        '{"timestamp": -1}, "output": {"temperature": "$temperature"}}}}}, {"$project": '
-        '{"_id": 0, "device_id": "$_id", "temperature": "$newest.temperature"}}',
+        "newest-per-device": '{"$group": {"_id": {"device_id": "$device_id"}, "newest": {"$top": '
+        '{"sortBy": {"timestamp": -1}, "output": {"temperature": "$temperature"}}}}}, '
+        '{"$project": {"_id": 0, "device_id": "$_id.device_id", '
+        '"temperature": "$newest.temperature"}}',
     }
     assert texts == {
         name: f'{{"aggregate": "events", "pipeline": [{text}], "allowDiskUse": true}}'

@@ -97,10 +97,7 @@ def test_the_published_queries_are_an_expression_for_each_partial_aggregate():
         f"max(max_over_time({temperature}))",
         f"min(min_over_time({temperature}))",
     ]
-    assert texts["newest-per-device"] == [
-        head,
-        f"max(last_over_time({temperature})) by (device_id)",
-    ]
+    assert texts["newest-per-device"] == [head, f"last_over_time({temperature})"]
 
 
 def test_parts_are_added_up_by_the_server():
@@ -113,16 +110,13 @@ def test_parts_are_added_up_by_the_server():
 
 
 @pytest.mark.parametrize(
-    ("edges", "reported"),
-    [
-        ({"bucket": 60_000, "since": 1}, "must begin and end with a bucket"),
-        ({"bucket": 60_000, "until": 60_001}, "must begin and end with a bucket"),
-    ],
+    "selection", [Selection(since=1), Selection(until=60_001)], ids=["since", "until"]
 )
-def test_what_no_window_is_is_not_asked(edges, reported):
+def test_what_no_window_is_is_not_asked(selection):
     database = VictoriaMetrics(VictoriaMetricsOptions(url="http://h"))
-    with pytest.raises(Unsupported, match=reported):
-        database.render(AggregateQuery(TABLE, (Aggregate(Function.COUNT),), **edges))
+    count = (Aggregate(Function.COUNT),)
+    with pytest.raises(Unsupported, match="must begin and end with a bucket"):
+        database.render(AggregateQuery(TABLE, count, bucket=60_000, selection=selection))
 
 
 @SERVER

@@ -333,30 +333,32 @@ class GroupedRows(Groups):
         super().__init__(query, partials)
         self._instant = instant
         self._names = [*dict.fromkeys(p.column for p in partials if p.column is not None)]
+        self._has_ends = any(partial.function in ENDS for partial in partials)
 
     def add(self, rows: Iterable[Row]) -> None:
         """Add rows of the table."""
         for key, members in self._grouped(rows).items():
-            times, *columns = zip(*members, strict=True)
-            by_name = dict(zip(self._names, columns, strict=True))
+            columns = zip(*members, strict=True)
+            times = next(columns) if self._has_ends else ()
+            by_name = dict(zip(self._names, columns, strict=False))
             for partial in self.partials:
-                values = times if partial.column is None else by_name[partial.column]
+                values = members if partial.column is None else by_name[partial.column]
                 if partial.function in ENDS:
-                    values = tuple(zip(times, values, strict=True))
+                    values = [*zip(times, values, strict=True)]
                 self.merge_values(key, partial, values)
 
     def _grouped(self, rows: Iterable[Row]) -> dict[Key, list[Row]]:
-        """Return the rows of each group: the time, or 0 where it is not needed, and the columns."""
+        """Return the columns of each group's rows, behind the time if first or last ones count."""
         tags, width = len(self.query.by), self.query.bucket
         groups: dict[Key, list[Row]] = defaultdict(list)
         if not needs_time(self.query):
             for row in rows:
-                groups[tuple(row[:tags])].append((0, *row[tags:]))
+                groups[tuple(row[:tags])].append(row[tags:])
             return groups
         for row in rows:
-            time = self._instant(row[tags])
+            time, columns = self._instant(row[tags]), row[tags + 1 :]
             bucket = () if width is None else (time // width * width,)
-            groups[*row[:tags], *bucket].append((time, *row[tags + 1 :]))
+            groups[*row[:tags], *bucket].append((time, *columns) if self._has_ends else columns)
         return groups
 
 
