@@ -76,7 +76,8 @@ class LineProtocol:
     """Encodes blocks of one physical table as lines; instants are in the table's own unit.
 
     Measured on one core (tests/perf/encode.py, four IoT columns): 26 to 37 million rows/s
-    or 2.4 to 3.4 GB/s in batches of 1,000, 3 million in batches of one.
+    or 2.4 to 3.4 GB/s in batches of 1,000, 3 million in batches of one. Ten tags and ten fields: 3
+    to 6 million on a grid, 1.3 million with full doubles.
     """
 
     def __init__(self, table: Table, name: str, dialect: Dialect = INFLUXDB) -> None:
