@@ -1,6 +1,7 @@
 """The machine that a process runs on: clock, memory, CPU limit, parent."""
 
 import ctypes
+import os
 import resource
 import signal
 import sys
@@ -45,6 +46,13 @@ def memory_peak_bytes() -> int:
     if peak_kib is None:
         peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak_kib * 1024
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def throttled_s() -> float:

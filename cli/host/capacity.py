@@ -4,7 +4,7 @@ from pathlib import Path
 
 import psutil
 
-from cli.host.machine import usable_cores
+from simulator.host import usable_cores
 
 WORKERS_PER_CORE = 8
 _ALWAYS_ALLOWED = 16

@@ -7,6 +7,8 @@ from pathlib import Path
 import psutil
 from pydantic import BaseModel, ConfigDict
 
+from simulator.host import usable_cores
+
 
 class Machine(BaseModel):
     """The client's hardware and software."""
@@ -32,13 +34,6 @@ def this_machine() -> Machine:
         python=platform.python_version(),
         load_average=round(os.getloadavg()[0], 2),
     )
-
-
-def usable_cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _processor() -> str:

@@ -14,9 +14,10 @@ from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind, RunSpec
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
-from simulator.verify.comparison import VERIFY_BLOCK_ROWS, verify
+from simulator.verify.comparison import verify
+from simulator.verify.folding import truths
 from simulator.verify.interrupted import verify_interrupted
-from simulator.verify.oracle import Oracle
+from simulator.verify.oracle import Truth
 
 _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 """Verdicts that say of each uncertain row whether it is stored."""
@@ -139,13 +140,10 @@ class Stages:
         """Compare every distinct answer to each query with the truth."""
         self._enter("verify")
         spec, known = self._spec, self._reader.queries()
-        oracle = Oracle(known[name] for name in spec.queries)
-        for rows in spec.dataset.ranges:
-            for blocks in self._reader.blocks((rows,), VERIFY_BLOCK_ROWS):
-                for block in blocks:
-                    oracle.add(block)
+        found = truths([known[name] for name in spec.queries], spec.dataset)
         self.queries = tuple(
-            self._judge(name, known[name], oracle, answers(name)) for name in spec.queries
+            self._judge(name, known[name], found[known[name]], answers(name))
+            for name in spec.queries
         )
         asked = [query for query in self.queries if query.statement]
         self.verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
@@ -153,14 +151,13 @@ class Stages:
             self._expect_own(settled=True)
 
     def _judge(
-        self, name: str, query: Query, oracle: Oracle, found: Sequence[Answer]
+        self, name: str, query: Query, truth: Truth, found: Sequence[Answer]
     ) -> QueryVerdict:
         try:
             statement = self._database.statement(query, self._spec.queries[name])
         except Unsupported as error:
             verdict = Verdict(status=Status.UNKNOWN, reason=f"not supported: {error}")
             return QueryVerdict(name=name, statement="", tuned=False, verdict=verdict)
-        truth = oracle.truth(query)
         checks = []
         for answer in found:
             true, got = _difference(truth.answer, answer)

@@ -33,9 +33,9 @@ from simulator.errors import counted
 from simulator.modules.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from simulator.verify.fingerprint import Fingerprint, buckets_of
-from simulator.verify.oracle import Oracle
+from simulator.verify.folding import VERIFY_BLOCK_ROWS, truths
+from simulator.verify.oracle import Oracle, Truth
 
-VERIFY_BLOCK_ROWS = 1 << 16
 STREAM_ROWS = 20_000
 _MAX_BUCKETS = 1000
 _MAX_SHOWN = 5
@@ -84,10 +84,10 @@ class _Comparison:
         """Rows of `uncertain` that are stored."""
         self.absent = 0
 
-    def blocks(self, table: Table | None = None) -> Iterator[Block]:
-        """Yield the dataset's rows, of one table or of all."""
+    def blocks(self, table: Table) -> Iterator[Block]:
+        """Yield the dataset's rows of one table."""
         for rows in self.dataset.ranges:
-            if table is None or self.reader.tables[rows.table].name == table.name:
+            if self.reader.tables[rows.table].name == table.name:
                 for blocks in self.reader.blocks((rows,), VERIFY_BLOCK_ROWS):
                     yield from blocks
 
@@ -100,41 +100,38 @@ class _Comparison:
     def checks(self, mode: VerifyMode) -> list[Check]:
         """Compare every table."""
         tables = self.reader.tables
-        truths = Oracle(_statistics(table) for table in tables)
-        for block in self.blocks():
-            truths.add(block)
+        found = truths([_statistics(table) for table in tables], self.dataset)
         checks: list[Check] = []
         for table in tables:
-            maybe = self.maybe_of(table)
+            maybe, truth = self.maybe_of(table), found[_statistics(table)]
             if not len(maybe):
-                checks += self._counts(table, truths)
+                checks += self._counts(table, truth)
             elif mode is VerifyMode.COUNTS:
-                checks += self._counts_of_uncertain(table, truths, maybe)
+                checks += self._counts_of_uncertain(table, truth, maybe)
             if mode is VerifyMode.FULL:
                 checks.append(self.rows(table))
         return checks
 
     def _counts_of_uncertain(
-        self, table: Table, truths: Oracle, maybe: NDArray[np.int64]
+        self, table: Table, truth: Truth, maybe: NDArray[np.int64]
     ) -> list[Check]:
         """Find out which rows of unknown outcome are stored: all, none, or some."""
-        with_all = self._counts(table, truths)
+        with_all = self._counts(table, truth)
         if all(check.ok for check in with_all):
             self.present += len(maybe)
             return with_all
         certain = Oracle([_statistics(table)])
         for block in self.blocks(table):
             certain.add(block.take(np.flatnonzero(~np.isin(block.rows, maybe))))
-        without = self._counts(table, certain)
+        without = self._counts(table, certain.truth(_statistics(table)))
         if all(check.ok for check in without):
             self.absent += len(maybe)
             return without
         return [self.rows(table)]
 
-    def _counts(self, table: Table, truths: Oracle) -> list[Check]:
+    def _counts(self, table: Table, truth: Truth) -> list[Check]:
         """Compare count, sums, extremes and distinct keys of a table."""
         query = _statistics(table)
-        truth = truths.truth(query)
         expected = dict(zip(truth.answer.names, truth.answer.rows[0], strict=True))
         slack = dict(zip(truth.answer.names, truth.slack[0] if truth.slack else (), strict=False))
         asked = self._askable(query, expected)

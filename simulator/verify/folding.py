@@ -12,13 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 from simulator.data.block import Block, Rows
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import EVERYTHING, DistinctQuery, Query
+from simulator.host import usable_cores
 from simulator.verify.oracle import Oracle, Truth
 
-FOLD_BLOCK_ROWS = 1 << 16
+VERIFY_BLOCK_ROWS = 1 << 16
 _PIECE_ROWS = 1 << 20
 
 
-def truths(queries: Sequence[Query], dataset: Dataset, threads: int) -> dict[Query, Truth]:
+def truths(
+    queries: Sequence[Query], dataset: Dataset, threads: int | None = None
+) -> dict[Query, Truth]:
     """Return the true answer to each query.
 
     Queries of which the workload names the rows are answered from these alone, as long as all of
@@ -32,7 +35,7 @@ def truths(queries: Sequence[Query], dataset: Dataset, threads: int) -> dict[Que
             found[query] = _selected(query, reader, rows)
     others = [query for query in dict.fromkeys(queries) if query not in found]
     if others:
-        oracle = folded(others, _pieces(dataset, reader), threads)
+        oracle = folded(others, _pieces(dataset, reader), threads or usable_cores())
         found |= {query: oracle.truth(query) for query in others}
     return found
 
@@ -46,8 +49,8 @@ def _named(query: Query, dataset: Dataset, reader: DatasetReader) -> Rows | None
 
 def _selected(query: Query, reader: DatasetReader, rows: Rows) -> Truth:
     oracle = Oracle([query])
-    for start in range(0, len(rows), FOLD_BLOCK_ROWS):
-        oracle.add(reader.drawn(query.table, rows[start : start + FOLD_BLOCK_ROWS]))
+    for start in range(0, len(rows), VERIFY_BLOCK_ROWS):
+        oracle.add(reader.drawn(query.table, rows[start : start + VERIFY_BLOCK_ROWS]))
     return oracle.truth(query)
 
 
@@ -55,7 +58,7 @@ def _pieces(dataset: Dataset, reader: DatasetReader) -> Iterator[Iterator[Block]
     """Yield the dataset's blocks in pieces of about a million rows."""
     for rows in dataset.ranges:
         for piece in rows.pieces(_PIECE_ROWS):
-            yield (block for turn in reader.blocks((piece,), FOLD_BLOCK_ROWS) for block in turn)
+            yield (block for turn in reader.blocks((piece,), VERIFY_BLOCK_ROWS) for block in turn)
 
 
 def folded(queries: Sequence[Query], pieces: Iterable[Iterable[Block]], threads: int) -> Oracle:

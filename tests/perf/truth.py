@@ -29,8 +29,8 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
-from simulator.verify.comparison import VERIFY_BLOCK_ROWS, _statistics
-from simulator.verify.folding import truths
+from simulator.verify.comparison import _statistics
+from simulator.verify.folding import VERIFY_BLOCK_ROWS, truths
 from simulator.verify.oracle import Oracle
 
 START_MS = 1_795_232_700_000

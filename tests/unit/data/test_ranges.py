@@ -30,6 +30,18 @@ def test_dealt_rows_are_the_rows_and_merge_into_one_range(span, takes):
     assert sum(map(len, ranges)) == rows
 
 
+@given(span=spans, takes=takes, size=st.integers(1, 20))
+@settings(deadline=None)
+def test_pieces_are_the_range_and_it_holds_its_rows_only(span, takes, size):
+    every_row = np.arange(200)
+    for item in dealt(span[0], sum(span), takes):
+        pieces = [*item.pieces(size)]
+
+        assert [row for piece in pieces for row in piece.numbers()] == item.numbers().tolist()
+        assert all(len(piece) <= max(size, item.take) for piece in pieces)
+        assert every_row[item.holds(every_row)].tolist() == item.numbers().tolist()
+
+
 def test_workers_take_turns_batch_by_batch():
     first, second = dealt(10, 25, [4, 4])
 

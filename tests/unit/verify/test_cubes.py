@@ -283,6 +283,18 @@ def test_a_cube_answers_only_for_windows_that_it_can_be_cut_at(ranges):
         assert [*oracle.truth(query).answer.rows] == plain(query, rows)
 
 
+def test_buckets_far_apart_take_no_room_between_them():
+    rows = drawn(3, 40)
+    for place, row in enumerate(rows):
+        row["time"] += (place % 3 - 1) * 2**61
+    query = AggregateQuery(TABLE, (Aggregate(Function.MAX, "usage"),), ("host",), 7)
+    oracle = Oracle([query])
+    for piece in divided(rows, [15]):
+        oracle.add(block_of(piece))
+
+    assert [*oracle.truth(query).answer.rows] == plain(query, rows)
+
+
 def test_bytes_of_other_queries_are_refused():
     by_host = AggregateQuery(TABLE, (Aggregate(Function.MAX, "usage"),), ("host",))
     by_rack = AggregateQuery(TABLE, (Aggregate(Function.MAX, "usage"),), ("rack",))

@@ -71,7 +71,7 @@ def fleet(monkeypatch):
     monkeypatch.setitem(WORKLOADS, Fleet.name, Fleet)
     monkeypatch.setattr(Fleet, "drawn", 0)
     monkeypatch.setattr(folding, "_PIECE_ROWS", 64)
-    monkeypatch.setattr(folding, "FOLD_BLOCK_ROWS", 48)
+    monkeypatch.setattr(folding, "VERIFY_BLOCK_ROWS", 48)
 
 
 def dataset(*ranges, primary_key=PrimaryKey.NONE, parts=1):
