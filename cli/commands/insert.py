@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from cli import plan, results
+from cli import insert_options, plan, results
 from cli.commands.common import (
     Choice,
     common_options,
@@ -27,7 +27,7 @@ from cli.commands.options import (
     workload_options,
 )
 from cli.commands.stored import last_insert
-from cli.deal import Split
+from cli.distribution import Split
 from cli.files.prepare import prepared
 from cli.files.request import DELIMITERS, Request, conflicts, described
 from cli.host.owner import user_at_host
@@ -81,7 +81,7 @@ _verification = functools.partial(option, group="Verification")
 )
 @_tables(
     "--tables",
-    type=click.Choice(list(plan.PARTS)),
+    type=click.Choice(list(insert_options.PARTS)),
     default="single",
     show_default=True,
     help="Write to one table, or spread the rows across four.",
@@ -262,7 +262,7 @@ def insert(  # noqa: PLR0913
             " --start-time out, or use --clean"
         )
     begin = start_time or results.now_utc()
-    options = plan.InsertOptions(
+    options = insert_options.InsertOptions(
         workers=workers,
         runs=runs,
         primary_key=PrimaryKey(primary_key) if primary_key else key,
@@ -283,9 +283,9 @@ def insert(  # noqa: PLR0913
         split=Split(split),
         verify=VerifyMode(verify) if verify else None,
     )
-    problems += plan.option_problems(options)
+    problems += insert_options.option_problems(options)
     if found and database:
-        problems += plan.target_problems(options, found, force=force)
+        problems += insert_options.target_problems(options, found, force=force)
         if data and found.runner != "local":
             problems.append("--data: pods cannot read a file of this machine; use --runner local")
     request = None
@@ -319,8 +319,8 @@ def insert(  # noqa: PLR0913
                 before, complete = plan.continued(last.dataset, empty), last.complete
         sweep = start(Kind.INSERT, found, output, before.model_copy(update={"ranges": ()}))
         sweep.result.configuration = {
-            **described(plan.describe(options, has_end=reader.sizes is not None), params),
-            "runs": options.runs or (1 if steps else plan.DEFAULT_RUNS),
+            **described(insert_options.describe(options, has_end=reader.sizes is not None), params),
+            "runs": options.runs or (1 if steps else insert_options.DEFAULT_RUNS),
             "verify": level.value,
         }
         sweep_id, by = sweep.result.sweep_id, user_at_host()
@@ -331,10 +331,10 @@ def insert(  # noqa: PLR0913
 
 
 def _rows(
-    options: plan.InsertOptions, request: Request | None, *, quiet: bool
+    options: insert_options.InsertOptions, request: Request | None, *, quiet: bool
 ) -> AbstractContextManager[Params]:
     """Return a context in which the rows are available."""
     if request is None:
-        return nullcontext(plan.generator_params(options))
+        return nullcontext(insert_options.generator_params(options))
     request.check()
     return prepared(request, quiet=quiet)

@@ -132,14 +132,14 @@ class DatasetReader:
         by_table: dict[int, list[RowRange]] = defaultdict(list)
         for item in ranges:
             by_table[item.table].append(item)
-        feeds = [_Feed(items) for items in by_table.values() if sum(map(len, items))]
-        largest = max((len(feed) for feed in feeds), default=0)
+        streams = [_Stream(items) for items in by_table.values() if sum(map(len, items))]
+        largest = max((len(stream) for stream in streams), default=0)
         step, unit = block_rows * self.parts, batch_rows * self.parts
         for stop in range(step, largest + step, step):
             turn: list[Block] = []
-            for feed in feeds:
-                units = -(-stop * len(feed) // (largest * unit))
-                turn += self._blocks(feed.table, feed.until(units * unit))
+            for stream in streams:
+                units = -(-stop * len(stream) // (largest * unit))
+                turn += self._blocks(stream.table, stream.until(units * unit))
             yield turn
 
     def _blocks(self, table: int, numbers: Rows) -> Iterator[Block]:
@@ -163,7 +163,7 @@ class DatasetReader:
         return Block(stored, part, numbers, data)
 
 
-class _Feed:
+class _Stream:
     """The row numbers of one table, in the order of its ranges."""
 
     def __init__(self, ranges: Sequence[RowRange]) -> None:

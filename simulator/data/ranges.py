@@ -1,7 +1,7 @@
-"""Ranges of row numbers: how the rows of tables are dealt to workers, and what a dataset holds.
+"""Ranges of row numbers: the share of a worker, and what a dataset holds.
 
-A range may have a stride, so that workers which share a table write it in the order of time: dealt
-batch by batch, worker w of W writes the batches w, w + W, w + 2 W, ...
+A range may have a stride, so that workers which share a table write it in the order of time: worker
+w of W writes the batches w, w + W, w + 2 W, ...
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -123,16 +123,14 @@ def share(total: int, parts: int) -> list[int]:
     return [total // parts + (part < total % parts) for part in range(parts)]
 
 
-def dealt(start: int, stop: int, takes: Sequence[int], table: int = 0) -> list[RowRange]:
-    """Deal the rows start..stop in rounds: `takes[w]` rows to w, then to the next, and so on."""
+def distributed(start: int, stop: int, takes: Sequence[int], table: int = 0) -> list[RowRange]:
+    """Distribute the rows start..stop in rounds: `takes[w]` rows to w, then to the next, ..."""
     every = sum(takes)
-    firsts = accumulate(takes, initial=start)
-    return [
-        _dealt(first, stop, table, take, every) for take, first in zip(takes, firsts, strict=False)
-    ]
+    turns = zip(takes, accumulate(takes, initial=start), strict=False)
+    return [_distributed(first, stop, table, take, every) for take, first in turns]
 
 
-def _dealt(first: int, stop: int, table: int, take: int, every: int) -> RowRange:
+def _distributed(first: int, stop: int, table: int, take: int, every: int) -> RowRange:
     start = min(first, stop)
     if take == every:
         return RowRange(start=start, stop=stop, table=table)
@@ -246,7 +244,7 @@ def _rejoined(chain: Sequence[RowRange]) -> tuple[list[RowRange], list[RowRange]
         begin = item.start + rounds * every
         if begin >= item.stop:
             continue
-        left = _dealt(begin, item.stop, table, item.take, every)
+        left = _distributed(begin, item.stop, table, item.take, every)
         (rest if left.every else whole).append(left)
     return whole, rest
 

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from cli import plan
+from cli import insert_options, plan
 from cli.config import Target
-from cli.deal import Split
-from cli.plan import InsertOptions, continued, generator_params, insert_runs, query_run
+from cli.distribution import Split
+from cli.insert_options import InsertOptions, generator_params
+from cli.plan import continued, insert_runs, query_run
 from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
@@ -52,7 +53,7 @@ DEFAULTS = InsertOptions(
 
 def problems_of(options):
     """Return everything that is wrong with the options and the workload's parameters."""
-    problems = plan.option_problems(options)
+    problems = insert_options.option_problems(options)
     try:
         generator_params(options)
     except ConfigError as error:
@@ -82,8 +83,8 @@ def rows_of(spec):
 
 
 def test_good_options_have_no_problems():
-    assert plan.option_problems(DEFAULTS) == []
-    assert plan.target_problems(DEFAULTS, SQLITE, force=False) == []
+    assert insert_options.option_problems(DEFAULTS) == []
+    assert insert_options.target_problems(DEFAULTS, SQLITE, force=False) == []
 
 
 def test_every_problem_is_reported_at_once():
@@ -98,7 +99,7 @@ def test_every_problem_is_reported_at_once():
         timeout_s=-1.0,
         rate=float("nan"),
     )
-    reported = plan.option_problems(options)
+    reported = insert_options.option_problems(options)
     named = [problem.partition(":")[0] for problem in reported]
 
     assert sorted(set(named)) == sorted(
@@ -117,7 +118,7 @@ def test_every_problem_is_reported_at_once():
 
 
 def test_no_workers_are_a_problem():
-    assert plan.option_problems(replace(DEFAULTS, workers=())) == [
+    assert insert_options.option_problems(replace(DEFAULTS, workers=())) == [
         "--workers: expected counts of at least 1, got none"
     ]
 
@@ -125,7 +126,7 @@ def test_no_workers_are_a_problem():
 def test_steps_want_one_worker_count_one_run_and_no_prefill():
     options = replace(DEFAULTS, steps=3, workers=(1, 2), runs=2, prefill=5)
 
-    assert plan.option_problems(options) == [
+    assert insert_options.option_problems(options) == [
         "--steps: needs exactly one worker count, got --workers 1,2",
         "--steps: takes one run, got --runs 2; leave it out",
         "--steps: fills the tables by itself; leave --prefill out",
@@ -134,7 +135,7 @@ def test_steps_want_one_worker_count_one_run_and_no_prefill():
 
 @pytest.mark.parametrize("runs", [None, 1])
 def test_steps_take_one_run(runs):
-    assert plan.option_problems(replace(DEFAULTS, steps=3, runs=runs)) == []
+    assert insert_options.option_problems(replace(DEFAULTS, steps=3, runs=runs)) == []
 
 
 def test_more_workers_than_can_open_it_are_named():
@@ -142,8 +143,8 @@ def test_more_workers_than_can_open_it_are_named():
     options = replace(DEFAULTS, workers=(1, 4))
     reported = "--workers: duckdb takes at most 1, got 4; use --workers 1"
 
-    assert plan.target_problems(options, embedded, force=True) == [reported]
-    assert plan.target_problems(DEFAULTS, embedded, force=False) == []
+    assert insert_options.target_problems(options, embedded, force=True) == [reported]
+    assert insert_options.target_problems(DEFAULTS, embedded, force=False) == []
     with pytest.raises(ConfigError, match="takes at most 1"):
         query_run(
             "q",
@@ -158,14 +159,14 @@ def test_more_workers_than_can_open_it_are_named():
 
 
 def test_a_primary_key_that_the_module_has_not_is_named_with_those_it_has():
-    (problem,) = plan.target_problems(
+    (problem,) = insert_options.target_problems(
         replace(DEFAULTS, primary_key=PrimaryKey.UUID), SQLITE, force=False
     )
 
     assert problem == "--primary-key: sqlite has no uuid key; it has: db, client, none"
 
 
-@pytest.mark.parametrize(("runs", "expected"), [(None, plan.DEFAULT_RUNS), (1, 1), (4, 4)])
+@pytest.mark.parametrize(("runs", "expected"), [(None, 3), (1, 1), (4, 4)])
 def test_every_worker_count_is_run_so_often(runs, expected):
     found = runs_of(replace(DEFAULTS, workers=(2, 1), runs=runs))
 
@@ -338,31 +339,34 @@ class Finite(Iot):
         return 10
 
 
-def dealt_rows(run):
+def rows_by_worker(run):
     """Return the rows of each worker."""
     plans = run.spec.workers
     return [[row for r in plan.timed for row in r.numbers().tolist()] for plan in plans]
 
 
-def test_the_rows_of_a_finite_workload_are_dealt_to_the_workers_by_batch(monkeypatch):
+def test_the_rows_of_a_finite_workload_go_to_the_workers_by_batch(monkeypatch):
     monkeypatch.setitem(WORKLOADS, "finite", Finite)
-    options = replace(DEFAULTS, workload="finite", workers=(3, 12), runs=1, batch=2)
+    options = replace(
+        DEFAULTS, num_inserts=None, workload="finite", workers=(3, 12), runs=1, batch=2
+    )
     few, many = runs_of(options)
 
-    assert dealt_rows(few) == [[0, 1, 6, 7], [2, 3, 8, 9], [4, 5]]
-    assert dealt_rows(many) == [*([row] for row in range(10)), [], []]
+    assert rows_by_worker(few) == [[0, 1, 6, 7], [2, 3, 8, 9], [4, 5]]
+    assert rows_by_worker(many) == [*([row] for row in range(10)), [], []]
     assert {run.spec.after.ranges for run in (few, many)} == {(lane_range(0, 0, 10),)}
 
 
 def test_steps_prefill_and_limit_go_on_where_the_rows_end(monkeypatch):
     monkeypatch.setitem(WORKLOADS, "finite", Finite)
-    options = replace(DEFAULTS, workload="finite", workers=(2,), runs=1, batch=1)
+    options = replace(DEFAULTS, num_inserts=None, workload="finite", workers=(2,), runs=1, batch=1)
     steps = runs_of(replace(options, steps=3))
     (part,) = runs_of(replace(options, prefill=3, limit=4))
 
-    assert [dealt_rows(run) for run in steps] == [[[0, 2], [1]], [[3, 5], [4]], [[6, 8], [7, 9]]]
+    expected = [[[0, 2], [1]], [[3, 5], [4]], [[6, 8], [7, 9]]]
+    assert [rows_by_worker(run) for run in steps] == expected
     assert [len(r) for plan in part.spec.workers for r in plan.prefill] == [2, 1]
-    assert dealt_rows(part) == [[3, 5], [4, 6]]
+    assert rows_by_worker(part) == [[3, 5], [4, 6]]
 
 
 STORED = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 50)])
@@ -479,7 +483,7 @@ def test_a_plan_that_is_too_large_is_refused_before_it_is_built(changes):
     tracemalloc.start()
     begun = time.process_time()
     try:
-        assert plan.option_problems(options)
+        assert insert_options.option_problems(options)
         _, most_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -151,7 +151,7 @@ def test_a_server_does_not_run_as_root_and_knows_nothing_of_the_tests(web):
     (first,) = (p for p in processes(web) if p.environ().get("WHO") == "first")
     assert first.uids().effective != 0
     of_the_shell = {"PWD", "OLDPWD", "_"}
-    given = {"PATH", "JAVA_HOME", "HOME", "TMPDIR", "LANG", "WHO"}
+    given = {"PATH", "JAVA_HOME", "HOME", "JAVA_TOOL_OPTIONS", "TMPDIR", "LANG", "WHO"}
     assert set(first.environ()) - of_the_shell <= given
 
 

@@ -2,8 +2,8 @@
 
 Each table numbers its rows by itself. A workload without an end has lanes (see ranges): each worker
 writes one, so that time rises in all of them in parallel, as with devices that send in parallel.
-The tables of any other workload have a number of rows, in the order of time, which are dealt to the
-workers. Prefill, steps and `--no-clean` are further ranges of the same rows.
+The tables of any other workload have a number of rows, in the order of time, which the workers
+share. Prefill, steps and `--no-clean` are further ranges of the same rows.
 """
 
 from abc import ABC, abstractmethod

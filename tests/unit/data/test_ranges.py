@@ -1,4 +1,4 @@
-"""Ranges of row numbers: dealt to workers, cut, merged and reported without losing a row."""
+"""Ranges of row numbers: distributed to workers, cut, merged and reported without losing a row."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from simulator.data.ranges import RowRange, covering, dealt, first_rows, merged, written
+from simulator.data.ranges import RowRange, covering, distributed, first_rows, merged, written
 
 takes = st.lists(st.integers(0, 7), min_size=1, max_size=6).filter(any)
 spans = st.tuples(st.integers(0, 40), st.integers(0, 120))
@@ -19,9 +19,9 @@ def rows_of(ranges):
 
 @given(span=spans, takes=takes)
 @settings(deadline=None)
-def test_dealt_rows_are_the_rows_and_merge_into_one_range(span, takes):
+def test_distributed_rows_are_the_rows_and_merge_into_one_range(span, takes):
     start, rows = span
-    ranges = dealt(start, start + rows, takes, table=3)
+    ranges = distributed(start, start + rows, takes, table=3)
 
     assert len(ranges) == len(takes)
     assert sorted(rows_of(ranges)) == [(3, row) for row in range(start, start + rows)]
@@ -34,7 +34,7 @@ def test_dealt_rows_are_the_rows_and_merge_into_one_range(span, takes):
 @settings(deadline=None)
 def test_pieces_are_the_range_and_it_holds_its_rows_only(span, takes, size):
     every_row = np.arange(200)
-    for item in dealt(span[0], sum(span), takes):
+    for item in distributed(span[0], sum(span), takes):
         pieces = [*item.pieces(size)]
 
         assert [row for piece in pieces for row in piece.numbers()] == item.numbers().tolist()
@@ -43,7 +43,7 @@ def test_pieces_are_the_range_and_it_holds_its_rows_only(span, takes, size):
 
 
 def test_workers_take_turns_batch_by_batch():
-    first, second = dealt(10, 25, [4, 4])
+    first, second = distributed(10, 25, [4, 4])
 
     assert first.numbers().tolist() == [10, 11, 12, 13, 18, 19, 20, 21]
     assert second.numbers().tolist() == [14, 15, 16, 17, 22, 23, 24]
@@ -52,7 +52,7 @@ def test_workers_take_turns_batch_by_batch():
 @given(span=spans, takes=takes, data=st.data())
 @settings(deadline=None)
 def test_what_workers_wrote_before_they_stopped_merges_without_loss(span, takes, data):
-    ranges = dealt(span[0], sum(span), takes)
+    ranges = distributed(span[0], sum(span), takes)
     stopped = [item.first(data.draw(st.integers(0, len(item)))) for item in ranges]
     found = merged(stopped)
 
@@ -63,7 +63,7 @@ def test_what_workers_wrote_before_they_stopped_merges_without_loss(span, takes,
 @given(span=spans, takes=takes, low=st.integers(0, 130), high=st.integers(0, 130))
 @settings(deadline=None)
 def test_numbers_by_place(span, takes, low, high):
-    for item in dealt(span[0], sum(span), takes):
+    for item in distributed(span[0], sum(span), takes):
         whole = item.numbers().tolist()
         low, high = sorted((min(low, len(whole)), min(high, len(whole))))
         assert item.numbers(low, high).tolist() == whole[low:high]
@@ -74,7 +74,7 @@ def test_numbers_by_place(span, takes, low, high):
 @given(span=spans, takes=takes, low=st.integers(0, 120), rows=st.integers(1, 30))
 @settings(deadline=None)
 def test_a_batch_is_covered_by_few_ranges_within_those_it_is_of(span, takes, low, rows):
-    for item in dealt(span[0], sum(span), takes):
+    for item in distributed(span[0], sum(span), takes):
         batch = item.numbers()[low : low + rows]
         found = covering(batch, item.table)
         assert rows_of(found) == [(0, row) for row in batch.tolist()]
@@ -85,7 +85,7 @@ def test_a_batch_is_covered_by_few_ranges_within_those_it_is_of(span, takes, low
 @given(parts=st.integers(2, 4), rounds=st.integers(1, 12), start=st.integers(0, 9), data=st.data())
 @settings(deadline=None)
 def test_parts_that_were_written_unequally_far(parts, rounds, start, data):
-    (item, _) = dealt(start, start + 2 * parts * rounds, [parts, parts])
+    (item, _) = distributed(start, start + 2 * parts * rounds, [parts, parts])
     numbers = item.numbers()
     counts = [data.draw(st.integers(0, int((numbers % parts == p).sum()))) for p in range(parts)]
     expected = [numbers[numbers % parts == p][:count] for p, count in enumerate(counts)]
@@ -95,7 +95,7 @@ def test_parts_that_were_written_unequally_far(parts, rounds, start, data):
 
 
 def test_a_range_has_no_rows_of_other_workers():
-    first, second = dealt(0, 100, [10, 10])
+    first, second = distributed(0, 100, [10, 10])
 
     assert first.has(RowRange(start=20, stop=30))
     assert first.has(RowRange(start=0, stop=50, take=3, every=20))
@@ -111,7 +111,7 @@ def test_a_range_has_no_rows_of_other_workers():
 def test_the_first_rows_of_several_ranges(span, count, cut):
     start, stop = span[0], sum(span)
     middle = min(start + cut, stop)
-    ranges = [RowRange(start=start, stop=middle), *dealt(middle, stop, [2, 3])]
+    ranges = [RowRange(start=start, stop=middle), *distributed(middle, stop, [2, 3])]
 
     assert rows_of(first_rows(ranges, count)) == rows_of(ranges)[:count]
 

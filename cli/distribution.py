@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from simulator.data.dataset import Dataset, DatasetReader
-from simulator.data.ranges import RowRange, dealt, lane_range, share
+from simulator.data.ranges import RowRange, distributed, lane_range, share
 from simulator.protocol.spec import WorkerPlan
 
 
 class Split(StrEnum):
-    """How the rows of tables that have an end are dealt to the workers (`--split`)."""
+    """How the rows of tables that have an end are distributed to the workers (`--split`)."""
 
     BATCH = "batch"
     """A batch each in turn, so that all workers write the same time."""
@@ -39,11 +39,11 @@ def worker_plans(reader: DatasetReader, before: Dataset, load: Load) -> tuple[Wo
     """Return the rows of each worker, after those that are stored before."""
     if reader.sizes is None:
         return _lanes(before, load)
-    prefill = _dealt(reader, before, load, load.prefill)
+    prefill = _distributed(reader, before, load, load.prefill)
     filled = before.with_ranges([*before.ranges, *(r for each in prefill for r in each)])
     left = sum(_left(reader, filled))
     rows = left // load.steps_left if load.limit is None else min(load.limit, left)
-    timed = _dealt(reader, filled, load, rows)
+    timed = _distributed(reader, filled, load, rows)
     pairs = zip(prefill, timed, strict=True)
     return tuple(WorkerPlan(prefill=filling, timed=writing) for filling, writing in pairs)
 
@@ -69,10 +69,10 @@ def _left(reader: DatasetReader, before: Dataset) -> list[int]:
     return [size - ends.get((place, 0), 0) for place, size in enumerate(reader.sizes)]
 
 
-def _dealt(
+def _distributed(
     reader: DatasetReader, before: Dataset, load: Load, rows: int
 ) -> list[tuple[RowRange, ...]]:
-    """Deal the next rows of all tables, each in proportion to what is left of it."""
+    """Distribute the next rows of all tables, each in proportion to what is left of it."""
     found: list[list[RowRange]] = [[] for _ in range(load.workers)]
     ends, left = before.ends(), _left(reader, before)
     total = sum(left)
@@ -83,7 +83,7 @@ def _dealt(
         series = reader.series(place) if load.split is Split.SERIES else 1
         count = -(-here * min(rows, total) // total) // series * series
         takes = _takes(reader.parts, load, series, count)
-        for worker, item in enumerate(dealt(start, start + count, takes, place)):
+        for worker, item in enumerate(distributed(start, start + count, takes, place)):
             if len(item):
                 found[worker].append(item)
     return [tuple(each) for each in found]
