@@ -4,6 +4,7 @@ https://duckdb.org/docs/stable/connect/concurrency: one process at a time may wr
 write at the same time. Rows are inserted from Arrow batches, which the engine reads in place.
 """
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -34,6 +35,8 @@ from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
 
+_OPENING = threading.Lock()
+"""Of connections opened at the same moment, some would not find the driver's own functions."""
 _INSTALL = "it needs the package duckdb: pip install -r requirements-embedded.txt"
 
 
@@ -182,7 +185,8 @@ class DuckDb(SqlFile["DuckDbSession"]):
         # The first array loads pandas, if it is installed: a second that would count as encoding.
         pa.array(np.empty(0))
         try:
-            connection = duckdb.connect(self.options.path)
+            with _OPENING:
+                connection = duckdb.connect(self.options.path)
             try:
                 connection.execute(f"SET fsync_mode = '{self.options.fsync}'")
             except BaseException:
