@@ -98,7 +98,7 @@ def option_problems(options: InsertOptions) -> list[str]:
         ("--steps", options.steps, 0, MOST_RUNS),
         ("--timeout", options.timeout_s, 0, LONGEST_S),
         ("--runs", runs, 1, MOST_RUNS),
-        ("--limit", options.limit or 1, 1, LANE_ROWS),
+        ("--limit", 1 if options.limit is None else options.limit, 1, LANE_ROWS),
         ("--duration", options.duration_s, 0, LONGEST_S),
     )
     if options.rate and not SLOWEST_RATE <= options.rate <= FASTEST_RATE:
@@ -216,7 +216,7 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
             "--start-time, --num-inserts: the last rows would be after the year 9999; insert fewer"
             " rows, or begin earlier"
         )
-    has_end = workload.size(workload.tables[0]) is not None
+    has_end = workload.has_end
     if has_end and options.num_inserts is not None:
         problems.append(
             f"--num-inserts: the rows of workload {workload.name} have an end and are shared by the"

@@ -52,7 +52,8 @@ def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
 def continued(found: Dataset, wanted: Dataset) -> Dataset:
     """Return the stored dataset, to be continued (--no-clean); ConfigError where options differ."""
     kept = found.model_copy(update={"ranges": ()})
-    asked = wanted.model_copy(update={"start_ms": found.start_ms})
+    starts = workload_class(wanted.workload).has_end  # otherwise it continues where it ended
+    asked = wanted if starts else wanted.model_copy(update={"start_ms": found.start_ms})
     if kept == asked:
         return found
     problems = [

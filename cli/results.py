@@ -3,6 +3,7 @@
 A table is a view of a result file; `python run.py show FILE` prints it again.
 """
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
 
 FORMAT_VERSION: Literal[1] = 1
+_STEP = b'"step":'
 _NEW = ".tmp"
 """Ending of a file until it is whole."""
 _MAX_BYTES = 256 << 20
@@ -210,13 +212,28 @@ class ResultFile:
 def read(path: Path) -> Result:
     """Read a result file; ConfigError if it is none."""
     try:
-        return Result.model_validate_json(read_bytes(path, _MAX_BYTES))
+        content = read_bytes(path, _MAX_BYTES)
+        return Result.model_validate_json(_with_strides(content) if _STEP in content else content)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         raise ConfigError(
             f"{path}: is not a result file of format {FORMAT_VERSION}: {place}: {first['msg']}"
         ) from error
+
+
+def _with_strides(content: bytes) -> bytes:
+    """Return a result of version 0.1.0 with its uncertain rows as later versions write them."""
+
+    def stride(found: dict[str, Any]) -> dict[str, Any]:
+        if found.keys() == {"start", "stop", "step"}:
+            found |= {"take": 1, "every": found.pop("step")}
+        return found
+
+    try:
+        return json.dumps(json.loads(content, object_hook=stride)).encode()
+    except (ValueError, RecursionError):
+        return content
 
 
 def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:

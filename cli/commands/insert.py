@@ -256,7 +256,7 @@ def insert(  # noqa: PLR0913
     found = choice.resolve(choice.extra_options(problems), problems)
     database = found.open() if found else None
     key = database.capabilities.default_key if database else PrimaryKey.DB
-    if start_time and not clean and not data:
+    if start_time and not clean and not data and not GENERATORS[workload].has_end:
         problems.append(
             "--start-time: --no-clean continues at the time where the last insert ended; leave"
             " --start-time out, or use --clean"

@@ -35,3 +35,17 @@ def test_the_manifest_of_format_1_still_says_what_the_tables_hold(name):
 
     assert manifest.complete
     assert manifest.rows == manifest.dataset.rows > 0
+
+
+def test_the_uncertain_rows_of_format_1_are_kept(tmp_path):
+    content = json.loads((ROOT / "tests/files/format1/insert.json").read_text())
+    report = content["runs"][0]["outcome"]["workers"][0]
+    report["uncertain"] = [
+        {"start": 3, "stop": 14, "step": 4},
+        {"start": 20, "stop": 23, "step": 1},
+    ]
+    path = tmp_path / "insert.json"
+    path.write_text(json.dumps(content))
+    found = results.read(path).runs[0].outcome.workers[0].uncertain
+
+    assert [item.numbers().tolist() for item in found] == [[3, 7, 11], [20, 21, 22]]

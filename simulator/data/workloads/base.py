@@ -47,6 +47,8 @@ class Workload(ABC):
     version: ClassVar[int]
     """Increased whenever the same parameters give different rows, so that versions never mix."""
     params_model: ClassVar[type[Params]]
+    has_end: ClassVar[bool] = False
+    """Whether tables have a number of rows, in place of endless lanes."""
 
     def __init__(self, params: Params, seed: int, start_ms: int) -> None:
         """Take the parameters; `start_ms` is the time of the first row in ms since 1970 UTC."""

@@ -116,6 +116,7 @@ class Devops(Workload):
     name = "devops"
     version = 1
     params_model = DevopsParams
+    has_end = True
     params: DevopsParams
 
     def __init__(self, params: DevopsParams, seed: int, start_ms: int) -> None:

@@ -135,6 +135,7 @@ class File(Workload):
     name = "file"
     version = 1
     params_model = FileParams
+    has_end = True
     params: FileParams
 
     def __init__(self, params: FileParams, seed: int, start_ms: int) -> None:

@@ -1,0 +1,97 @@
+"""Workload devops on SQLite, and runs that end by time or by rows, from the outside."""
+
+import sqlite3
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet", "--runs=1", "--verify=full")
+FLEET = ("--workload=devops", "--scale=6", "--start=2026-01-01", "--end=2026-01-01T00:30:00Z")
+POINTS = 6 * 180
+TABLES = 9
+
+
+def stored(cli: CommandLine) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows of every table, sorted."""
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        names = [name for (name,) in listed if not name.startswith(("iotbench", "sqlite"))]
+        return {
+            name: sorted(row[1:] for row in connection.execute(f'SELECT * FROM "{name}"'))
+            for name in names
+        }
+
+
+def test_any_number_of_workers_stores_the_same_rows(cli: CommandLine) -> None:
+    found = []
+    for words in (
+        ["--workers=1", "--batch=100"],
+        ["--workers=4", "--batch=7"],
+        ["--workers=4", "--batch=100", "--split=series"],
+        ["--workers=16", "--force", "--batch=0", "--prefill=1000"],
+    ):
+        done = cli.run("insert", *SQLITE, *FLEET, *words)
+        assert done.code == 0, done.err
+        found.append((cli.results()[-1]["manifest"], stored(cli)))
+
+    manifests, tables = zip(*found, strict=True)
+    assert [len(rows) for rows in tables[0].values()] == [POINTS] * TABLES
+    assert all(each == tables[0] for each in tables)
+    assert all(each["dataset"]["ranges"] == manifests[0]["dataset"]["ranges"] for each in manifests)
+    assert manifests[0]["rows"] == POINTS * TABLES
+
+    asked = cli.run("query", "--target=sqlite", "--extra-option=path=bench.db", "--format=json")
+    assert asked.code == 0, asked.err
+    assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
+
+
+def test_a_fleet_is_inserted_in_parts(cli: CommandLine) -> None:
+    first = cli.run("insert", *SQLITE, *FLEET, "--workers=2", "--batch=50", "--limit=3000")
+    second = cli.run("insert", *SQLITE, *FLEET, "--workers=3", "--batch=50", "--no-clean")
+
+    assert (first.code, second.code) == (0, 0), first.err + second.err
+    assert [r["manifest"]["rows"] for r in cli.results()] == [3006, POINTS * TABLES]
+
+
+def test_a_run_that_ends_by_time_leaves_what_was_sent(cli: CommandLine) -> None:
+    insert = ("insert", *SQLITE, "--workers=2", "--batch=20", "--rate=2000")
+    first = cli.run(*insert, "--duration=2s")
+    second = cli.run(*insert, "--duration=1s", "--no-clean")
+
+    assert (first.code, second.code) == (0, 0), first.err + second.err
+    one, both = (result["manifest"]["rows"] for result in cli.results())
+    assert 3000 < one <= 4040
+    assert one + 1000 < both <= one + 2040
+    assert len(stored(cli)["events"]) == both
+    assert cli.run("query", "--target=sqlite", "--extra-option=path=bench.db").code == 0
+    assert cli.run("verify", "--target=sqlite", "--extra-option=path=bench.db").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "problems"),
+    [
+        (
+            ["--workload=devops", "--devices=3", "--tick-ms=5", "--num-inserts=10"],
+            ["--devices: is an option of workload iot", "--tick-ms", "--num-inserts"],
+        ),
+        (["--workload=devops", "--scale=0", "--interval=0s"], ["--scale", "--interval"]),
+        (["--workload=devops", "--start=2026-01-02", "--end=2026-01-01"], ["--end"]),
+        (["--scale=3", "--split=series"], ["--scale: is an option of workload devops", "--split"]),
+        (
+            ["--duration=1s", "--steps=2", "--workers=1", "--limit=0"],
+            ["--steps", "--limit"],
+        ),
+        (["--workload=devops", "--scale=6", "--split=series", "--tables=multiple"], ["--split"]),
+    ],
+)
+def test_options_that_do_not_fit_are_all_named(
+    cli: CommandLine, words: list[str], problems: list[str]
+) -> None:
+    done = cli.run("insert", "--target=sqlite", *words)
+
+    assert done.code == 2
+    lines = done.err.splitlines()
+    assert len(lines) == len(problems), done.err
+    for problem in problems:
+        assert any(line.startswith(f"error: {problem}") for line in lines), done.err
