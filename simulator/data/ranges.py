@@ -260,8 +260,7 @@ def _joined(plain: Iterable[RowRange]) -> list[RowRange]:
             and last.stop >= item.start
             and last.start >> LANE_BITS == item.start >> LANE_BITS
         ):
-            stop = max(last.stop, item.stop)
-            out[-1] = RowRange(start=last.start, stop=stop, table=item.table)
+            out[-1] = last.model_copy(update={"stop": max(last.stop, item.stop)})
         else:
-            out.append(RowRange(start=item.start, stop=item.stop, table=item.table))
+            out.append(item)
     return out
