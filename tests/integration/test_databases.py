@@ -60,3 +60,30 @@ def test_insert_and_query_are_verified(
         if value := server_options.get(secret):
             assert value not in "".join(path.read_text() for path in cli.output.glob("*.json"))
             assert value not in checked.out + inserted.err + asked.err
+
+
+FLEET_TARGETS = ("postgresql", "timescaledb", "influxdb", "elasticsearch", "cassandra_async")
+FLEET = [pair for pair in PAIRS if pair[1] in FLEET_TARGETS]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("server_name", "target"), FLEET, ids=["-".join(pair) for pair in FLEET])
+def test_a_fleet_of_hosts_is_inserted_and_queried(
+    cli: CommandLine, server_options: dict[str, Any], target: str
+) -> None:
+    cli.config = edited(target, server_options, cli)
+    fleet = ["--workload=devops", "--scale=4", "--start=2026-06-01", "--end=2026-06-01T01:00:00Z"]
+    inserted = cli.run(
+        "insert", f"--target={target}", *fleet, "--workers=3", "--runs=1", "--batch=100",
+        "--quiet", within_s=300,
+    )  # fmt: skip
+    asked = cli.run("query", f"--target={target}", "--runs=1", "--quiet", within_s=300)
+
+    assert inserted.code == 0, inserted.err
+    assert asked.code == 0, asked.err
+    insert, query = cli.results()
+    assert insert["manifest"]["rows"] == 9 * 4 * 360
+    assert [run["outcome"]["verdict"]["status"] for run in insert["runs"]] == ["verified"]
+    answers = {each["name"]: each["verdict"] for each in query["runs"][0]["outcome"]["queries"]}
+    assert len(answers) == 12
+    assert {verdict["status"] for verdict in answers.values()} == {"verified"}
