@@ -74,6 +74,20 @@ def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
     assert verdicts(result) == ["verified"]
 
 
+def test_a_fleet_of_hosts_is_shared_by_the_workers(cli: ClusterLine) -> None:
+    fleet = ("--workload=devops", "--scale=5", "--start=2026-06-01", "--end=2026-06-01T00:30:00Z")
+    words = ("--workers=3", "--runs=1", "--batch=100", "--verify=full")
+    done = cli.insert(POSTGRES, *fleet, *words)
+    assert done.code == 0, done.err
+    result = cli.result()
+    assert verdicts(result) == ["verified"]
+    assert result["manifest"]["rows"] == 9 * 5 * 180
+    assert all(report["rows"] for report in result["runs"][0]["outcome"]["workers"])
+    asked = cli.run("query", POSTGRES, "--workers=2", "--runs=1")
+    assert asked.code == 0, asked.err
+    assert verdicts(cli.results()[-1]) == ["verified"]
+
+
 def test_the_dataset_is_known_without_the_results_folder(
     cli: ClusterLine, line_on: Callable[[Namespace], ClusterLine]
 ) -> None:
