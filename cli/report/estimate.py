@@ -45,8 +45,10 @@ class Estimate:
         if not others:
             return run_left_s
         if not self._finished:
-            rows = sum(map(_rows, others))
-            return run_left_s + rows / rows_per_s if run_left_s is not None and rows_per_s else None
+            if run_left_s is None or not rows_per_s:
+                return None
+            timed_s = sum(other.spec.duration_s for other in others)
+            return run_left_s + timed_s + sum(map(_rows, others)) / rows_per_s
         elapsed_s = self._clock() - self._began_s
         left_s = max(self._duration_s(current) - elapsed_s, run_left_s or 0.0)
         return left_s + sum(map(self._duration_s, others))
@@ -66,6 +68,9 @@ def _workers(planned: PlannedRun) -> int:
 
 
 def _rows(planned: PlannedRun) -> int:
+    """Return how many rows a run writes; 0 if it ends by time."""
+    if planned.spec.duration_s:
+        return 0
     return sum(len(rows) for plan in planned.spec.workers for rows in (*plan.prefill, *plan.timed))
 
 

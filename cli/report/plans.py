@@ -49,6 +49,8 @@ def _runs(planned: Sequence[PlannedRun]) -> Table:
         before = "dropped, created" if spec.clean else "kept" if spec.dataset.rows else "created"
         counts = (spec.dataset.rows, _rows(spec, "prefill"), _rows(spec, "timed"))
         shown = [f"{count:,}" for count in counts]
+        if spec.duration_s:
+            shown[-1] = f"for {shown_time(spec.duration_s)}"
         table.add_row(str(number), str(len(spec.workers)), str(each.run), before, *shown)
     return table
 
@@ -100,5 +102,7 @@ def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
     assert nearest.metrics
     prefilled = sum(worker.prefill_rows for worker in nearest.outcome.workers)
     seconds = sum(nearest.outcome.phases_s.values())
+    if spec.duration_s:
+        return seconds - nearest.outcome.phases_s.get("insert", 0.0) + spec.duration_s
     rows = _rows(spec, "prefill") + _rows(spec, "timed")
     return seconds * rows / (nearest.metrics.rows + prefilled)

@@ -239,8 +239,12 @@ class Collector:
         beats = self._run.beats.values()
         prefills = self._phase == "prefill"
         rows = sum(beat.prefill_rows if prefills else beat.rows for beat in beats)
-        rows_per_s = rows / max(time.time() - self._phase_began, 1e-9)
+        spent_s = max(time.time() - self._phase_began, 1e-9)
+        rows_per_s = rows / spent_s
         left_s = (planned - rows) / rows_per_s if rows else None
+        if self._spec.duration_s and left_s is not None and not prefills:
+            left_s = min(left_s, max(self._spec.duration_s - spent_s, 0.0))
+            planned = rows + round(rows_per_s * left_s)
         return ProgressEvent(
             phase=self._phase, rows=rows, of=planned, rows_per_s=rows_per_s, left_s=left_s
         )

@@ -1,9 +1,11 @@
 """Plans: how long their runs take at an earlier speed."""
 
+from dataclasses import replace
+
 import pytest
 
 from cli.plan import PlannedRun
-from cli.report.plans import estimated_s
+from cli.report.plans import estimated_s, plan_text
 from simulator.data.ranges import lane_range
 from simulator.protocol.messages import Outcome, WorkerReport
 from simulator.protocol.spec import WorkerPlan
@@ -39,6 +41,15 @@ def test_prefilled_rows_take_their_time_too():
     last = result(runs=[done(1, 100, 10.0, prefilled=100)])
 
     assert estimated_s([planned(1, 50, prefill=50)], last) == pytest.approx(5.0)
+
+
+def test_a_run_that_ends_by_time_takes_that_time():
+    last = result(runs=[done(1, 100, 10.0)])
+    timed = planned(1, 10**9)
+    timed = replace(timed, spec=timed.spec.model_copy(update={"duration_s": 30.0}))
+
+    assert estimated_s([timed], last) == pytest.approx(31.0)
+    assert "for 0:00:30" in plan_text([timed], "local", last, 100)
 
 
 @pytest.mark.parametrize("last", [None, result(runs=[]), result(runs=[record()])])

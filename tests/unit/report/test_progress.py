@@ -13,14 +13,18 @@ from simulator.protocol.spec import Kind
 from tests.unit.report.made import outcome, worker
 
 
-def planned(workers, rows=100, *, number=0, kind=Kind.INSERT):
+def planned(workers, rows=100, *, number=0, kind=Kind.INSERT, duration_s=0.0):
     """A run of so many workers with so many rows each, half of them prefilled."""
     half = rows // 2
     plan = SimpleNamespace(
         prefill=(RowRange(start=0, stop=half),), timed=(RowRange(start=half, stop=rows),)
     )
     spec = SimpleNamespace(
-        workers=(plan,) * workers, run_id=f"r{number}", kind=kind, dataset=SimpleNamespace(rows=7)
+        workers=(plan,) * workers,
+        run_id=f"r{number}",
+        kind=kind,
+        dataset=SimpleNamespace(rows=7),
+        duration_s=duration_s,
     )
     return SimpleNamespace(spec=spec, run=1, level=0)
 
@@ -82,6 +86,19 @@ def test_the_last_run_is_all_that_is_left():
 
     assert estimate.left_s(2.0, 1.0) == 2.0
     assert estimate.left_s(None, 0.0) is None
+
+
+def test_runs_that_end_by_time_are_estimated_by_it():
+    clock = Clock()
+    runs = [planned(1, 10**9, duration_s=10.0), planned(2, 10**9, duration_s=10.0)]
+    estimate = Estimate(runs, clock)
+    estimate.begin()
+
+    assert estimate.left_s(4.0, 500.0) == 14.0
+    clock.now += 12.0
+    estimate.finish()
+    estimate.begin()
+    assert estimate.left_s(4.0, 500.0) == 4.0
 
 
 def test_runs_without_rows_are_estimated_by_their_number():
