@@ -80,3 +80,11 @@ def test_all_rows_are_verified_and_no_rows_are_none(database):
     for part in range(4):
         change(database, f"DELETE FROM events{part}")
     assert verify_interrupted(database, stored).uncertain_present == 0
+
+
+def test_rows_after_those_that_are_stored_are_not_drawn(database):
+    endless = WANTED.with_ranges([lane_range(0, 0, 1 << 40), lane_range(1, 0, 1 << 40)])
+    verdict = verify_interrupted(database, endless)
+
+    assert verdict.status is Status.INCOMPLETE
+    assert (verdict.uncertain_present, verdict.uncertain_absent) == (200, (1 << 41) - 200)
