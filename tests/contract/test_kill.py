@@ -36,6 +36,7 @@ EMBEDDED = [pytest.param(t, id=n) for n, t in STORING.items() if t.database.capa
 DIES = """
 import json, os, signal, sys
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import lane_range
 from simulator.modules import database_class
 from simulator.modules.base import BATCH
 

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from cli import config
 from cli.plan import collector_run
-from simulator.data.dataset import lane_range
+from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 from simulator.modules.base import Options
