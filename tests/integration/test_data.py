@@ -61,7 +61,8 @@ def test_a_file_is_inserted_verified_and_asked(cli: CommandLine, bars: Path) -> 
     assert not {"num_inserts", "seed", "devices", "workload"} & set(configuration)
     assert [run["metrics"]["rows"] for run in result["runs"]] == [ROWS, ROWS]
     shares = [worker["rows"] for worker in result["runs"][1]["outcome"]["workers"]]
-    assert shares == [ROWS - ROWS // 2, ROWS // 2]
+    assert sum(shares) == ROWS
+    assert abs(shares[0] - shares[1]) <= 1000  # a batch
     assert result["manifest"]["rows"] == ROWS
 
     asked = cli.run("query", *SQLITE, "--runs=1", "--quiet", "--format=json")
