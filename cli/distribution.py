@@ -75,18 +75,24 @@ def _distributed(
     """Distribute the next rows of all tables, each in proportion to what is left of it."""
     found: list[list[RowRange]] = [[] for _ in range(load.workers)]
     ends, left = before.ends(), _left(reader, before)
-    total = sum(left)
-    for place, here in enumerate(left):
-        if not here or not rows:
-            continue
+    for place, count in enumerate(_in_proportion(left, min(rows, sum(left)))):
         start = ends.get((place, 0), 0)
         series = reader.series(place) if load.split is Split.SERIES else 1
-        count = -(-here * min(rows, total) // total) // series * series
-        takes = _takes(reader.parts, load, series, count)
-        for worker, item in enumerate(distributed(start, start + count, takes, place)):
+        whole = count - count % series
+        takes = _takes(reader.parts, load, series, whole)
+        for worker, item in enumerate(distributed(start, start + whole, takes, place)):
             if len(item):
                 found[worker].append(item)
     return [tuple(each) for each in found]
+
+
+def _in_proportion(left: Sequence[int], rows: int) -> list[int]:
+    """Divide `rows` in proportion to what is left of each table."""
+    counts = [here * rows // max(sum(left), 1) for here in left]
+    for place, here in enumerate(left):
+        if sum(counts) < rows and counts[place] < here:
+            counts[place] += 1
+    return counts
 
 
 def _takes(parts: int, load: Load, series: int, count: int) -> Sequence[int]:
@@ -95,5 +101,5 @@ def _takes(parts: int, load: Load, series: int, count: int) -> Sequence[int]:
         units = share(-(-series // parts), load.workers)
         return [unit * parts for unit in units]
     batch = max(load.batch_rows, 1) * parts
-    fair = -(-count // load.workers)
+    fair = max(-(-count // load.workers), 1)
     return [min(batch, -(-fair // parts) * parts)] * load.workers
