@@ -24,7 +24,7 @@ from tests.servers import Server
 NOTHING = Counts(None, None)
 LIMIT_S = 20.0
 """After the fault, the command has ended within this time."""
-_TRIES = 4
+_TRIES = 6
 _BEFORE_ROWS = 300
 _SMALL = ("--workers=1", "--runs=1", "--batch=100", "--verify=full")
 _HELD = ("init", "settle")
