@@ -180,7 +180,7 @@ def generator_params(options: InsertOptions) -> Params:
     """Return the parameters of the workload that draws the rows; ConfigError if they are wrong."""
     cls = workload_class(options.workload)
     fields = cls.params_model.model_fields
-    values = {name: _counted(name, value, options) for name, value in options.params.items()}
+    values = {name: _as_parameter(name, value, options) for name, value in options.params.items()}
     problems = [
         f"{option_of(name)}: is an option of workload {', '.join(parameters()[name][1])}; leave it"
         f" out with --workload {cls.name}"
@@ -201,8 +201,8 @@ def generator_params(options: InsertOptions) -> Params:
     return params
 
 
-def _counted(field: str, value: Any, options: InsertOptions) -> Any:
-    """Return the value of a parameter, given as its option has it."""
+def _as_parameter(field: str, value: Any, options: InsertOptions) -> Any:
+    """Return the value of a parameter whose option has this value: an end counts from the start."""
     is_end = written(parameters()[field][0]) is Written.END
     return value - options.start_ms if is_end else value
 

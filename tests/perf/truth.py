@@ -21,8 +21,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from simulator.data.block import Block, Coded, ColumnData, Rows, Values
-from simulator.data.candidates import FleetTable
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.fleet import FleetTable
 from simulator.data.mixer import below, key_of
 from simulator.data.query import Aggregate, AggregateQuery, Function, OneOf, Query, Selection
 from simulator.data.ranges import RowRange

@@ -40,8 +40,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.candidates import FleetTable
-from simulator.data.fleet import walks_at
+from simulator.data.fleet import FleetTable, walks_at
 from simulator.data.mixer import below, key_of
 from simulator.data.query import (
     Aggregate,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.data.candidates import FleetTable
+from simulator.data.fleet import FleetTable
 from simulator.data.query import OneOf, Selection
 
 HOSTS = np.array([b"a", b"b", b"c", b"d", b"e"])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from simulator.data.block import Coded, Values
-from simulator.data.candidates import FleetTable
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.fleet import FleetTable
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
