@@ -87,8 +87,8 @@ class Tenure:
         which = f" ({mark.describe()})" if mark else ""
         if mark and mark.state is State.CLEARING:
             return SetupError(
-                f"the last insert of {self._spec.target} ended while it created the tables, which"
-                f" may hold anything{which}: run insert again"
+                f"the last insert of {self._spec.target} did not end: it was interrupted while it"
+                f" created the tables, which may hold anything{which}; run insert again"
             )
         return SetupError(
             f"the last insert of {self._spec.target} did not end, or not all of its rows are"
