@@ -11,6 +11,7 @@ from simulator.data.block import Block
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.data.ranges import RowRange, covering, written
 from simulator.errors import BenchError, RunError
+from simulator.load.connection import Stopped, connected
 from simulator.load.meter import Meter
 from simulator.load.window import Batch, Send, Window
 from simulator.modules.base import BATCH, Database, Failure, Payload, Session
@@ -24,10 +25,6 @@ _NEVER_NS = 1 << 63
 _AHEAD_BYTES = 1 << 22
 """Size of the values; 131,072 IoT events."""
 _AHEAD_OBJECTS_BYTES = 1 << 19
-
-
-class Stopped(Exception):
-    """The run is over; the worker reports its progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,7 @@ class Sender:
         self._database = database
         self._reader = reader
         self._stop = stop
-        self._session: Session = database.connect()
+        self._session: Session = connected(database, stop, clock)
         self._window = Window()
         self.meter = Meter(time.perf_counter_ns())
         self.generate_ns = 0
@@ -285,20 +282,10 @@ class Sender:
     def _reconnect(self, cause: str) -> None:
         """Open a new session; RunError if that takes longer than its `reconnect_s`."""
         self._session.close()
-        limit_s = self._database.reconnect_s
-        deadline = self._clock() + limit_s
-        pause_s = _BACKOFF_S
-        while True:
-            try:
-                self._session = self._database.connect()
-            except BenchError as error:
-                if self._clock() > deadline:
-                    raise RunError(
-                        f"the connection was lost ({cause}) and not restored within"
-                        f" {limit_s:.0f} s: {error}"
-                    ) from error
-            else:
-                return
-            if self._stop.wait(pause_s):
-                raise Stopped
-            pause_s = min(2 * pause_s, 1.0)
+        try:
+            self._session = connected(self._database, self._stop, self._clock)
+        except BenchError as error:
+            raise RunError(
+                f"the connection was lost ({cause}) and not restored within"
+                f" {self._database.reconnect_s:.0f} s: {error}"
+            ) from error

@@ -14,8 +14,9 @@ from simulator.data.ranges import RowRange, merged
 from simulator.errors import BenchError, RunError
 from simulator.host import memory_peak_bytes, throttled_s
 from simulator.load.client import CollectorClient
+from simulator.load.connection import Stopped, connected
 from simulator.load.meter import Meter
-from simulator.load.sender import Pace, Sender, Stopped
+from simulator.load.sender import Pace, Sender
 from simulator.modules.base import Database, Session
 from simulator.protocol.messages import (
     HEARTBEAT_S,
@@ -198,7 +199,7 @@ class Worker:
     def _ask(self) -> None:
         spec, reader = self._spec, DatasetReader(self._spec.dataset)
         known = reader.queries()
-        with self._database.connect() as session:
+        with connected(self._database, self._stop, self._clock) as session:
             for name, statement in self._database.statements(known, spec.queries).items():
                 self._wait_for_all(name)
                 if self._started is None:

@@ -185,7 +185,7 @@ class _Trial:
                 late = processes.await_part(self.mark, name, 10)
             processes.send([late] if late else [], signal.SIGSTOP)
         if phase == "init" and self.place.target == "sqlite" and cell.run == 1:
-            self.world.hold()
+            self.world.hold(reads=self.place.command == "query")
         try:
             if not running.terminal.wait_for(cell.run, phase, 40):
                 shown = running.terminal.shown
@@ -211,6 +211,8 @@ class _Trial:
         seen, place = self.seen, self.place
         victims = self._victims(running)
         time.sleep(self.delay_s)
+        if place.victim == "server":
+            victims = self._victims(running)  # it may have started more processes
         if running.process.poll() is not None:
             raise Missed(f"it ended before the fault, with {running.process.poll()}")
         if place.victim not in ("command", "server") and not processes.alive(victims[0]):

@@ -53,8 +53,8 @@ class World(ABC):
         """Make the database slow, until `release`."""
 
     @abstractmethod
-    def hold(self) -> None:
-        """Let the database not answer, until `release`."""
+    def hold(self, *, reads: bool = False) -> None:
+        """Let the database not answer, until `release`; SQLite answers reads unless `reads`."""
 
     @abstractmethod
     def release(self) -> None:
@@ -77,6 +77,7 @@ class Sqlite(World):
     def __init__(self, folder: Path) -> None:
         self._path = folder / "bench.db"
         self._duty: tuple[float, float] | None = None
+        self._excludes = False
         self._changed = threading.Event()
         self._neighbour: threading.Thread | None = None
 
@@ -110,7 +111,8 @@ class Sqlite(World):
     def slow(self) -> None:
         self._occupy(0.05, 0.03)
 
-    def hold(self) -> None:
+    def hold(self, *, reads: bool = False) -> None:
+        self._excludes = reads
         self._occupy(0.05, 0.0)
 
     def release(self) -> None:
@@ -132,6 +134,8 @@ class Sqlite(World):
     def _lock(self, ready: threading.Event) -> None:
         connection = sqlite3.connect(self._path, timeout=30, isolation_level=None)
         try:
+            if self._excludes:
+                connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             connection.execute("PRAGMA journal_mode = WAL")
             while duty := self._duty:
                 locked_s, free_s = duty
@@ -157,7 +161,7 @@ class Served(World):
     def slow(self) -> None:
         self.proxy.delay_s = _SLOW_S
 
-    def hold(self) -> None:
+    def hold(self, *, reads: bool = False) -> None:
         self.proxy.hold()
 
     def release(self) -> None:

@@ -12,8 +12,9 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import RunError, SetupError
 from simulator.load import sender as sending
+from simulator.load.connection import Stopped
 from simulator.load.meter import merged_histogram
-from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Pace, Sender, Stopped
+from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Pace, Sender
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
 

@@ -7,7 +7,8 @@ import pytest
 from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.load import sender as sending
-from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Stopped
+from simulator.load.connection import Stopped
+from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions
 from tests.unit.load.test_sender import Failed, _Session, insert, numbers, reader

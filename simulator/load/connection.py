@@ -1,0 +1,31 @@
+"""Connects a worker to the database, which the collector has reached before it."""
+
+import threading
+from collections.abc import Callable
+
+from simulator.errors import BenchError
+from simulator.modules.base import Database, Session
+
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 1.0
+
+
+class Stopped(Exception):
+    """The run is over; the worker reports its progress."""
+
+
+def connected(database: Database, stop: threading.Event, clock: Callable[[], float]) -> Session:
+    """Open a connection; if it fails, try again for the `reconnect_s` of the database.
+
+    Raises the last error after that, and Stopped if the run ends meanwhile.
+    """
+    deadline, pause_s = clock() + database.reconnect_s, _FIRST_PAUSE_S
+    while True:
+        try:
+            return database.connect()
+        except BenchError:
+            if clock() > deadline:
+                raise
+        if stop.wait(pause_s):
+            raise Stopped
+        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
