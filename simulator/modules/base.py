@@ -5,6 +5,7 @@ measure the tables; each worker opens a Session from it to insert or to query.
 """
 
 import re
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -270,7 +271,22 @@ class Session(ABC):
 
     @abstractmethod
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
-        """Run a statement and return every row, as the driver returns it."""
+        """Run a statement and return every row, as the driver returns it.
+
+        What Python does with the answer, beyond what a driver does, is done within `in_client`.
+        """
+
+    client_s: float = 0.0
+    """Seconds that all calls of `run` spent within `in_client`."""
+
+    @contextmanager
+    def in_client(self) -> Iterator[None]:
+        """Count the time within as the client's, not as waiting for the database."""
+        began_s = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.client_s += time.perf_counter() - began_s
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield portions of about `rows` rows, in bounded memory."""
