@@ -12,6 +12,8 @@ _LOST = (
     r"|broken pipe|remote end closed|terminat|SSL SYSCALL|shutting down|starting up"
 )
 _SLOW = r"--timeout: .* in phase \w+|timed? ?out|no answer|did not answer"
+_CONNECT_S = 10.0
+"""For how long modules wait for a new connection."""
 _SILENT = r"silent|silence|no sign of life|stopped|did not register|did not start|does not answer"
 
 
@@ -64,7 +66,9 @@ def must_survive(cell: Cell) -> bool:
     place = cell.place
     if place.fault not in ("pause", "blink"):
         return False
-    return place.victim in ("command", "server") or cell.pause_s < SHORT_S
+    if place.victim == "server":
+        return cell.pause_s < _CONNECT_S
+    return place.victim == "command" or cell.pause_s < SHORT_S
 
 
 def may_survive(cell: Cell) -> bool:

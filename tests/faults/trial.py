@@ -176,6 +176,7 @@ class _Trial:
     def _disturbed(self, running: Running) -> Iterator[None]:
         """Make the phase last until the fault: a slow database, or a late worker."""
         cell, phase = self.cell, self.place.phase
+        running.terminal.wait_for_run(cell.run, 40)  # the runs before it are not slowed
         if phase in ("prefill", "query") or (phase == "verify" and self.place.target != "sqlite"):
             self.world.slow()
         late = None
@@ -333,7 +334,8 @@ class _Trial:
             line.run("cleanup")
             seen.after_cleanup = line.left()
         until = time.monotonic() + 5
-        if self.place.fault in ("kill", "pause"):  # otherwise the server or its proxy is held
+        held = self.place.victim == "server" and not seen.resumed_at
+        if self.place.fault == "kill" or (self.place.fault == "pause" and not held):
             while (used := self.world.used_by()) and time.monotonic() < until:
                 time.sleep(0.05)
             seen.used_by = used
