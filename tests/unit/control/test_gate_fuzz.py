@@ -66,8 +66,8 @@ ODD = st.sampled_from(
 
 def plausible(script):
     """Messages that a correct worker sends at some time, and their paths."""
-    phases = st.sampled_from([*script.phases])
-    barriers = st.sampled_from(script.barriers)
+    phases = st.sampled_from([*script.phases(script.tasks[0])])
+    barriers = st.sampled_from(script.barriers(script.tasks[0]))
     counts = dict.fromkeys(("rows", "prefill_rows", "uncertain_rows"), COUNTS)
     errors = st.sampled_from([None, None, None, "disk is full"])
     if not script.outputs:
@@ -89,7 +89,10 @@ def plausible(script):
         lambda made, index: made.model_copy(update={"index": index}), RIGHT_ANSWERS, INDEXES
     )
     questions = st.builds(
-        lambda made: AnswerQuestion(index=made.index, query=made.query, digest=made.digest), answers
+        lambda made: AnswerQuestion(
+            index=made.index, query=made.query, instance=made.instance, digest=made.digest
+        ),
+        answers,
     )
     return {
         "/register": st.builds(Registration, index=INDEXES, version=st.just(__version__)),
@@ -178,11 +181,12 @@ class Attacked(RuleBasedStateMachine):
     def next_right_message(self, index):
         """What this worker has to send next, so that runs get to their end."""
         run, script = self.gate.run, self.gate.script
+        barriers = script.barriers(script.tasks[0])
         uid = uid_of(index)
         if index not in run.uids:
             steps = [("/register", Registration(index=index, version=__version__))]
         else:
-            arrived = [name for name in script.barriers if index in run._arrived.get(name, ())]
+            arrived = [name for name in barriers if index in run._arrived.get(name, ())]
             opened = len(run.released_s)
             if len(arrived) > opened:
                 return
@@ -191,8 +195,8 @@ class Attacked(RuleBasedStateMachine):
                 for made in ANSWERS
                 if made.query in arrived
             ]
-            if len(arrived) < len(script.barriers):
-                steps.append(("/barrier", Arrival(index=index, barrier=script.barriers[opened])))
+            if len(arrived) < len(barriers):
+                steps.append(("/barrier", Arrival(index=index, barrier=barriers[opened])))
             else:
                 made = query_report(index) if script.outputs else insert_report(index)
                 steps.append(("/report", made))
@@ -258,7 +262,7 @@ class Attacked(RuleBasedStateMachine):
         if not run._all_reported.is_set() or run.stopped.is_set():
             return
         assert set(run.uids) == set(run.reports) == set(range(WORKERS))
-        assert tuple(run.released_s) == script.barriers
+        assert tuple(run.released_s) == script.barriers(script.tasks[0])
         for report in run.reports.values():
             rows = report.rows + report.prefill_rows
             rows += sum(len(item.numbers()) for item in report.uncertain)
@@ -268,8 +272,9 @@ class Attacked(RuleBasedStateMachine):
     @invariant()
     def barriers_open_in_order_when_all_are_there(self):
         run, script = self.gate.run, self.gate.script
-        assert tuple(run.released_s) == script.barriers[: len(run.released_s)]
-        assert set(run._arrived) <= set(script.barriers[: len(run.released_s) + 1])
+        barriers = script.barriers(script.tasks[0])
+        assert tuple(run.released_s) == barriers[: len(run.released_s)]
+        assert set(run._arrived) <= set(barriers[: len(run.released_s) + 1])
         for name in run.released_s:
             assert run._arrived[name] == set(range(WORKERS)) == set(run.uids)
 
@@ -288,7 +293,7 @@ class Attacked(RuleBasedStateMachine):
     def kept_answers_are_of_this_run(self):
         assert set(self.gate._answers) == set(self.gate.script.outputs)
         for kept in self.gate._answers.values():
-            assert all(digest == digest_of(json.loads(rows)) for digest, rows in kept.items())
+            assert all(digest == digest_of(json.loads(rows)) for (_, digest), rows in kept.items())
 
 
 class AttackedQueries(Attacked):

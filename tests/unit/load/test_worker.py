@@ -10,7 +10,7 @@ from simulator.load.worker import Worker
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.protocol.messages import Reply
-from simulator.protocol.spec import WorkerPlan
+from simulator.protocol.spec import Insert
 from tests.unit.specs import run_spec
 
 
@@ -72,7 +72,7 @@ class FailingSession(NullSession):
 
 
 def report_of(database, client=None):
-    plan = WorkerPlan(prefill=(lane_range(0, 0, 3000),), timed=(lane_range(0, 3000, 5000),))
+    plan = Insert(prefill=(lane_range(0, 0, 3000),), timed=(lane_range(0, 3000, 5000),))
     spec = run_spec(
         workers=(plan,),
         batch_rows=1000,
