@@ -65,7 +65,7 @@ class Judge:
                 wrong.append(Check(name=f"{name}: {which}", expected=true, found=got, ok=False))
             if len(shown) < self._load.shown_answers:
                 shown.append(self._shown(name, instance, asked[instance], answer, ok=ok))
-        checks = [*wrong, _summary(name, compared, right)] if compared else []
+        checks = [_summary(name, compared, right), *wrong] if compared else []
         return QueryVerdict(
             name=name,
             statement=first.text,

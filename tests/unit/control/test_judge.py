@@ -63,10 +63,10 @@ def test_an_answer_to_another_instance_is_wrong(right):
 
     assert hosts.verdict.status is Status.MISMATCH
     assert [check.name for check in hosts.verdict.checks] == [
-        "1-host-1-hr: answer 0", "1-host-1-hr: answer 1", "1-host-1-hr: answers",
+        "1-host-1-hr: answers", "1-host-1-hr: answer 0", "1-host-1-hr: answer 1",
     ]  # fmt: skip
-    assert hosts.verdict.checks[-1].expected == "30 answers equal to the truth"
-    assert hosts.verdict.checks[-1].found == "28"
+    assert hosts.verdict.checks[0].expected == "30 answers equal to the truth"
+    assert hosts.verdict.checks[0].found == "28"
     assert count.verdict.status is Status.VERIFIED
 
 
@@ -77,7 +77,7 @@ def test_few_of_many_wrong_answers_are_described(right):
     hosts, _ = judged(right)
 
     assert len(hosts.verdict.checks) == 6
-    assert hosts.verdict.checks[-1].found == "0"
+    assert hosts.verdict.checks[0].found == "0"
 
 
 def test_the_first_answers_are_shown_as_far_as_the_user_asked(right):
