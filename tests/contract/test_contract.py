@@ -1,7 +1,9 @@
 """What every database module must do: the same cases for every row of targets.py."""
 
 import re
+import socket
 import threading
+import time
 from itertools import chain
 
 import pytest
@@ -16,6 +18,7 @@ from simulator.data.query import (
     Function,
     Operator,
     RowsQuery,
+    answer,
 )
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
@@ -30,6 +33,8 @@ from tests.contract.targets import STORING, TARGETS, Duplicate, Target
 from tests.contract.wide import ROWS, Awkward
 
 COUNT = (Aggregate(Function.COUNT),)
+WIRE_S = 0.3
+"""What each read from a socket takes longer, in the test of waiting."""
 SINGLE_ROWS = 72
 """Of each table; among them is every value of the columns that hold awkward ones."""
 
@@ -155,6 +160,61 @@ def test_rows_are_streamed_in_portions(target, database):
     assert len(portions) > 3
     assert all(0 < len(portion) <= 70 for portion in portions)
     assert sorted(map(str, chain(*portions))) == sorted(map(str, everything))
+
+
+def test_what_the_client_does_to_answer_a_query_is_counted_where_the_module_says_so(
+    target, database
+):
+    wide = target.wide()
+    wide.fill(database)
+    can, at_work = database.capabilities, set()
+    with database.connect() as session:
+        for query in wide.queries.values():
+            try:
+                statement = database.render(query)
+            except Unsupported:
+                continue
+            before_s, began_s = session.client_s, time.perf_counter()
+            session.run(statement)
+            elapsed_s, client_s = time.perf_counter() - began_s, session.client_s - before_s
+            at_work.add(client_s > 0)
+            assert client_s < elapsed_s
+    assert at_work == {bool(can.in_client)}
+
+
+def _waiting_for_a_socket() -> dict[str, Target]:
+    """The targets whose answers come through a socket and are read in Python."""
+    found = {}
+    for name, target in STORING.items():
+        can = target.database.capabilities
+        if can.in_client and not can.embedded:
+            found[name] = target
+    return found
+
+
+@pytest.mark.parametrize("target", _waiting_for_a_socket().values(), ids=_waiting_for_a_socket())
+def test_the_time_that_an_answer_takes_to_arrive_is_waiting(request, target, monkeypatch):
+    database, wide = target.open(request), target.wide()
+    wide.fill(database)
+    delayed_s = []
+
+    def slow(read):
+        def slowed(*arguments):
+            delayed_s.append(WIRE_S)
+            time.sleep(WIRE_S)
+            return read(*arguments)
+
+        return slowed
+
+    with database.connect() as session:
+        statement = database.render(RowsQuery(wide.tables[0]))
+        with monkeypatch.context() as patched:
+            for name in ("recv", "recv_into"):
+                patched.setattr(socket.socket, name, slow(getattr(socket.socket, name)))
+            before_s = session.client_s
+            found = answer(statement.outputs, session.run(statement))
+    assert found == wide.answer(RowsQuery(wide.tables[0]))
+    assert 0 < session.client_s - before_s < sum(delayed_s) / 2
 
 
 def test_an_existing_table_is_an_error_and_stays_untouched(target, database):

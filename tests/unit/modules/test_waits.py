@@ -102,13 +102,19 @@ def _clickhouse(web):
     return session, lambda: session.run(Statement("SELECT 7", COUNTED))
 
 
+def _with_client(session):
+    """Import and open the vendor's client, as `connect` does."""
+    assert session.client
+    return session
+
+
 def _influxdb(web):
-    session = Influxdb(InfluxOptions(url=web.url, token="t0k3n")).open()
+    session = _with_client(Influxdb(InfluxOptions(url=web.url, token="t0k3n")).open())
     return session, lambda: session.run(Statement("from(bucket: 0)", COUNTED))
 
 
 def _influxdb1(web):
-    session = Influxdb1(Influx1Options(url=web.url)).open()
+    session = _with_client(Influxdb1(Influx1Options(url=web.url)).open())
     return session, lambda: session.run(Statement("SELECT count(x) FROM y", COUNTED))
 
 
