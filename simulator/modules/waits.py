@@ -41,7 +41,7 @@ class Waits:
     def awaited(self, parts: Iterable[Item]) -> Iterator[Item]:
         """Yield parts that arrive from the database; the time until each arrives is waiting.
 
-        A lazy reader of an answer needs it, because whoever consumes it is `in_client`.
+        A lazy reader of an answer needs it, because it is consumed within `in_client`.
         """
         arriving = iter(parts)
         while True:
