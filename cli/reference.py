@@ -217,6 +217,16 @@ def _unsupported() -> str:
     return _table(("Queries for", "Not answered by", "Because"), rows)
 
 
+def _in_client() -> str:
+    owners: dict[str, list[str]] = {}
+    for module in MODULES:
+        does = database_class(module).capabilities.in_client
+        if does:
+            owners.setdefault(does, []).append(_link(module))
+    rows = ((", ".join(names), does) for does, names in owners.items())
+    return _table(("Module", "The client"), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "common options": _shared_command_options,
     "commands": _commands,
@@ -225,6 +235,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "shared options": _shared_module_options,
     "modules": _modules,
     "unsupported queries": _unsupported,
+    "work in the client": _in_client,
     "permissions": _permissions,
 }
 

@@ -5,7 +5,6 @@ measure the tables; each worker opens a Session from it to insert or to query.
 """
 
 import re
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -31,6 +30,7 @@ from simulator.data.query import Query, Statement, outputs
 from simulator.data.query_type import QueryType
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
+from simulator.modules.waits import Waits
 from simulator.redaction import HIDDEN, Redactor
 
 SINGLE = "single"
@@ -81,6 +81,8 @@ class Capabilities:
     """How many processes can have it open at once; None: any number."""
     unsupported: Mapping[Feature, str] = field(default_factory=dict)
     """Feature of queries that `translate` does not express -> why not."""
+    in_client: str = ""
+    """What the client does to answer queries, beyond the driver: "decodes ..."; empty: nothing."""
     limits: tuple[str, ...] = ()
     """What it cannot do or store, one sentence each."""
 
@@ -196,7 +198,7 @@ class Options(BaseModel):
         return Redactor(self.hidden())
 
 
-class Session(ABC):
+class Session(Waits, ABC):
     """One connection; a context manager that closes it."""
 
     def __enter__(self) -> Self:
@@ -274,20 +276,9 @@ class Session(ABC):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and return every row, as the driver returns it.
 
-        What Python does with the answer, beyond what a driver does, is done within `in_client`.
+        What Python does with the answer, beyond what a driver does, is done within `in_client`,
+        and `Capabilities.in_client` says what that is.
         """
-
-    client_s: float = 0.0
-    """Seconds that all calls of `run` spent within `in_client`."""
-
-    @contextmanager
-    def in_client(self) -> Iterator[None]:
-        """Count the time within as the client's, not as waiting for the database."""
-        began_s = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.client_s += time.perf_counter() - began_s
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield portions of about `rows` rows, in bounded memory."""

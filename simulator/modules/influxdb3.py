@@ -96,6 +96,7 @@ class Influxdb3(Influxdb):
         Influxdb.capabilities,
         acknowledged="in the write-ahead log in the object store, unless no_sync=true",
         oldest={"InfluxDB": (3, 0)},
+        in_client="decodes JSON",
         limits=(
             *Influxdb.capabilities.limits[:-2],
             "tags are texts only",
@@ -227,7 +228,8 @@ class Influx3Session(InfluxSession):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
-        return [*self._rows(statement)]
+        with self.in_client():
+            return [*self._rows(statement)]
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions as they arrive."""
@@ -247,7 +249,7 @@ class Influx3Session(InfluxSession):
         body = json.dumps({"db": database, "q": statement.text, "format": "jsonl"}).encode()
         columns = [(f"c{place}", output) for place, output in enumerate(statement.outputs)]
         pieces = self.http.stream("POST", "/api/v3/query_sql", body, _JSON, self._query_timeout_s)
-        for line in lines(pieces):
+        for line in lines(self.awaited(pieces)):
             row = json.loads(line)
             yield [_value(output, row.get(name)) for name, output in columns]
 

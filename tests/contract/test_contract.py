@@ -1,7 +1,9 @@
 """What every database module must do: the same cases for every row of targets.py."""
 
 import re
+import socket
 import threading
+import time
 from itertools import chain
 
 import pytest
@@ -16,6 +18,7 @@ from simulator.data.query import (
     Function,
     Operator,
     RowsQuery,
+    answer,
 )
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
@@ -30,6 +33,14 @@ from tests.contract.targets import STORING, TARGETS, Duplicate, Target
 from tests.contract.wide import ROWS, Awkward
 
 COUNT = (Aggregate(Function.COUNT),)
+READ_HERE = {
+    name: target
+    for name, target in STORING.items()
+    if target.database.capabilities.in_client and not target.database.capabilities.embedded
+}
+"""Targets whose answers come through a socket and are decoded or combined in Python."""
+READ_S = 0.3
+"""How much longer each read from a socket takes in the test of waiting."""
 SINGLE_ROWS = 72
 """Of each table; among them is every value of the columns that hold awkward ones."""
 
@@ -155,6 +166,52 @@ def test_rows_are_streamed_in_portions(target, database):
     assert len(portions) > 3
     assert all(0 < len(portion) <= 70 for portion in portions)
     assert sorted(map(str, chain(*portions))) == sorted(map(str, everything))
+
+
+def test_what_the_client_does_to_answer_a_query_is_counted_where_the_module_says_so(
+    target, database
+):
+    wide = target.wide()
+    wide.fill(database)
+    can, at_work = database.capabilities, set()
+    with database.connect() as session:
+        for query in wide.queries.values():
+            try:
+                statement = database.render(query)
+            except Unsupported:
+                continue
+            before_s, began_s = session.client_s, time.perf_counter()
+            session.run(statement)
+            elapsed_s, client_s = time.perf_counter() - began_s, session.client_s - before_s
+            at_work.add(client_s > 0)
+            assert client_s < elapsed_s
+    assert at_work == {bool(can.in_client)}
+
+
+@pytest.mark.parametrize("target", READ_HERE.values(), ids=READ_HERE)
+def test_the_time_that_an_answer_takes_to_arrive_is_waiting(request, target, monkeypatch):
+    database, wide = target.open(request), target.wide()
+    wide.fill(database)
+    query, reads = RowsQuery(wide.tables[0]), []
+
+    def slow(read):
+        def slowed(*arguments):
+            reads.append(read)
+            time.sleep(READ_S)
+            return read(*arguments)
+
+        return slowed
+
+    with database.connect() as session:
+        statement = database.render(query)
+        with monkeypatch.context() as patched:
+            for name in ("recv", "recv_into"):
+                patched.setattr(socket.socket, name, slow(getattr(socket.socket, name)))
+            before_s = session.client_s
+            found = answer(statement.outputs, session.run(statement))
+    assert found == wide.answer(query)
+    assert reads
+    assert 0 < session.client_s - before_s < READ_S
 
 
 def test_an_existing_table_is_an_error_and_stays_untouched(target, database):

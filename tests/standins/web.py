@@ -5,6 +5,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,6 +40,8 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
     truncated: bool = False
     """The connection ends before the body does."""
+    pause_s: float = 0.0
+    """How long the second half of the body takes to come."""
     close: bool = False
     """The connection ends after the answer, without notice."""
 
@@ -112,7 +115,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
         half = len(response.body) // 2
-        self.wfile.write(response.body[:half] if response.truncated else response.body)
+        self.wfile.write(response.body[:half])
+        if response.pause_s:
+            self.wfile.flush()
+            time.sleep(response.pause_s)
+        if not response.truncated:
+            self.wfile.write(response.body[half:])
         self.wfile.flush()
         if response.truncated or response.close:
             self.close_connection = True

@@ -62,6 +62,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         },
         acknowledged="in the log of the leader of each shard and of its in-sync followers; with "
         "wait_for_sync synced to disk, else within a tenth of a second",
+        in_client="adds up sums and means of integers from pieces that doubles hold exactly",
         limits=(
             "floats must be finite; client keys have at most 254 bytes, escaped bytes count three",
             "a sum or mean of integers beyond 2**53 is an error: AQL calculates in doubles",

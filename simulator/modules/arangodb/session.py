@@ -134,13 +134,14 @@ class ArangodbSession(HttpSession):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
-        return [row for portion in self.stream(statement, _PORTION) for row in portion]
+        with self.in_client():
+            return [row for portion in self.stream(statement, _PORTION) for row in portion]
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, from a cursor that the server keeps."""
         columns = [output.name for output in statement.outputs]
         for text in statement.text.split(queries.BETWEEN):
-            for found in self._portions(text, rows):
+            for found in self.awaited(self._portions(text, rows)):
                 yield queries.rows_of(found, columns)
 
     def _portions(self, text: str, rows: int) -> Iterator[Sequence[Any]]:

@@ -144,11 +144,13 @@ class Cassandra(Database["CassandraSession"]):
         acknowledged="as many replicas as `consistency` demands have the row in their commit log "
         "and in memory; their commitlog_sync decides whether it was also synced to disk",
         oldest={"Cassandra": (4, 0)},  # virtual tables show the settings
+        in_client="merges the aggregates of ranges of tokens and of several tables; fetches rows "
+        "for groups by time or by columns outside the key, for first values, for the newest row of "
+        "groups other than partitions, and for distinct values",
         limits=(
             "a row with an existing key silently replaces that row",
             "a primary key has no NULL and at most 65,535 bytes, a partition key no empty text",
             "timestamps have milliseconds: finer ones are stored as bigint; booleans as tinyint",
-            "the client aggregates groups by time or by columns outside the key, and first values",
         ),
     )
     options_model: ClassVar[type[Options]] = CassandraOptions

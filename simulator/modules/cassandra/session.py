@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from cassandra import (
     AuthenticationFailed,
@@ -59,6 +59,10 @@ _WORST_FIRST = (Failure.FATAL, Failure.UNKNOWN, Failure.NOT_APPLIED)
 _POLL_S = 0.2
 _QUIET_POLLS = 3
 _BUSY_POOLS = ("MemtableFlushWriter", "MemtablePostFlush", "CompactionExecutor")
+
+
+_Bound: TypeAlias = tuple[PreparedStatement, tuple[Any, ...]]
+"""A statement and its parameters."""
 
 
 class NotApplied(Exception):
@@ -163,7 +167,8 @@ class CassandraSession(Session):
     def prepare(self, text: str) -> PreparedStatement:
         """Return a prepared statement; each statement is prepared once."""
         if text not in self._prepared:
-            self._prepared[text] = self.session.prepare(text)
+            with self.waiting():
+                self._prepared[text] = self.session.prepare(text)
         return self._prepared[text]
 
     def send(self, payload: Payload) -> None:
@@ -234,23 +239,21 @@ class CassandraSession(Session):
         """Run a statement, range by range if it is a scan, and fetch every row."""
         if not isinstance(statement, Scan):
             return list(self.session.execute(statement.text, execution_profile=QUERIES))
-        combiner = statement.combiner()
-        requests = self._requests(statement)
-        if statement.many_rows:
-            for place, (select, parameters) in enumerate(requests, 1):
-                for page in self._pages(select, parameters, _PAGE_ROWS):
-                    combiner.add(page)
-                if place % len(statement.selects) == 0:
-                    combiner.end_range()
+        with self.in_client():
+            return self._combined(statement)
+
+    def _combined(self, scan: Scan) -> Sequence[Sequence[Any]]:
+        combiner = scan.combiner()
+        requests = self._requests(scan)
+        if not scan.many_rows:
+            for answer in self.awaited(self._answers(requests)):
+                combiner.add(answer)
             return combiner.rows()
-        for _, found in execute_concurrent(
-            self.session,
-            requests,
-            concurrency=_RANGES_AT_ONCE,
-            results_generator=True,
-            execution_profile=QUERIES,
-        ):
-            combiner.add(list(found))
+        for place, (select, parameters) in enumerate(requests, 1):
+            for page in self.awaited(self._pages(select, parameters, _PAGE_ROWS)):
+                combiner.add(page)
+            if place % len(scan.selects) == 0:
+                combiner.end_range()
         return combiner.rows()
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
@@ -261,11 +264,22 @@ class CassandraSession(Session):
         for select, parameters in self._requests(statement):
             yield from self._pages(select, parameters, rows)
 
-    def _requests(self, scan: Scan) -> list[tuple[PreparedStatement, tuple[Any, ...]]]:
+    def _requests(self, scan: Scan) -> list[_Bound]:
         """Return the statements of a scan and their parameters, range by range."""
         selects = [self.prepare(select) for select in scan.selects]
         ranges: Sequence[tuple[int, ...]] = token_ranges() if scan.by_ranges else [()]
         return [(select, (*scan.parameters, *ends)) for ends in ranges for select in selects]
+
+    def _answers(self, requests: Sequence[_Bound]) -> Iterator[Sequence[Sequence[Any]]]:
+        """Yield the answers to some requests, of which several run at once."""
+        for _, found in execute_concurrent(
+            self.session,
+            requests,
+            concurrency=_RANGES_AT_ONCE,
+            results_generator=True,
+            execution_profile=QUERIES,
+        ):
+            yield list(found)
 
     def _pages(
         self, select: PreparedStatement, parameters: Sequence[Any], rows: int

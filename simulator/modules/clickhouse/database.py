@@ -258,6 +258,7 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         acknowledged="written as a part of the table, which is not synced to disk unless the "
         "option fsync is set; with async_insert see wait_for_async_insert",
         oldest={"ClickHouse": (22, 8)},
+        in_client="decodes tab-separated text",
         limits=(
             "no key is unique: a row with an existing key is stored again",
             "replicated tables (engine, cluster) and async_insert are not tested on a server",

@@ -144,7 +144,9 @@ class ClickhouseSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
-        return rows_of(self.execute(_with_format(statement)).decode(), statement.outputs)
+        found = self.execute(_with_format(statement))
+        with self.in_client():
+            return rows_of(found.decode(), statement.outputs)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions as they arrive."""

@@ -229,6 +229,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         },
         primary_keys=PRIMARY_KEYS,
         acknowledged=ACKNOWLEDGED,
+        in_client="decodes JSON",
         limits=LIMITS,
     )
     options_model: ClassVar[type[Options]] = CratedbOptions

@@ -167,13 +167,16 @@ class CratedbSession(HttpSession):
     def ask(self, statement: str) -> Sequence[Sequence[Any]]:
         """Run a statement and return its rows; HttpError if it fails."""
         body = json.dumps({"stmt": statement}).encode()
-        reply = self._connections[0].request("POST", "/_sql", body, None, self._query_timeout_s)
+        connection, timeout_s = self._connections[0], self._query_timeout_s
+        with self.waiting():
+            reply = connection.request("POST", "/_sql", body, timeout_s=timeout_s)
         rows: Sequence[Sequence[Any]] = reply.json().get("rows", [])
         return rows
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
-        return self.ask(statement.text)
+        with self.in_client():
+            return self.ask(statement.text)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, in the order of time.

@@ -162,10 +162,15 @@ class ElasticsearchSession(HttpSession):
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Make a request through the client and return the answer's JSON."""
-        return self.client.perform_request(method, path, body=body).body
+        with self.waiting():
+            return self.client.perform_request(method, path, body=body).body
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
+        with self.in_client():
+            return self._answered(statement)
+
+    def _answered(self, statement: Statement) -> Sequence[Sequence[Any]]:
         query = statement.parameters[0] if statement.parameters else None
         if isinstance(query, RowsQuery):
             return [row for portion in self.stream(statement, queries.PAGE) for row in portion]
@@ -223,7 +228,7 @@ class ElasticsearchSession(HttpSession):
                 following = {"scroll": queries.KEEP, "scroll_id": reply["_scroll_id"]}
                 reply = self.call("POST", f"/_search/scroll?{queries.ROWS}", following)
         finally:
-            with suppress(Exception):
+            with self.waiting(), suppress(Exception):
                 self.client.clear_scroll(scroll_id=reply["_scroll_id"])
 
 

@@ -68,14 +68,15 @@ class Graphite(HttpDatabase[GraphiteSession]):
         acknowledged="nothing: carbon does not answer. A row counts as acknowledged once the "
         "kernel of the client has taken its bytes",
         unsupported=ROWS_APART,
+        in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
+        "fetches all points for first values, for the last value of several series, and for sums "
+        "of integers beyond 2**53",
         limits=(
             "A rate is that at which sockets take bytes; verification finds rows that were lost.",
             "Fields are numbers, stored as doubles: integers beyond 2**53 are an error.",
             "Tags and names have ASCII letters, digits, - and _ only; a tag is never NULL.",
             "Times are whole seconds in the past, no longer ago than retention_s.",
             "Nothing is deleted: a table created again has other paths, and old files remain.",
-            "The client puts rows together from points, and selects newest rows and buckets.",
-            "The client finds first values, and the last value of several series, among points.",
             "The server does not report its size on disk.",
         ),
     )

@@ -158,7 +158,9 @@ class GraphiteSession(MetricSession):
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         timeout_s = self._query_timeout_s
         body = urlencode(asked).encode()
-        return self.http.request("POST", "/render", body, headers, timeout_s).json()
+        with self.waiting():
+            reply = self.http.request("POST", "/render", body, headers, timeout_s)
+        return reply.json()
 
     def _resolved(self, target: str) -> str:
         """Return a target with the generation of its table in it."""
@@ -213,8 +215,9 @@ class GraphiteSession(MetricSession):
         begin = self._prefix
         kinds = f"{{{queries.CREATED},{queries.DROPPED}}}"
         asked = urlencode({"query": f"{begin}*.{kinds}.*", "leavesOnly": 1})
-        reply = self.http.request("GET", f"/metrics/expand?{asked}").json()
-        paths = {str(path) for path in reply["results"]}
+        with self.waiting():
+            reply = self.http.request("GET", f"/metrics/expand?{asked}")
+        paths = {str(path) for path in reply.json()["results"]}
         for path in paths:
             name, kind, generation = queries.generation_of(path.removeprefix(begin))
             newest = self._marked[kind]

@@ -70,6 +70,9 @@ class Influxdb(HttpDatabase[InfluxSession]):
         },
         acknowledged="in the write-ahead log, which is synced before the answer",
         oldest={"InfluxDB": (2, 0)},
+        in_client="decodes CSV or JSON; merges the answers of several statements; fetches all "
+        "values for extremes of texts, sums of times and distinct times; selects the newest row "
+        "among those of several series",
         limits=(
             "a row replaces an earlier one with the same tags and time",
             "instants from 1677-09-21 to 2262-04-11 only",

@@ -141,10 +141,11 @@ class InfluxSession(HttpSession):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement's subqueries and combine their answers."""
-        if not statement.parameters:
-            return self._tuned(statement)
-        (plan,) = statement.parameters
-        return rows_of(plan, self._answers(plan))
+        with self.in_client():
+            if not statement.parameters:
+                return self._tuned(statement)
+            (plan,) = statement.parameters
+            return rows_of(plan, self._answers(plan))
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions; whole rows arrive in chunks."""
@@ -185,8 +186,8 @@ class InfluxSession(HttpSession):
     ) -> Iterator[tuple[int, Chunk]]:
         """Run statements of InfluxQL and yield the answer of each, with its number."""
         with closing(self.client.influxql(text, chunk_rows)) as pieces:
-            yield from influxql.chunks(lines(pieces))
+            yield from influxql.chunks(lines(self.awaited(pieces)))
 
     def _flux(self, text: str) -> Iterator[tuple[str, Chunk]]:
         with closing(self.client.flux(text)) as pieces:
-            yield from flux.chunks(lines(pieces))
+            yield from flux.chunks(lines(self.awaited(pieces)))

@@ -152,7 +152,7 @@ class Client:
             _preload_content=False,
             _request_timeout=self._long_ms,
         )
-        return self._pieces(reply)
+        yield from self._pieces(reply)
 
     def influxql(self, text: str, chunk_rows: int) -> Generator[bytes]:
         """Run InfluxQL and yield the answer, lines of JSON, in pieces as they arrive."""
@@ -166,7 +166,7 @@ class Client:
             _return_http_data_only=True,
             _request_timeout=self._long_ms,
         )
-        return self._pieces(reply)
+        yield from self._pieces(reply)
 
     def _pieces(self, reply: urllib3.HTTPResponse) -> Generator[bytes]:
         try:

@@ -73,14 +73,14 @@ class IotDb(Database["IotDbSession"]):
         },
         acknowledged="in memory and handed to the write-ahead log, which is synced first only if "
         "the server's wal_mode is SYNC",
+        in_client="decodes blocks of columns; adds up integers from 16-bit pieces, because the "
+        "server sums doubles; counts distinct values, because the server's DISTINCT repeats some; "
+        "combines the answers of several tables, because there is no UNION",
         limits=(
             "the time column is called `time` on the server",
             "names are case-insensitive",
             "a table's name with other characters than letters, digits and _ includes backquotes",
             "times finer than the server's timestamp_precision (default: ms) are refused",
-            "the server sums integers as doubles: the client sums 16-bit pieces, each exact",
-            "the client counts distinct values: the server's DISTINCT repeats some",
-            "there is no UNION: the client combines the answers of several tables",
             "the size on disk is unknown: the server reports a whole database, rounded and late",
         ),
     )

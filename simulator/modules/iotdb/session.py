@@ -64,12 +64,13 @@ class IotDbSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement on every physical table and fetch every row."""
-        plan = self._plan(statement)
-        combiner = plan.combiner()
-        for select in plan.selects:
-            for rows in self.link.portions(select):
-                combiner.add([plan.read(row) for row in rows])
-        return combiner.rows()
+        with self.in_client():
+            plan = self._plan(statement)
+            combiner = plan.combiner()
+            for select in plan.selects:
+                for block in self.awaited(self.link.blocks(select)):
+                    combiner.add([plan.read(row) for row in block.rows()])
+            return combiner.rows()
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions as they arrive."""

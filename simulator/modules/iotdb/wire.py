@@ -9,7 +9,7 @@ import socket
 import ssl
 import struct
 from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -170,6 +170,12 @@ class Link:
 
     def portions(self, statement: str) -> Generator[list[tuple[Any, ...]], None, None]:
         """Run a statement and yield the rows of its answer, block by block as they arrive."""
+        with closing(self.blocks(statement)) as blocks:
+            for block in blocks:
+                yield block.rows()
+
+    def blocks(self, statement: str) -> Generator["TsBlock", None, None]:
+        """Run a statement and yield its answer, not yet decoded, as it arrives."""
         timeout_s = self._options.query_timeout_s
         request = rpc.TSExecuteStatementReq(
             sessionId=self._session,
@@ -189,7 +195,7 @@ class Link:
         try:
             while True:
                 for block in blocks:
-                    yield rows_of(block, places)
+                    yield TsBlock(block, places)
                 if not more:
                     return
                 fetched = self._fetch(statement, query)
@@ -286,6 +292,17 @@ _FLOATS = {3: ">f4", 4: ">f8"}
 """Type -> NumPy's type; the others are integers as wide as their encoding."""
 _INTEGERS = {_INT32S: ">i4", _INT64S: ">i8"}
 _LENGTH = struct.Struct(">i")
+
+
+class TsBlock(NamedTuple):
+    """Encoded rows, and the places of the columns that were asked for."""
+
+    content: bytes
+    places: Sequence[int]
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return the rows."""
+        return rows_of(self.content, self.places)
 
 
 def rows_of(block: bytes, places: Sequence[int]) -> list[tuple[Any, ...]]:

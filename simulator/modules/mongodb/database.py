@@ -131,6 +131,7 @@ class Mongodb(Database["MongodbSession"]):
         "w=majority implies it, also in their journals on disk",
         oldest={"MongoDB": (5, 2)},  # $top
         indices=True,
+        in_client="turns documents into rows",
         limits=(
             "The name of a column has no dot, does not begin with a dollar sign, and is not `_id`.",
             "A row is a document of at most 16 MiB.",

@@ -3,7 +3,7 @@
 This file imports the driver; database.py imports it on connecting.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any
@@ -36,6 +36,9 @@ COMMAND_BYTES = DOCUMENT_BYTES
 """The most bytes of documents that the driver accepts in one command."""
 COMMAND_ROWS = 100_000
 """A server's maxWriteBatchSize: the most documents that it accepts in one command."""
+
+_PORTION_ROWS = 1000
+"""How many documents `run` reads before it makes rows of them."""
 
 _JSON = json_util.JSONOptions(datetime_conversion=DatetimeConversion.DATETIME_AUTO)
 
@@ -160,10 +163,12 @@ class MongodbSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a command and fetch every row."""
-        with pymongo.timeout(self._query_timeout_s):
+        read, rows = _reader(statement.outputs), list[Sequence[Any]]()
+        with self.in_client(), pymongo.timeout(self._query_timeout_s):
             command, cursor = self._cursor(statement, {})
             with cursor:
-                rows = list(map(_reader(statement.outputs), cursor))
+                for portion in self.awaited(_portions(cursor, _PORTION_ROWS)):
+                    rows += map(read, portion)
         if not rows and _has_one_group(command):
             # $group returns no document if there are no rows; the answer still has one row.
             rows = [tuple(0 if c.name.startswith("count") else None for c in statement.outputs)]
@@ -176,8 +181,8 @@ class MongodbSession(Session):
             cursor.batch_size(rows)
         read = _reader(statement.outputs)
         with cursor:
-            while portion := list(map(read, islice(cursor, rows))):
-                yield portion
+            for portion in _portions(cursor, rows):
+                yield list(map(read, portion))
 
     def _cursor(
         self, statement: Statement, first: dict[str, Any]
@@ -191,7 +196,15 @@ class MongodbSession(Session):
             ) from error
         if "aggregate" in command:
             command["cursor"] = first
-        return command, self.database.cursor_command(command)
+        with self.waiting():
+            return command, self.database.cursor_command(command)
+
+
+def _portions(cursor: Iterable[dict[str, Any]], rows: int) -> Iterator[list[dict[str, Any]]]:
+    """Yield documents as they arrive, a number of them at a time."""
+    documents = iter(cursor)
+    while portion := list(islice(documents, rows)):
+        yield portion
 
 
 def commands(content: bytes, rows: int) -> list[tuple[int, bytes]]:

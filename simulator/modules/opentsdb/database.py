@@ -66,14 +66,14 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         acknowledged="HBase has the points in memory and in its write-ahead log (with sync=false: "
         "the TSD has them in memory)",
         unsupported=ROWS_APART,
+        in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
+        "fetches all points for the first or last value of several series, and for aggregates of "
+        "integers beyond 2**53",
         limits=(
             "Fields are numbers; a text can only be a tag.",
             "Tags and names have ASCII letters, digits and - _ . / only; names have no dot.",
             "A tag is neither empty nor NULL.",
             "Times are milliseconds from 1970-04-27 to 2106-01-26, or whole seconds.",
-            "Integers are aggregated as doubles; beyond 2**53 the client aggregates the points.",
-            "The client puts rows together from points, and selects newest rows and buckets.",
-            "The client finds the first or last value of several series among their points.",
             "Names stay in the table tsdb-uid after their points are deleted.",
             "The server reports neither the size on disk nor whether HBase syncs.",
         ),

@@ -150,7 +150,9 @@ class OpenTsdbSession(MetricSession):
     def _asked(self, body: str, nothing: str = _UNKNOWN_TAG) -> Any:
         path, timeout_s = "/api/query?arrays", self._query_timeout_s
         try:
-            return self.http.request("POST", path, body.encode(), timeout_s=timeout_s).json()
+            with self.waiting():
+                reply = self.http.request("POST", path, body.encode(), timeout_s=timeout_s)
+            return reply.json()
         except Refused as refused:
             if nothing not in refused.words:
                 raise

@@ -73,11 +73,12 @@ class QuasarDb(Database[QuasarSession]):
             "NULL is not documented",
             Feature.NEWEST_BUCKETS: "where the intervals of GROUP BY begin is not documented",
         },
+        in_client="turns columns into rows; computes means, and aggregates of several tables, from "
+        "sums and counts",
         limits=(
             "Names are letters, digits and _.",
             "An empty text and the least 64-bit integer mean NULL, and are refused.",
             "It has no time buckets, no distinct keys, and no extremes of times and texts.",
-            "The client computes means, and aggregates of several tables, from sums and counts.",
             "An acknowledgement has no count of rows; the size on disk of a table is unknown.",
         ),
     )

@@ -1,6 +1,6 @@
 """One connection to QuasarDB: rows as columns for the batch writer, and queries."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -97,6 +97,10 @@ class QuasarSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run the lines of a statement and merge the answers."""
+        with self.in_client():
+            return self._answered(statement)
+
+    def _answered(self, statement: Statement) -> Sequence[Sequence[Any]]:
         lines = statement.text.splitlines()
         query = statement.parameters[0] if statement.parameters else None
         match query:
@@ -112,8 +116,9 @@ class QuasarSession(Session):
                 raise TypeError(query)
 
     def _fetched(self, text: str) -> list[tuple[Any, ...]]:
-        columns = [column.tolist() for _, column in self.cluster.query_numpy(text)]
-        return list(zip(*columns, strict=True))
+        with self.waiting():
+            found = self.cluster.query_numpy(text)
+        return list(zip(*(column.tolist() for _, column in found), strict=True))
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Yield every row in portions of at most `rows`."""
@@ -122,14 +127,17 @@ class QuasarSession(Session):
         table = query.table
         times = [place for place, column in enumerate(query.read) if column == table.time]
         for line in statement.text.splitlines():
-            with self.cluster.stream_query(line, batch_size=rows) as reader:
-                for portion in reader:
-                    columns = list(portion.values())
-                    values = [column.tolist() for column in columns]
-                    for place in times:
-                        found = columns[place].astype("datetime64[ns]").astype(np.int64)
-                        values[place] = instants(table, found.tolist())
-                    yield list(zip(*values, strict=True))
+            for portion in self.awaited(self._portions(line, rows)):
+                columns = list(portion.values())
+                values = [column.tolist() for column in columns]
+                for place in times:
+                    found = columns[place].astype("datetime64[ns]").astype(np.int64)
+                    values[place] = instants(table, found.tolist())
+                yield list(zip(*values, strict=True))
+
+    def _portions(self, text: str, rows: int) -> Iterator[Mapping[str, Any]]:
+        with self.cluster.stream_query(text, batch_size=rows) as reader:
+            yield from reader
 
 
 class Columns:

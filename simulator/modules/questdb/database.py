@@ -69,6 +69,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         acknowledged="committed to the write-ahead log; cairo.commit.mode decides whether it was "
         "synced to disk; visible once the log is applied to the table",
         oldest={"QuestDB": (9, 2)},  # has DECIMAL, whose sums are exact
+        in_client="decodes JSON",
         limits=(
             "a row with the key of another is stored beside it, or replaces it (dedup)",
             "rows from 1970 to 9999 only, in nanoseconds to 2261",

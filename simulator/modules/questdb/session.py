@@ -62,7 +62,9 @@ class QuestSession(HttpSession):
         A DECIMAL arrives as text and becomes an exact integer.
         """
         path = f"/exec?{urlencode({'query': statement})}"
-        reply = self.http.request("GET", path, timeout_s=self._query_timeout_s).json()
+        with self.waiting():
+            found = self.http.request("GET", path, timeout_s=self._query_timeout_s)
+        reply = found.json()
         rows: list[list[Any]] = reply.get("dataset", [])
         columns = reply.get("columns", [])
         for place in (n for n, c in enumerate(columns) if c["type"].startswith("DECIMAL")):
@@ -72,7 +74,8 @@ class QuestSession(HttpSession):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
-        return self.ask(statement.text)
+        with self.in_client():
+            return self.ask(statement.text)
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, part by part.

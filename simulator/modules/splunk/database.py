@@ -82,10 +82,11 @@ class Splunk(HttpDatabase[SplunkSession]):
         },
         acknowledged="in the memory of the receiving process, lost if it crashes; with "
         "`acknowledge` indexed",
+        in_client="decodes JSON; calculates aggregates from counts of each value, because the "
+        "digits of the server's own aggregates are not documented",
         limits=(
             "a row has at most 5,000 bytes of JSON, no empty text, and an instant from 2000 on",
             "a column's name is letters, digits and _",
-            "the client calculates aggregates from counts of each value",
             "integers from 2**53 on cannot be compared",
             "no time buckets, ranges of time or newest rows of a table in nanoseconds",
             "Splunk does not report when all rows are searchable: their count must be stable",

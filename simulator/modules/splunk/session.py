@@ -152,7 +152,7 @@ class SplunkSession(HttpSession):
         body = urlencode(form).encode()
         path = "/services/search/v2/jobs/export"
         pieces = self._management.stream("POST", path, body, _FORM, self._query_timeout_s)
-        for line in lines(pieces):
+        for line in lines(self.awaited(pieces)):
             if not line.strip():
                 continue
             said = json.loads(line)
@@ -164,6 +164,10 @@ class SplunkSession(HttpSession):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement's searches and return the rows that they amount to."""
+        with self.in_client():
+            return self._answered(statement)
+
+    def _answered(self, statement: Statement) -> Sequence[Sequence[Any]]:
         found = (self.search(text) for text in statement.text.splitlines())
         match statement.parameters:
             case (AggregateQuery() as query,):

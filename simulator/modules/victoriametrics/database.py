@@ -61,12 +61,13 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         acknowledged="in the server's memory; visible to queries about a second later, on disk "
         "after -inmemoryDataFlushInterval (5 s), the index of a new series after twice that",
         unsupported=ROWS_APART,
+        in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
+        "fetches all points for the first or last value of several series, and for sums of "
+        "integers beyond 2**53",
         limits=(
             "Fields are numbers; a text can only be a tag, and not an empty one.",
             "Floats are at most 900,000, with 6 decimals (see decimals).",
-            "Integers are at most 2**53; the client computes sums beyond that from all points.",
-            "The client puts rows together from points, and selects newest rows and buckets.",
-            "The client finds the first or last value of several series among their points.",
+            "Integers are at most 2**53.",
             "Times are whole milliseconds from 1970 on, within the server's two retentions.",
             "The server does not count the rows of a request: dropped rows are found by settling.",
             "The size on disk is that of the whole server.",

@@ -152,7 +152,8 @@ class VictoriaMetricsSession(MetricSession):
     def call(self, path: str, form: Mapping[str, str] | None = None) -> bytes:
         """Post a form and return the answer."""
         body, wait_s = urlencode(form or {}).encode(), self._query_timeout_s
-        return self.http.request("POST", path, body, _FORM, wait_s).body
+        with self.waiting():
+            return self.http.request("POST", path, body, _FORM, wait_s).body
 
     def asked(self, head: str, expression: str, **more: str) -> Any:
         """Return the result of an expression, with the path and parameters of a statement."""
@@ -210,7 +211,7 @@ class VictoriaMetricsSession(MetricSession):
         }
         body, wait_s = urlencode(form).encode(), self._query_timeout_s
         pieces = self.http.stream("POST", "/api/v1/export", body, _FORM, wait_s)
-        return queries.series(self._prefix, table, lines(pieces))
+        return queries.series(self._prefix, table, lines(self.awaited(pieces)))
 
     def _distinct(self, text: str, query: DistinctQuery) -> Sequence[Sequence[Any]]:
         """Return how many combinations there are, without reading all rows where possible.

@@ -37,7 +37,9 @@ class ToySession(HttpSession):
         check_count(self.http.request("POST", path, body).json()["stored"], payload.rows)
 
     def ask(self, *statements: str) -> Any:
-        return self.http.request("POST", "/sql", ";\n".join(statements).encode()).json()
+        reply = self.http.request("POST", "/sql", ";\n".join(statements).encode())
+        with self.in_client():
+            return reply.json()
 
     def run(self, statement: Any) -> Sequence[Sequence[Any]]:
         return self.ask(statement.text)
@@ -49,6 +51,7 @@ class Toy(HttpDatabase[ToySession], SqlDatabase[ToySession]):
         modes={SINGLE: "a request with one row", BATCH: "a request with many rows"},
         primary_keys={PrimaryKey.NONE: "no key", PrimaryKey.CLIENT: "sent by the client"},
         acknowledged="in the memory of the server",
+        in_client="decodes JSON",
     )
     options_model = HttpOptions
     options: HttpOptions

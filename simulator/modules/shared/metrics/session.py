@@ -50,7 +50,8 @@ class MetricSession(HttpSession):
 
     The database aggregates the points of a field to one number for each series or group; these are
     combined here. Rows, and aggregates of single rows, are computed here from points, read in spans
-    of time whose rows fit in memory; the database's counts by the hour give those spans.
+    of time whose rows fit in memory; the database's counts by the hour give those spans. All that
+    is the client's time: a subclass makes its requests within `waiting`, or reads them `awaited`.
     """
 
     finest: int
@@ -79,17 +80,21 @@ class MetricSession(HttpSession):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
-        if not statement.parameters:
-            return self.tuned(statement)
-        query: Query
-        (query,) = statement.parameters
+        with self.in_client():
+            if not statement.parameters:
+                return self.tuned(statement)
+            query: Query
+            (query,) = statement.parameters
+            return self._answered(statement.text, query)
+
+    def _answered(self, text: str, query: Query) -> Sequence[Sequence[Any]]:
         match query:
             case AggregateQuery():
-                return self._aggregates(statement.text, query)
+                return self._aggregates(text, query)
             case NewestQuery():
-                return self._newest(statement.text, query)
+                return self._newest(text, query)
             case DistinctQuery():
-                return self._distinct(statement.text, query)
+                return self._distinct(text, query)
             case RowsQuery():
                 return [row for portion in self._rows(query, _PORTION_ROWS) for row in portion]
             case _:
