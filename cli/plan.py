@@ -20,7 +20,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params
-from simulator.errors import ConfigError, UnverifiableError, nearest
+from simulator.errors import ConfigError, UnverifiableError, counted, nearest
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
 from simulator.protocol.verdict import VerifyMode
@@ -47,22 +47,6 @@ def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
         primary_key=options.primary_key,
         parts=PARTS[options.tables],
     )
-
-
-def continued(found: Dataset, wanted: Dataset) -> Dataset:
-    """Return the stored dataset, to be continued (--no-clean); ConfigError where options differ."""
-    kept = found.model_copy(update={"ranges": ()})
-    starts = workload_class(wanted.workload).has_end  # otherwise it continues where it ended
-    asked = wanted if starts else wanted.model_copy(update={"start_ms": found.start_ms})
-    if kept == asked:
-        return found
-    problems = [
-        f"--no-clean: the tables were made with {name} = {getattr(kept, name)}, and now it is"
-        f" {getattr(asked, name)}; use the same, or --clean"
-        for name in Dataset.model_fields
-        if getattr(kept, name) != getattr(asked, name)
-    ]
-    raise ConfigError(problems)
 
 
 def verification(options: InsertOptions, database: Database) -> VerifyMode:
@@ -127,6 +111,26 @@ def insert_runs(  # noqa: PLR0913
             )
             yield PlannedRun(spec, run, before.rows + options.prefill)
             before = spec.after
+
+
+def expect_rows(planned: Sequence[PlannedRun]) -> None:
+    """Raise ConfigError if a run has no row to insert, because earlier ones insert them all."""
+    for number, each in enumerate(planned, 1):
+        spec = each.spec
+        if any(map(len, (rows for worker in spec.workers for rows in worker.timed))):
+            continue
+        name, sizes = spec.dataset.workload, DatasetReader(spec.dataset).sizes or ()
+        stored, whole = spec.after.rows, counted(sum(sizes), "row")
+        if spec.dataset.rows == sum(sizes) and number == 1:
+            raise ConfigError(
+                f"--no-clean: the tables already hold all {whole} of workload {name}, so nothing is"
+                " left to insert; use --clean"
+            )
+        raise ConfigError(
+            f"run {number} of {len(planned)} has nothing to insert: of the {whole} of workload"
+            f" {name}, {stored:,} are stored before its timed part; lower --runs, --steps or"
+            " --prefill, or set --limit"
+        )
 
 
 def _options_of(target: Target) -> dict[str, Any]:
