@@ -32,7 +32,7 @@ from simulator.protocol.messages import (
     digest_of,
     event_line,
 )
-from simulator.protocol.spec import PREFILL_BATCH_ROWS, Kind, RunSpec
+from simulator.protocol.spec import Kind, RunSpec
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
@@ -180,7 +180,7 @@ class Worker:
         )
         if plan.prefill:
             self._phase = "prefill"
-            batch_rows = max(spec.batch_rows, PREFILL_BATCH_ROWS)
+            batch_rows = max(spec.batch_rows, self._database.capabilities.prefill_rows)
             try:
                 sender.prefill(plan.prefill, batch_rows)
             finally:

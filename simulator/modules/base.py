@@ -38,6 +38,8 @@ BATCH = "batch"
 """Insert mode: the best bulk path of the database."""
 
 
+PREFILL_ROWS = 1000
+"""Rows per batch of a prefill, at least, unless the module has other ones."""
 OWN = "iotbench_"
 """Prefix of the tables that the program keeps for itself, beside those of a workload."""
 _LARGEST = 2**63 - 1
@@ -76,6 +78,8 @@ class Capabilities:
     """False if nothing is stored, so that nothing can be verified or queried."""
     embedded: bool = False
     """Whether the data is a local file that all workers open."""
+    prefill_rows: int = PREFILL_ROWS
+    """Rows per batch of a prefill, at least."""
     max_workers: int | None = None
     """How many processes can have it open at once; None: any number."""
     unsupported: Mapping[Feature, str] = field(default_factory=dict)

@@ -18,8 +18,6 @@ from simulator.errors import ConfigError
 from simulator.protocol.messages import SILENCE_S, WorkerReport
 from simulator.protocol.verdict import VerifyMode
 
-PREFILL_BATCH_ROWS = 1000
-
 
 class Kind(StrEnum):
     """The task of a run."""

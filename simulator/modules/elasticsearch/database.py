@@ -93,6 +93,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         acknowledged="in the translog of the primary and of every in-sync replica; "
         "index.translog.durability decides whether it is synced to disk; visible after a refresh",
         oldest={"Elasticsearch": (8, 0), "OpenSearch": (2, 0)},
+        prefill_rows=10_000,
         limits=(
             "floats must be finite; texts have at most 32,766 bytes, client keys 512",
             "no minimum or maximum of client keys: the key is the _id",
