@@ -145,6 +145,10 @@ class Dialect:
         # The remainder of a negative number is negative in SQL.
         return f"{time} - ({time} % {width} + {width}) % {width}"
 
+    def average(self, column: Column) -> str:
+        """Return the mean of a column of floats."""
+        return f"avg({self.name(column.name)})"
+
     def mean(self, total: str, count: str) -> str:
         """Return the quotient of an exact sum of integers and a count, as a double."""
         return f"CAST({total} AS DOUBLE PRECISION) / {count}"
@@ -333,7 +337,7 @@ def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
         case Function.SUM:
             return dialect.total(column, table.time_unit)
         case Function.AVG if column.type in FLOATS:
-            return f"avg({name})"
+            return dialect.average(column)
         case Function.AVG:
             # The sum is exact; avg() rounds it, or returns 16 digits where a double needs 17.
             return dialect.mean(dialect.total(column, table.time_unit), dialect.counted(column))
