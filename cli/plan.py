@@ -114,7 +114,14 @@ def insert_runs(  # noqa: PLR0913
 
 
 def expect_rows(planned: Sequence[PlannedRun]) -> None:
-    """Raise ConfigError if a run has no row to insert, because earlier ones insert them all."""
+    """Raise ConfigError if a run has no row to insert, or more than the workload has."""
+    last = planned[-1].spec.after
+    reader, most = DatasetReader(last), max(last.ends().values(), default=0)
+    if reader.sizes is None and most > reader.lane_rows:
+        raise ConfigError(
+            f"--workload {last.workload}: with these options it has {reader.lane_rows:,} rows for"
+            f" each worker, and this sweep goes up to row {most:,}; insert fewer rows"
+        )
     for number, each in enumerate(planned, 1):
         spec = each.spec
         if any(map(len, (rows for worker in spec.workers for rows in worker.timed))):

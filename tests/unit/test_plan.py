@@ -256,7 +256,7 @@ def test_the_dataset_says_what_was_asked_for():
 
     assert (found.seed, found.params, found.parts, found.primary_key, found.start_ms) == (
         7,
-        {"devices": 3, "tick_ms": 60},
+        {"devices": 3, "tick_ms": 60, "restart_rows": 0},
         4,
         PrimaryKey.CLIENT,
         1000,
@@ -473,6 +473,19 @@ def test_a_plan_is_built_run_by_run():
     runs = insert_runs("sweep", SQLITE, options, dataset_of(options), VerifyMode.COUNTS)
 
     assert [next(runs).run for _ in range(3)] == [1, 2, 3]
+
+
+def test_no_more_rows_are_inserted_than_have_different_times():
+    def planned(rows, stored=None):
+        params = {"restart_rows": 2, "tick_ms": 5}
+        options = replace(DEFAULTS, num_inserts=rows, params=params, runs=1, clean=stored is None)
+        return runs_of(options, stored)
+
+    plan.expect_rows(planned(10))
+    with pytest.raises(ConfigError, match=r"10 rows for each worker, .* up to row 11; insert"):
+        plan.expect_rows(planned(11))
+    with pytest.raises(ConfigError, match="up to row 14"):
+        plan.expect_rows(planned(4, planned(10)[0].spec.after))
 
 
 FLEET = replace(DEFAULTS, workload="devops", num_inserts=None, params={"duration_ms": 61_000})
