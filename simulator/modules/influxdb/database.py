@@ -71,6 +71,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         acknowledged="in the write-ahead log, which is synced before the answer",
         oldest={"InfluxDB": (2, 0)},
         limits=(
+            "a point of `iot` also has the field sequence_number, unlike the published one",
             "a row replaces an earlier one with the same tags and time",
             "instants from 1677-09-21 to 2262-04-11 only",
             "a tag is not empty and has no line end; some backslashes cannot be written",
