@@ -20,10 +20,19 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params
-from simulator.errors import ConfigError, UnverifiableError, counted, nearest
+from simulator.errors import (
+    ConfigError,
+    UnstorableError,
+    UnverifiableError,
+    counted,
+    nearest,
+)
 from simulator.modules.base import Database, Unsupported
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
 from simulator.protocol.verdict import VerifyMode
+
+_CHECKED_ROWS = 1000
+"""Of each table, before a sweep starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +147,24 @@ def expect_rows(planned: Sequence[PlannedRun]) -> None:
             f" {name}, {stored:,} are stored before its timed part; lower --runs, --steps or"
             " --prefill, or set --limit"
         )
+
+
+def expect_storable(planned: Sequence[PlannedRun], target: Target) -> None:
+    """Raise ConfigError if the target cannot store the first rows, as far as its module knows."""
+    spec, database = planned[0].spec, target.open()
+    if not database.capabilities.checks_rows:
+        return
+    found: dict[str, list[str]] = {}
+    first = next((w for w in spec.workers if w.prefill or w.timed), WorkerPlan())
+    turns = DatasetReader(spec.dataset).blocks((*first.prefill, *first.timed), _CHECKED_ROWS)
+    for block in next(turns, ()):
+        try:
+            database.check_rows(block)
+        except UnstorableError as error:
+            found.setdefault(str(error), []).append(block.name)
+    if found:
+        of_tables = ((", ".join(names), problem) for problem, names in found.items())
+        raise ConfigError([f"--target {target.name}: {t}: {problem}" for t, problem in of_tables])
 
 
 def _options_of(target: Target) -> dict[str, Any]:

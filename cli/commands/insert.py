@@ -336,6 +336,7 @@ def insert(  # noqa: PLR0913
             plan.insert_runs(sweep_id, found, options, before, level, complete=complete, by=by)
         )
         plan.expect_rows(planned)
+        plan.expect_storable(planned, found)
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
 
 

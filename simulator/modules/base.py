@@ -76,6 +76,8 @@ class Capabilities:
     """Whether there are secondary indices (option `create_indices`)."""
     stores: bool = True
     """False if nothing is stored, so that nothing can be verified or queried."""
+    checks_rows: bool = False
+    """Whether `check_rows` knows without a server that a value cannot be stored."""
     embedded: bool = False
     """Whether the data is a local file that all workers open."""
     prefill_rows: int = PREFILL_ROWS
@@ -353,6 +355,12 @@ class Database(ABC, Generic[Session_co]):
         if parts > 1 and not self.capabilities.multiple_tables:
             found.append(f"--tables: {self.name} cannot write to multiple tables; use single")
         return found
+
+    def check_rows(self, block: Block) -> None:
+        """Raise UnstorableError for rows that it cannot store (`checks_rows`).
+
+        Called with the first rows of each table before anything is started; `encode` checks all.
+        """
 
     @abstractmethod
     def connect(self) -> Session_co:

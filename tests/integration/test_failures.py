@@ -245,6 +245,30 @@ BAD_INPUT = {
         ["--target=sqlite", "--workload=devops", "--no-clean", "--end=2026-11-01T00:00:00Z"],
         ["--end: give --start-time as well"],
     ),
+    "a walk that the database cannot store exactly": (
+        [
+            "--target=victoriametrics",
+            "--runner=local",
+            "--workload=devops",
+            "--workers=1",
+            "--precision=full",
+        ],
+        ["victoriametrics: cpu: column usage_", "more than 6 decimals", "victoriametrics: mem: "],
+    ),
+    "tags that the database cannot store": (
+        ["--target=graphite", "--runner=local", "--workload=devops", "--workers=1"],
+        ["graphite: cpu, diskio, disk, kernel, mem, net, nginx, postgresql, redis: column os: '"],
+    ),
+    "times that the database cannot store": (
+        [
+            "--target=graphite",
+            "--runner=local",
+            "--workers=1",
+            "--tick-ms=1000",
+            "--start-time=2020-01-01",
+        ],
+        ["graphite: events: column timestamp: 2020-01-01", "use a later --start-time"],
+    ),
     "a window without a point": (
         ["--target=sqlite", "--workload=devops", "--start=2026-01-01", "--end=2026-01-01T00:00:05"],
         ["--workload devops: from start to end are 5000 ms, less than an interval"],

@@ -97,7 +97,7 @@ class OpenTsdbSession(MetricSession):
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
             times = check.times(block)
-            _check_span(table, times)
+            check_span(table, times)
             return points.encode(
                 block,
                 rows_per_batch,
@@ -245,7 +245,8 @@ def _counted(body: bytes) -> Any:
     return found if isinstance(found, dict) and "failed" in found else None
 
 
-def _check_span(table: Table, times: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+def check_span(table: Table, times: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+    """Raise UnstorableError for instants that OpenTSDB cannot store."""
     if not len(times):
         return
     finest = queries.per_second(table)
