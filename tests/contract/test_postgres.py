@@ -12,7 +12,8 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import Postgres, PostgresOptions
-from simulator.modules.shared.sql import TRANSACTION, VALUES, RowCountMismatch
+from simulator.modules.shared.acknowledged import RowCountMismatch
+from simulator.modules.shared.sql import TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
 from tests.contract.harness import Wideset, refusal
 from tests.contract.wide import READINGS
@@ -278,7 +279,7 @@ def test_rows_that_a_trigger_drops_are_an_error(postgres, execute, mode, stored,
     sent = wide.batches[0].slice(first, first + rows)
     with postgres.connect() as session:
         (payload,) = session.encode(sent, mode, rows)
-        with pytest.raises(RowCountMismatch, match="and reported no error") as caught:
+        with pytest.raises(RowCountMismatch, match="server acknowledged") as caught:
             session.send(payload)
         assert session.classify(caught.value) is meaning
         assert session.run(postgres.render(AggregateQuery(wide.tables[0], COUNT))) == [(stored,)]
@@ -291,7 +292,7 @@ def test_rows_that_a_rule_drops_are_an_error(postgres, execute):
     execute("CREATE RULE skip AS ON INSERT TO readings DO INSTEAD NOTHING")
     with postgres.connect() as session:
         (payload,) = session.encode(wide.batches[0].slice(0, 5), VALUES, 5)
-        with pytest.raises(RowCountMismatch, match="stored 0 of 5 rows") as caught:
+        with pytest.raises(RowCountMismatch, match="acknowledged 0 of 5 rows") as caught:
             session.send(payload)
         assert session.classify(caught.value) is Failure.FATAL
 

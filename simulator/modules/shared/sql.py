@@ -373,17 +373,3 @@ def check_names(
     ]
     if wrong:
         raise UnstorableError(f"{product} does not allow these names: {', '.join(wrong)}")
-
-
-class RowCountMismatch(Exception):
-    """The server acknowledged another number of rows than were sent, and reported no error."""
-
-    def __init__(self, stored: int, sent: int) -> None:
-        super().__init__(f"the server stored {stored} of {sent} rows and reported no error")
-        self.stored = stored
-
-
-def expect_rows(stored: int, sent: int) -> None:
-    """Raise RowCountMismatch unless the server stored as many rows as were sent."""
-    if stored != sent:
-        raise RowCountMismatch(stored, sent)

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from simulator.errors import SetupError
 from simulator.modules.base import Failure
+from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.http import (
     Http,
     HttpError,
@@ -18,7 +19,6 @@ from simulator.modules.shared.http import (
     NotConnected,
     Refused,
     basic,
-    check_count,
     classify,
     gzipped,
     lines,
@@ -134,9 +134,9 @@ def test_a_403_blames_credentials_only_where_the_server_does(serve, connect, bod
 
 @pytest.mark.parametrize("stored", [0, 2, 4])
 def test_an_acknowledgement_of_another_number_of_rows_leaves_them_uncertain(stored):
-    check_count(3, 3)
-    with pytest.raises(HttpError, match=f"acknowledged {stored} of 3 rows") as caught:
-        check_count(stored, 3)
+    expect_rows(3, 3)
+    with pytest.raises(RowCountMismatch, match=f"acknowledged {stored} of 3 rows") as caught:
+        expect_rows(stored, 3)
     assert classify(caught.value) is Failure.UNKNOWN
 
 
