@@ -100,15 +100,12 @@ def insert_runs(  # noqa: PLR0913
                 split=options.split,
                 steps_left=options.steps - run + 1 if options.steps else 1,
             )
-            spec = RunSpec(
-                sweep_id=sweep_id,
-                run_id=f"{sweep_id}-{workers}-{run}",
+            spec = _spec(
+                Kind.INSERT,
+                (sweep_id, f"{workers}-{run}"),
+                target,
+                before,
                 by=by,
-                kind=Kind.INSERT,
-                target=target.name,
-                module=target.module,
-                options=_options_of(target),
-                dataset=before,
                 complete=complete or before is not stored,
                 workers=worker_plans(reader, before, load),
                 batch_rows=options.batch,
@@ -167,11 +164,25 @@ def expect_storable(planned: Sequence[PlannedRun], target: Target) -> None:
         raise ConfigError([f"--target {target.name}: {t}: {problem}" for t, problem in of_tables])
 
 
-def _options_of(target: Target) -> dict[str, Any]:
-    """Return the target's options as they travel in the specification: without credentials."""
+def _spec(
+    kind: Kind, run: tuple[str, str], target: Target, dataset: Dataset, **task: Any
+) -> RunSpec:
+    """Return the specification of a run (its sweep, and what follows it in the run's id).
+
+    The target's options are without credentials; `task` is what only some kinds of runs have.
+    """
     secret = target.options.secrets()
     plain = target.options.model_dump(mode="json")
-    return {key: value for key, value in plain.items() if key not in secret}
+    return RunSpec(
+        sweep_id=run[0],
+        run_id="-".join(run),
+        kind=kind,
+        target=target.name,
+        module=target.module,
+        options={key: value for key, value in plain.items() if key not in secret},
+        dataset=dataset,
+        **{"workers": (), **task},
+    )
 
 
 def collector_run(kind: Kind, sweep_id: str, target: Target) -> RunSpec:
@@ -186,16 +197,7 @@ def collector_run(kind: Kind, sweep_id: str, target: Target) -> RunSpec:
         primary_key=PrimaryKey.NONE,
         parts=1,
     )
-    return RunSpec(
-        sweep_id=sweep_id,
-        run_id=f"{sweep_id}-0-1",
-        kind=kind,
-        target=target.name,
-        module=target.module,
-        options=_options_of(target),
-        dataset=nothing,
-        workers=(),
-    )
+    return _spec(kind, (sweep_id, "0-1"), target, nothing)
 
 
 def expect_stored(target: Target, mode: str) -> None:
@@ -216,16 +218,12 @@ def verify_run(  # noqa: PLR0913
     """Return the run that compares what is stored with a dataset: no workers."""
     if problems := outside(("--timeout", timeout_s, 0, LONGEST_S)):
         raise ConfigError(problems)
-    spec = RunSpec(
-        sweep_id=sweep_id,
-        run_id=f"{sweep_id}-v",
-        kind=Kind.VERIFY,
-        target=target.name,
-        module=target.module,
-        options=_options_of(target),
-        dataset=dataset,
+    spec = _spec(
+        Kind.VERIFY,
+        (sweep_id, "v"),
+        target,
+        dataset,
         complete=complete,
-        workers=(),
         clean=False,
         verify=mode,
         timeout_s=timeout_s,
@@ -272,14 +270,11 @@ def query_run(  # noqa: PLR0913
     chosen = tuple(names) or tuple(known)
     if all(not target.tuned.get(name) and not _renders(database, known[name]) for name in chosen):
         raise ConfigError(f"--queries: {database.name} can express none of {', '.join(chosen)}")
-    spec = RunSpec(
-        sweep_id=sweep_id,
-        run_id=f"{sweep_id}-q",
-        kind=Kind.QUERY,
-        target=target.name,
-        module=target.module,
-        options=_options_of(target),
-        dataset=dataset,
+    spec = _spec(
+        Kind.QUERY,
+        (sweep_id, "q"),
+        target,
+        dataset,
         complete=complete,
         workers=(WorkerPlan(),) * workers,
         clean=False,
