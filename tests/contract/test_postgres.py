@@ -457,6 +457,13 @@ def test_a_connection_string_is_shown_without_its_password(reach, shown):
     assert options.public()["connection_string"] == shown
 
 
+def test_the_password_of_libpqs_environment_is_not_shown_either(monkeypatch):
+    monkeypatch.setenv("PGPASSWORD", "4-bears-in-a-wood")
+    options = PostgresOptions(connection_string="host=h")
+
+    assert options.redact("FATAL: no 4-bears-in-a-wood here") == "FATAL: no *** here"
+
+
 # --- statements to the server --------------------------------------------------------------------
 
 

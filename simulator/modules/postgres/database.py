@@ -20,6 +20,8 @@ from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.sql import TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 
+_PASSWORD_VARIABLE = "PGPASSWORD"
+"""Where libpq finds a password that no option has."""
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
 _SETTINGS = (
@@ -52,9 +54,9 @@ class WireOptions(Options):
         return {**super().public(), "connection_string": reach}
 
     def hidden(self) -> set[str]:
-        """Return the credentials, also the passwords in connection_string."""
+        """Return the credentials, also those in connection_string and libpq's environment."""
         _, passwords = redacted(self.connection_string.get_secret_value())
-        return super().hidden() | passwords
+        return super().hidden() | passwords | {os.environ.get(_PASSWORD_VARIABLE, "")}
 
 
 class PostgresWire(SqlDatabase[PostgresSession]):
