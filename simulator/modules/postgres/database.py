@@ -20,8 +20,6 @@ from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.sql import TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 
-_PASSWORD_VARIABLE = "PGPASSWORD"
-"""Where libpq finds a password that no option has."""
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
 _SETTINGS = (
@@ -56,7 +54,7 @@ class WireOptions(Options):
     def hidden(self) -> set[str]:
         """Return the credentials, also those in connection_string and libpq's environment."""
         _, passwords = redacted(self.connection_string.get_secret_value())
-        return super().hidden() | passwords | {os.environ.get(_PASSWORD_VARIABLE, "")}
+        return super().hidden() | passwords | {os.environ.get("PGPASSWORD", "")}
 
 
 class PostgresWire(SqlDatabase[PostgresSession]):
