@@ -507,24 +507,24 @@ def test_a_table_that_is_gone_is_fatal_also_without_transactions(open_mysql):
 # --- being refused -------------------------------------------------------------------------------
 
 
-def test_a_wrong_password(open_mysql):
+def test_a_wrong_password_is_refused_and_never_shown(open_mysql):
     for message in refusal(open_mysql(password="swordfish")):
         assert "Access denied for user 'bench'" in message
         assert "; check user and password" in message
         assert "swordfish" not in message
 
 
-def test_an_unknown_database(open_mysql):
+def test_an_unknown_database_is_named(open_mysql):
     for message in refusal(open_mysql(database="nowhere")):
         assert "Unknown database 'nowhere'; create it" in message
 
 
-def test_an_unreachable_server(open_mysql):
+def test_an_unreachable_server_is_named_with_the_remedy(open_mysql):
     for message in refusal(open_mysql(port=free_port())):
         assert "Connection refused; check that the server runs" in message
 
 
-def test_a_host_that_is_not_known(open_mysql):
+def test_a_host_that_is_not_known_is_named(open_mysql):
     with pytest.raises(SetupError, match=r"no\.such\.host\.invalid:.*; check that"):
         open_mysql(host="no.such.host.invalid").connect()
 
@@ -545,7 +545,7 @@ def silent():
         yield listener.getsockname()[1]
 
 
-def test_missing_permissions(server_database, open_mysql, execute):
+def test_missing_permissions_are_named_with_the_remedy(server_database, open_mysql, execute):
     execute(
         "CREATE USER 'guest'@'127.0.0.1' IDENTIFIED BY 'guest-password'",
         f"GRANT SELECT ON {server_database}.* TO 'guest'@'127.0.0.1'",

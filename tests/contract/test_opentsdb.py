@@ -261,7 +261,7 @@ def test_a_send_that_is_not_synchronous_is_there_once_settled(open_opentsdb):
 # --- being refused -------------------------------------------------------------------------------
 
 
-def test_a_server_that_is_not_there():
+def test_a_server_that_is_not_there_is_named():
     database = OpenTsdb(OpenTsdbOptions(url=f"http://127.0.0.1:{free_port()}"))
     for attempt in (database.connect, database.describe, lambda: database.drop([TABLE])):
         with pytest.raises(SetupError, match=r"opentsdb: .*Connection refused; check that"):

@@ -383,19 +383,19 @@ def test_what_an_sqlstate_means_once_a_commit_was_asked_for(postgres, code, mean
 # --- being refused -------------------------------------------------------------------------------
 
 
-def test_a_wrong_password(open_postgres):
+def test_a_wrong_password_is_refused_and_never_shown(open_postgres):
     for message in refusal(open_postgres(password="swordfish")):
         assert 'password authentication failed for user "bench"; check user and password' in message
         assert "swordfish" not in message
 
 
-def test_an_unknown_database(server, open_postgres):
+def test_an_unknown_database_is_named(server, open_postgres):
     reach = server.connection_string("nowhere")
     for message in refusal(open_postgres(connection_string=reach)):
         assert 'database "nowhere" does not exist; create it' in message
 
 
-def test_an_unreachable_server(open_postgres):
+def test_an_unreachable_server_is_named_with_the_remedy(open_postgres):
     reach = f"postgresql://ann:swordfish@127.0.0.1:{free_port()}/db"
     for message in refusal(open_postgres(connection_string=reach, password=None)):
         assert "Connection refused" in message
@@ -403,7 +403,9 @@ def test_an_unreachable_server(open_postgres):
         assert "swordfish" not in message
 
 
-def test_missing_permissions(server, server_database, open_postgres, execute):
+def test_missing_permissions_are_named_with_the_remedy(
+    server, server_database, open_postgres, execute
+):
     execute("CREATE ROLE guest LOGIN PASSWORD 'guest-password'")
     try:
         reach = server.connection_string(server_database, "guest")

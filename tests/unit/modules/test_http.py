@@ -140,7 +140,7 @@ def test_an_acknowledgement_of_another_number_of_rows_leaves_them_uncertain(stor
     assert classify(caught.value) is Failure.UNKNOWN
 
 
-def test_a_port_without_a_listener(connect):
+def test_a_port_without_a_listener_is_named_with_the_remedy(connect):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -153,7 +153,7 @@ def test_a_port_without_a_listener(connect):
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "no..where", "x" * 70])
-def test_an_unknown_host(connect, host):
+def test_an_unknown_host_is_named(connect, host):
     error = failed(connect(f"http://{host}:1"), NotConnected)
 
     assert "name is not known; check the host in url" in str(error)
@@ -317,7 +317,7 @@ def test_a_long_answer_arrives_in_pieces(serve, connect):
     assert len({request.client for request in web.requests}) == 2
 
 
-def test_a_refused_stream(serve, connect):
+def test_a_refused_stream_raises_the_refusal(serve, connect):
     with pytest.raises(Refused, match="400: no such thing"):
         next(connect(serve(Response(400, b"no such\nthing")).url).stream("GET", "/"))
 
