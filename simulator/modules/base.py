@@ -19,7 +19,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     SecretStr,
-    ValidationInfo,
     create_model,
     field_validator,
 )
@@ -30,6 +29,7 @@ from simulator.data.features import Feature, features_of
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
+from simulator.modules.bounds import bounded, without_login
 from simulator.redaction import HIDDEN, Redactor
 
 SINGLE = "single"
@@ -42,10 +42,6 @@ PREFILL_ROWS = 1000
 """Rows per batch of a prefill, at least, unless the module has other ones."""
 OWN = "iotbench_"
 """Prefix of the tables that the program keeps for itself, beside those of a workload."""
-_LARGEST = 2**63 - 1
-_LONGEST_S = 366 * 86_400
-_ADDRESSES = ("host", "hosts", "uri", "url")
-"""Last words of the names of options that are addresses, but are not credentials."""
 
 
 class Failure(StrEnum):
@@ -133,31 +129,8 @@ class Options(BaseModel):
         extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True
     )
 
-    @field_validator("*")
-    @classmethod
-    def _bounded(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse numbers that drivers and operating systems cannot hold."""
-        name = info.field_name or ""
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            least, most = -_LARGEST, _LARGEST
-            if name == "port" or name.endswith("_port"):
-                least, most = 1, 65535
-            if name.endswith("_s"):
-                least, most = 0, _LONGEST_S
-            if not least <= value <= most:
-                raise ValueError(f"expected {least:,} to {most:,}, got {value:,}")
-        return value
-
-    @field_validator("*")
-    @classmethod
-    def _without_login(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse `user:password@` in an address, which is printed and stored."""
-        kind = (info.field_name or "").rpartition("_")[2]
-        if kind in _ADDRESSES and isinstance(value, str) and "@" in value:
-            raise ValueError(
-                "expected an address without '@'; credentials are options of their own"
-            )
-        return value
+    _bounded = field_validator("*")(bounded)
+    _without_login = field_validator("*")(without_login)
 
     columns: ClassVar[tuple[str, ...]] = ()
     """Options that name columns of the workload, which other tables do not have."""
