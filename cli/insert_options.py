@@ -11,13 +11,13 @@ from pydantic import ValidationError
 from cli.config import Target
 from cli.distribution import Split
 from cli.host.capacity import too_many
-from cli.parameters import option_of, parameters, written
+from cli.parameters import instant, is_end, option_of, parameters
 from cli.quantities import LONGEST_S
 from cli.validation import problems_of
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
-from simulator.data.workloads.base import Params, Workload, Written
+from simulator.data.workloads.base import Params, Workload
 from simulator.errors import ConfigError, counted
 from simulator.protocol.verdict import VerifyMode
 
@@ -190,31 +190,40 @@ def generator_params(options: InsertOptions) -> Params:
         workload = cls(params, options.seed, options.start_ms)
     except ValidationError as error:
         found = problems_of(error, fields, values)
-        raise ConfigError(
-            [*problems, *(f"{option_of(key)}: {sentence}" for _, key, sentence in found)]
-        ) from error
+        problems += [_problem(key, sentence, options) for _, key, sentence in found]
+        raise ConfigError(problems) from error
     problems += _workload_problems(options, workload)
     if problems:
         raise ConfigError(problems)
     return params
 
 
+def _problem(field: str, sentence: str, options: InsertOptions) -> str:
+    """Return what is wrong with a parameter, or with all of them together (no field)."""
+    if not field:
+        return f"--workload {options.workload}: {sentence}"
+    if is_end(field):
+        start, got = instant(options.start_ms), instant(options.params[field])
+        sentence = f"must be after --start-time, {start}, got {got}"
+    return f"{option_of(field)}: {sentence}"
+
+
 def _as_parameter(field: str, value: Any, options: InsertOptions) -> Any:
     """Return the value of a parameter whose option has this value: an end counts from the start."""
-    is_end = written(parameters()[field][0]) is Written.END
-    return value - options.start_ms if is_end else value
+    return value - options.start_ms if is_end(field) else value
 
 
 def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
     """Return what cannot be done with this workload, a sentence each."""
     problems = []
     rows = options.prefill + options.rows_each * max(options.steps, 1)
-    if rows <= LANE_ROWS and workload.last_ms(rows) >= _YEAR_10000_MS:
-        problems.append(
-            "--start-time, --num-inserts: the last rows would be after the year 9999; insert fewer"
-            " rows, or begin earlier"
-        )
     has_end = workload.has_end
+    if rows <= LANE_ROWS and workload.last_ms(rows) >= _YEAR_10000_MS:
+        until, less = ("--end", "end") if has_end else ("--num-inserts", "insert fewer rows")
+        problems.append(
+            f"--start-time, {until}: the last rows would be after the year 9999; {less} or begin"
+            " earlier"
+        )
     if has_end and options.num_inserts is not None:
         problems.append(
             f"--num-inserts: the rows of workload {workload.name} have an end and are shared by the"

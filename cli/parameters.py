@@ -1,5 +1,8 @@
 """The parameters of the workloads, as options of `insert`."""
 
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
 from pydantic.fields import FieldInfo
 
 from simulator.data.workloads import GENERATORS
@@ -19,7 +22,7 @@ def parameters() -> dict[str, tuple[FieldInfo, tuple[str, ...]]]:
 def option_of(field: str) -> str:
     """Return the option of a parameter; users write times and durations, not milliseconds."""
     info, _ = parameters()[field]
-    if written(info) is Written.END:
+    if is_end(field):
         return "--end"
     name = field.removesuffix("_ms") if written(info) else field
     return f"--{name.replace('_', '-')}"
@@ -28,3 +31,28 @@ def option_of(field: str) -> str:
 def written(info: FieldInfo) -> Written | None:
     """Return how users write a parameter that counts milliseconds; None for any other."""
     return next((item for item in info.metadata if isinstance(item, Written)), None)
+
+
+def is_end(field: str) -> bool:
+    """Whether users write a parameter as the instant so long after the start."""
+    return written(parameters()[field][0]) is Written.END
+
+
+def as_written(field: str, value: Any, start_ms: int) -> str:
+    """Return a parameter's value as users write it; an end counts from `start_ms`."""
+    match written(parameters()[field][0]):
+        case Written.DURATION:
+            return f"{value / 1000:g}s"
+        case Written.END:
+            return instant(start_ms + value)
+    return str(value)
+
+
+def instant(since_1970_ms: int) -> str:
+    """Return an instant as users write it."""
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=since_1970_ms)
+    except OverflowError:
+        return f"{since_1970_ms} ms after 1970"
+    precision = "milliseconds" if since_1970_ms % 1000 else "seconds"
+    return moment.isoformat(timespec=precision).replace("+00:00", "Z")

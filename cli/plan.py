@@ -1,6 +1,6 @@
 """Plans: from a command's options to the runs of a sweep. Pure; reports all problems at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,13 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params
-from simulator.errors import ConfigError, UnverifiableError
+from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted
 from simulator.modules.base import Database
-from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.spec import Insert, Kind, RunSpec
 from simulator.protocol.verdict import VerifyMode
+
+_CHECKED_ROWS = 1000
+"""Of each table, before a sweep starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +47,6 @@ def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
         primary_key=options.primary_key,
         parts=PARTS[options.tables],
     )
-
-
-def continued(found: Dataset, wanted: Dataset) -> Dataset:
-    """Return the stored dataset, to be continued (--no-clean); ConfigError where options differ."""
-    kept = found.model_copy(update={"ranges": ()})
-    starts = workload_class(wanted.workload).has_end  # otherwise it continues where it ended
-    asked = wanted if starts else wanted.model_copy(update={"start_ms": found.start_ms})
-    if kept == asked:
-        return found
-    problems = [
-        f"--no-clean: the tables were made with {name} = {getattr(kept, name)}, and now it is"
-        f" {getattr(asked, name)}; use the same, or --clean"
-        for name in Dataset.model_fields
-        if getattr(kept, name) != getattr(asked, name)
-    ]
-    raise ConfigError(problems)
 
 
 def verification(options: InsertOptions, database: Database) -> VerifyMode:
@@ -104,15 +91,12 @@ def insert_runs(  # noqa: PLR0913
                 split=options.split,
                 steps_left=options.steps - run + 1 if options.steps else 1,
             )
-            spec = RunSpec(
-                sweep_id=sweep_id,
-                run_id=f"{sweep_id}-{workers}-{run}",
+            spec = spec_of(
+                Kind.INSERT,
+                (sweep_id, f"{workers}-{run}"),
+                target,
+                before,
                 by=by,
-                kind=Kind.INSERT,
-                target=target.name,
-                module=target.module,
-                options=options_of(target),
-                dataset=before,
                 complete=complete or before is not stored,
                 workers=worker_plans(reader, before, load),
                 batch_rows=options.batch,
@@ -126,11 +110,70 @@ def insert_runs(  # noqa: PLR0913
             before = spec.after
 
 
-def options_of(target: Target) -> dict[str, Any]:
-    """Return the target's options as they travel in the specification: without credentials."""
+def expect_rows(planned: Sequence[PlannedRun]) -> None:
+    """Raise ConfigError if a run has no row to insert, or more than the workload has."""
+    last = planned[-1].spec.after
+    reader, most = DatasetReader(last), max(last.ends().values(), default=0)
+    if reader.sizes is None and most > reader.lane_rows:
+        raise ConfigError(
+            f"--workload {last.workload}: with these options it has {reader.lane_rows:,} rows for"
+            f" each worker, and this sweep goes up to row {most:,}; insert fewer rows"
+        )
+    for number, each in enumerate(planned, 1):
+        spec = each.spec
+        if any(map(len, (rows for task in spec.inserts for rows in task.timed))):
+            continue
+        name, sizes = spec.dataset.workload, DatasetReader(spec.dataset).sizes or ()
+        stored, whole = spec.after.rows, counted(sum(sizes), "row")
+        if spec.dataset.rows == sum(sizes) and number == 1:
+            raise ConfigError(
+                f"--no-clean: the tables already hold all {whole} of workload {name}, so nothing is"
+                " left to insert; use --clean"
+            )
+        raise ConfigError(
+            f"run {number} of {len(planned)} has nothing to insert: of the {whole} of workload"
+            f" {name}, {stored:,} are stored before its timed part; lower --runs, --steps or"
+            " --prefill, or set --limit"
+        )
+
+
+def expect_storable(planned: Sequence[PlannedRun], target: Target) -> None:
+    """Raise ConfigError if the target cannot store the first rows, as far as its module knows."""
+    spec, database = planned[0].spec, target.open()
+    if not database.capabilities.checks_rows:
+        return
+    found: dict[str, list[str]] = {}
+    first = next((t for t in spec.inserts if t.prefill or t.timed), Insert())
+    turns = DatasetReader(spec.dataset).blocks((*first.prefill, *first.timed), _CHECKED_ROWS)
+    for block in next(turns, ()):
+        try:
+            database.check_rows(block)
+        except UnstorableError as error:
+            found.setdefault(str(error), []).append(block.name)
+    if found:
+        of_tables = ((", ".join(names), problem) for problem, names in found.items())
+        raise ConfigError([f"--target {target.name}: {t}: {problem}" for t, problem in of_tables])
+
+
+def spec_of(
+    kind: Kind, run: tuple[str, str], target: Target, dataset: Dataset, **task: Any
+) -> RunSpec:
+    """Return the specification of a run (its sweep, and what follows it in the run's id).
+
+    The target's options are without credentials; `task` is what only some kinds of runs have.
+    """
     secret = target.options.secrets()
     plain = target.options.model_dump(mode="json")
-    return {key: value for key, value in plain.items() if key not in secret}
+    return RunSpec(
+        sweep_id=run[0],
+        run_id="-".join(run),
+        kind=kind,
+        target=target.name,
+        module=target.module,
+        options={key: value for key, value in plain.items() if key not in secret},
+        dataset=dataset,
+        **{"workers": (), **task},
+    )
 
 
 def collector_run(kind: Kind, sweep_id: str, target: Target) -> RunSpec:
@@ -145,16 +188,7 @@ def collector_run(kind: Kind, sweep_id: str, target: Target) -> RunSpec:
         primary_key=PrimaryKey.NONE,
         parts=1,
     )
-    return RunSpec(
-        sweep_id=sweep_id,
-        run_id=f"{sweep_id}-0-1",
-        kind=kind,
-        target=target.name,
-        module=target.module,
-        options=options_of(target),
-        dataset=nothing,
-        workers=(),
-    )
+    return spec_of(kind, (sweep_id, "0-1"), target, nothing)
 
 
 def expect_stored(target: Target, mode: str) -> None:
@@ -175,16 +209,12 @@ def verify_run(  # noqa: PLR0913
     """Return the run that compares what is stored with a dataset: no workers."""
     if problems := outside(("--timeout", timeout_s, 0, LONGEST_S)):
         raise ConfigError(problems)
-    spec = RunSpec(
-        sweep_id=sweep_id,
-        run_id=f"{sweep_id}-v",
-        kind=Kind.VERIFY,
-        target=target.name,
-        module=target.module,
-        options=options_of(target),
-        dataset=dataset,
+    spec = spec_of(
+        Kind.VERIFY,
+        (sweep_id, "v"),
+        target,
+        dataset,
         complete=complete,
-        workers=(),
         clean=False,
         verify=mode,
         timeout_s=timeout_s,

@@ -6,13 +6,13 @@ from typing import Any
 
 from cli.config import Target
 from cli.insert_options import MOST_WORKERS, outside, worker_problems
-from cli.plan import PlannedRun, options_of
+from cli.plan import PlannedRun, spec_of
 from cli.quantities import LONGEST_S
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
 from simulator.modules.base import Database, Unsupported
-from simulator.protocol.spec import Ask, Kind, QueryLoad, RunSpec
+from simulator.protocol.spec import Ask, Kind, QueryLoad
 
 DEFAULT_RUNS = 3
 MOST_QUERIES = 10_000_000
@@ -90,14 +90,11 @@ def query_runs(  # noqa: PLR0913
     )
     return [
         PlannedRun(
-            RunSpec(
-                sweep_id=sweep_id,
-                run_id=f"{sweep_id}-{workers}-q",
-                kind=Kind.QUERY,
-                target=target.name,
-                module=target.module,
-                options=options_of(target),
-                dataset=dataset,
+            spec_of(
+                Kind.QUERY,
+                (sweep_id, f"{workers}-q"),
+                target,
+                dataset,
                 complete=complete,
                 workers=_tasks(workers, options),
                 clean=False,

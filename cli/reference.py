@@ -19,7 +19,7 @@ from cli.results import Result
 from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
 from simulator.modules import MODULES, database_class
-from simulator.modules.base import Capabilities
+from simulator.modules.base import PREFILL_ROWS, Capabilities
 from simulator.modules.evidence import evidence
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -165,6 +165,8 @@ def _module(module: str, options: Sequence[_Row], shared: Mapping[_Row, object])
     parts.append(_table(("Insert mode", "One batch is"), can.modes.items()))
     if can.stores:
         parts.append(_keys(can))
+    if can.prefill_rows != PREFILL_ROWS:
+        parts.append(f"`--prefill` sends batches of at least {can.prefill_rows:,} rows.")
     if can.limits:
         parts.append("\n".join(f"- {limit}" for limit in can.limits))
     own = [row for row in options if row not in shared]

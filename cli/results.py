@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -244,9 +245,15 @@ def _newest_first(folder: Path, pattern: str) -> Iterator[tuple[Path, Result]]:
         try:
             result = read(path)
         except ConfigError as error:
-            say(f"warning: {error}; this file is not used", err=True)
+            _warn(f"warning: {error}; this file is not used")
         else:
             yield path, result
+
+
+@cache
+def _warn(text: str) -> None:
+    """Print a warning, once however often the folder is read."""
+    say(text, err=True)
 
 
 def last_insert(folder: Path, target: str) -> tuple[Path, Manifest] | None:

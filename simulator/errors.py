@@ -13,6 +13,7 @@ A message gives what was expected, what was found, where, and the remedy.
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -67,11 +68,16 @@ _COMPARED = 100
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a hint with the known word nearest to `word`, or with all known words."""
+    """Return a hint with the known word nearest to `word`, or with all known words.
+
+    Near is what is spelt alike, or the only name of several words of which `word` is one.
+    """
     choices = sorted(known)
     folded = {choice.casefold(): choice for choice in choices}
-    close = difflib.get_close_matches(word[:_COMPARED].casefold(), folded, n=1)
-    if close:
+    typed = word[:_COMPARED].casefold()
+    close = difflib.get_close_matches(typed, folded, n=1)
+    close = close or [choice for choice in folded if typed in re.split("[_-]", choice)]
+    if len(close) == 1:
         return f"did you mean {folded[close[0]]!r}?"
     return "known: " + (", ".join(choices) or "none")
 

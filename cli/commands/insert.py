@@ -2,6 +2,7 @@
 
 import functools
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,12 @@ from cli.commands.options import (
     workload_options,
 )
 from cli.commands.stored import last_insert
+from cli.continuation import continued
 from cli.distribution import Split
 from cli.files.prepare import prepared
 from cli.files.request import DELIMITERS, Request, conflicts, described
 from cli.host.owner import user_at_host
+from cli.parameters import is_end, option_of
 from simulator.data.dataset import DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
@@ -256,11 +259,14 @@ def insert(  # noqa: PLR0913
     found = choice.resolve(choice.extra_options(problems), problems)
     database = found.open() if found else None
     key = database.capabilities.default_key if database else PrimaryKey.DB
-    if start_time and not clean and not data and not GENERATORS[workload].has_end:
-        problems.append(
-            "--start-time: --no-clean continues at the time where the last insert ended; leave"
-            " --start-time out, or use --clean"
-        )
+    given = {name: value for name, value in parameters.items() if value is not None}
+    if not clean and not start_time:
+        for name in filter(is_end, tuple(given)):
+            del given[name]
+            problems.append(
+                f"{option_of(name)}: give --start-time as well, that of the insert which --no-clean"
+                " continues"
+            )
     begin = start_time or results.now_utc()
     options = insert_options.InsertOptions(
         workers=workers,
@@ -276,7 +282,7 @@ def insert(  # noqa: PLR0913
         workload=File.name if data else workload,
         seed=seed,
         start_ms=int(begin.timestamp() * 1000),
-        params={name: value for name, value in parameters.items() if value is not None},
+        params=given,
         rate=rate,
         limit=limit,
         duration_s=duration,
@@ -316,7 +322,9 @@ def insert(  # noqa: PLR0913
             written = [table.name for table in reader.tables]
             last = last_insert(output, found, choice, written, quiet=quiet, dry=dry_run)
             if last:
-                before, complete = plan.continued(last.dataset, empty), last.complete
+                before = continued(last.dataset, empty, starts=start_time is not None)
+                complete = last.complete
+                options = replace(options, start_ms=before.start_ms)
         sweep = start(Kind.INSERT, found, output, before.model_copy(update={"ranges": ()}))
         sweep.result.configuration = {
             **described(insert_options.describe(options, has_end=reader.sizes is not None), params),
@@ -327,6 +335,8 @@ def insert(  # noqa: PLR0913
         planned = list(
             plan.insert_runs(sweep_id, found, options, before, level, complete=complete, by=by)
         )
+        plan.expect_rows(planned)
+        plan.expect_storable(planned, found)
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
 
 

@@ -66,7 +66,7 @@ def verify(  # noqa: PLR0913
             timeout_s=timeout,
         )
         sweep.result.configuration = {
-            "rows": asked.rows,
+            "rows" if stored.complete else "rows_at_most": asked.rows,
             "workload": asked.workload,
             "seed": asked.seed,
             "verify": verify,

@@ -6,6 +6,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+from cli.report.summary import summary_of
 from cli.results import Result, RunRecord
 from simulator.errors import counted
 from simulator.protocol.spec import Kind
@@ -25,6 +26,7 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
     for run, verdict in _not_right(result):
         yield f"{verdict.status}: {_place(run)}{verdict.reason}"
     yield from (f"warning: {text}" for text in result.warnings)
+    yield from _reference_rates(result)
     yield f"configuration: {_configuration(result)}"
     if result.target_options:
         yield f"target options: {_words(result.target_options)}"
@@ -45,6 +47,21 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
     )
     if path:
         yield f"result file: {path}"
+
+
+def _reference_rates(result: Result) -> Iterator[str]:
+    """Yield the rates by the formula of the published benchmark that this tool reproduces."""
+    if result.kind is not Kind.INSERT:
+        return
+    found = []
+    for row in summary_of(result).rows:
+        at_level = "rows_per_s_reference" in row.figures
+        name = "rows_per_s_reference" if at_level else "rows_per_s_reference_avg"
+        where = f"at level {row.name:,}" if at_level else f"with {counted(int(row.name), 'worker')}"
+        found.append(f"{row.figures[name].value:,.0f} {where}")
+    if found:
+        formula = "rows/s by the published formula (rows / mean duration of the workers)"
+        yield f"{formula}: {', '.join(found)}"
 
 
 def mismatches_of(result: Result) -> list[str]:

@@ -78,7 +78,8 @@ def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -
                 f"duration: about {shown_time(seconds)}, at the speed of {last.created:%F}"
             )
         return lines
-    lines.append(f"rows expected in the tables: {first.dataset.rows:,}")
+    at_most = "" if first.complete else "up to "
+    lines.append(f"rows expected in the tables: {at_most}{first.dataset.rows:,}")
     if first.kind is Kind.QUERY:
         lines.append(f"queries: {', '.join(first.load.queries)}")
         lines += [f"{_asked(each.spec)}; each worker asks once before" for each in planned]

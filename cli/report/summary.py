@@ -101,7 +101,12 @@ def _workers(count: int, runs: Sequence[RunRecord]) -> Row:
 
 def _step(run: RunRecord) -> Row:
     rate = run.metrics.rows_per_s if run.metrics else 0.0
-    figures = {"rows_per_s": Figure(rate, Unit.ROWS_PER_S, 1), **_sends([run])}
+    reference = run.metrics.rows_per_s_reference if run.metrics else 0.0
+    figures = {
+        "rows_per_s": Figure(rate, Unit.ROWS_PER_S, 1),
+        "rows_per_s_reference": Figure(reference, Unit.ROWS_PER_S, 1),
+        **_sends([run]),
+    }
     return Row(run.level, 1, figures, _worst([run]).value)
 
 

@@ -97,6 +97,11 @@ class DatasetReader:
         sizes = [self._workload.size(table) for table in self._workload.tables]
         return None if None in sizes else tuple(size for size in sizes if size is not None)
 
+    @property
+    def lane_rows(self) -> int:
+        """Number of rows of each lane, of a workload without an end."""
+        return self._workload.lane_rows
+
     def series(self, table: int) -> int:
         """Return after how many rows of a table (its place) its series repeat."""
         return self._workload.series(self._workload.tables[table])

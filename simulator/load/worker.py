@@ -31,7 +31,7 @@ from simulator.protocol.messages import (
     WorkerReport,
     event_line,
 )
-from simulator.protocol.spec import PREFILL_BATCH_ROWS, Ask, Insert, RunSpec
+from simulator.protocol.spec import Ask, Insert, RunSpec
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
@@ -183,7 +183,7 @@ class Worker:
         )
         if task.prefill:
             self._phase = "prefill"
-            batch_rows = max(spec.batch_rows, PREFILL_BATCH_ROWS)
+            batch_rows = max(spec.batch_rows, self._database.capabilities.prefill_rows)
             try:
                 sender.prefill(task.prefill, batch_rows)
             finally:

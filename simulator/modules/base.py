@@ -18,7 +18,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     SecretStr,
-    ValidationInfo,
     create_model,
     field_validator,
 )
@@ -30,6 +29,7 @@ from simulator.data.query import Query, Statement, outputs
 from simulator.data.query_type import QueryType
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
+from simulator.modules.bounds import bounded, without_login
 from simulator.modules.waits import Waits
 from simulator.redaction import HIDDEN, Redactor
 
@@ -39,12 +39,10 @@ BATCH = "batch"
 """Insert mode: the best bulk path of the database."""
 
 
+PREFILL_ROWS = 1000
+"""Rows per batch of a prefill, at least, unless the module has other ones."""
 OWN = "iotbench_"
 """Prefix of the tables that the program keeps for itself, beside those of a workload."""
-_LARGEST = 2**63 - 1
-_LONGEST_S = 366 * 86_400
-_ADDRESSES = ("host", "hosts", "uri", "url")
-"""Last words of the names of options that are addresses, but are not credentials."""
 
 
 class Failure(StrEnum):
@@ -75,8 +73,12 @@ class Capabilities:
     """Whether there are secondary indices (option `create_indices`)."""
     stores: bool = True
     """False if nothing is stored, so that nothing can be verified or queried."""
+    checks_rows: bool = False
+    """Whether `check_rows` knows without a server that a value cannot be stored."""
     embedded: bool = False
     """Whether the data is a local file that all workers open."""
+    prefill_rows: int = PREFILL_ROWS
+    """Rows per batch of a prefill, at least."""
     max_workers: int | None = None
     """How many processes can have it open at once; None: any number."""
     unsupported: Mapping[Feature, str] = field(default_factory=dict)
@@ -130,31 +132,8 @@ class Options(BaseModel):
         extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True
     )
 
-    @field_validator("*")
-    @classmethod
-    def _bounded(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse numbers that drivers and operating systems cannot hold."""
-        name = info.field_name or ""
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            least, most = -_LARGEST, _LARGEST
-            if name == "port" or name.endswith("_port"):
-                least, most = 1, 65535
-            if name.endswith("_s"):
-                least, most = 0, _LONGEST_S
-            if not least <= value <= most:
-                raise ValueError(f"expected {least:,} to {most:,}, got {value:,}")
-        return value
-
-    @field_validator("*")
-    @classmethod
-    def _without_login(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse `user:password@` in an address, which is printed and stored."""
-        kind = (info.field_name or "").rpartition("_")[2]
-        if kind in _ADDRESSES and isinstance(value, str) and "@" in value:
-            raise ValueError(
-                "expected an address without '@'; credentials are options of their own"
-            )
-        return value
+    _bounded = field_validator("*")(bounded)
+    _without_login = field_validator("*")(without_login)
 
     columns: ClassVar[tuple[str, ...]] = ()
     """Options that name columns of the workload, which other tables do not have."""
@@ -341,6 +320,12 @@ class Database(ABC, Generic[Session_co]):
         if parts > 1 and not self.capabilities.multiple_tables:
             found.append(f"--tables: {self.name} cannot write to multiple tables; use single")
         return found
+
+    def check_rows(self, block: Block) -> None:
+        """Raise UnstorableError for rows that it cannot store (`checks_rows`).
+
+        Called with the first rows of each table before anything is started; `encode` checks all.
+        """
 
     @abstractmethod
     def connect(self) -> Session_co:

@@ -26,7 +26,7 @@ from simulator.modules.cratedb.database import (
 from simulator.modules.cratedb.query import CrateDialect, check_values
 from simulator.modules.postgres.database import PostgresWire, WireOptions
 from simulator.modules.postgres.session import PostgresSession
-from simulator.modules.shared import sql
+from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 
 _REQUEST_IS_WRONG = ("0A", "22", "23", "42")
 _TRY_AGAIN = ("53300", "42P01", "3F000")
@@ -72,12 +72,12 @@ class CratedbPgSession(PostgresSession):
         """
         self.sent = not self.connection.closed
         self.cursor.execute(payload.data)
-        sql.expect_rows(self.cursor.rowcount, payload.rows)
+        expect_rows(self.cursor.rowcount, payload.rows)
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error means: an INSERT is no transaction, so some rows may be stored."""
         code: str = getattr(error, "pgcode", None) or ""
-        if isinstance(error, sql.RowCountMismatch):
+        if isinstance(error, RowCountMismatch):
             return Failure.UNKNOWN if error.stored else Failure.NOT_APPLIED
         if not self.sent or code in _TRY_AGAIN:
             return Failure.NOT_APPLIED
@@ -119,7 +119,7 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
 
     def remedy(self, error: Exception) -> str | None:
         """Return what to try if no pattern of `remedies` matches the text."""
-        if isinstance(error, sql.RowCountMismatch):
+        if isinstance(error, RowCountMismatch):
             return "use the module cratedb: through HTTP CrateDB reports why it refuses a row"
         return super().remedy(error)
 

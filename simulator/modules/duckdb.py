@@ -30,6 +30,7 @@ from simulator.modules.base import (
     Session,
 )
 from simulator.modules.shared import sql
+from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 
 if TYPE_CHECKING:
@@ -305,7 +306,7 @@ class DuckDbSession(Session):
             arrow_rows = rows  # noqa: F841  # the statement refers to it by name
             done = self.connection.execute(insert)
         ((stored,),) = done.fetchall()
-        sql.expect_rows(stored, payload.rows)
+        expect_rows(stored, payload.rows)
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
@@ -317,7 +318,7 @@ class DuckDbSession(Session):
 
         if isinstance(error, duckdb.FatalException | duckdb.InternalException):
             self._broken = True
-        if isinstance(error, sql.RowCountMismatch):
+        if isinstance(error, RowCountMismatch):
             return Failure.UNKNOWN if error.stored else Failure.FATAL
         if isinstance(error, duckdb.TransactionException):
             return Failure.NOT_APPLIED

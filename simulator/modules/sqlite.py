@@ -28,6 +28,7 @@ from simulator.modules.base import (
     Session,
 )
 from simulator.modules.shared import sql
+from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 
 _POLL_S = 0.05
@@ -243,15 +244,15 @@ class SqliteSession(Session):
         insert, rows = payload.data
         execute = self.connection.execute
         if payload.mode == SINGLE:
-            sql.expect_rows(execute(insert, rows[0]).rowcount, 1)
+            expect_rows(execute(insert, rows[0]).rowcount, 1)
             return
         try:
             # IMMEDIATE waits for its turn at once; a transaction that becomes a writer only later
             # would fail when another has written in between.
             execute("BEGIN IMMEDIATE")
-            sql.expect_rows(self.connection.executemany(insert, rows).rowcount, len(rows))
+            expect_rows(self.connection.executemany(insert, rows).rowcount, len(rows))
             execute("COMMIT")
-        except (sqlite3.Error, sql.RowCountMismatch):
+        except (sqlite3.Error, RowCountMismatch):
             if self.connection.in_transaction:
                 execute("ROLLBACK")
             raise

@@ -76,6 +76,8 @@ class Timescaledb(Postgres):
         Postgres.capabilities,
         limits=(
             "Every primary key contains the time beside the id, as hypertables require.",
+            "`create_indices` creates (tags, time, first field) rather than (tags, time).",
+            "Newest rows are queried by a join; `config.yaml` has a tuned text with `last()`.",
             "`compress` needs the Community edition, on which it is not tested.",
         ),
     )

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from simulator.data.schema import PrimaryKey, Table, names_of
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.modules.base import Failure, Server
 from simulator.modules.postgres.database import Postgres, PostgresOptions
+from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql
 
@@ -23,6 +24,19 @@ _SESSION_OPTIONS = (
     "yb_disable_transactional_writes",
 )
 _COPY_ROWS = "yb_default_copy_from_rows_per_transaction"
+
+
+class YugabyteSqlDialect(PostgresDialect):
+    """PostgreSQL's SQL, with means that the storage layer can compute."""
+
+    def average(self, column: Column) -> str:
+        """Return a mean of doubles as a quotient: the storage computes sums, and not avg().
+
+        The sum of a real is itself only a real.
+        """
+        if column.type is not Type.FLOAT64:
+            return super().average(column)
+        return f"{self.total(column, TimeUnit.SECOND)} / {self.counted(column)}"
 
 
 class YugabyteSqlOptions(PostgresOptions):
@@ -80,9 +94,14 @@ class YugabyteSql(Postgres):
         Postgres.capabilities,
         acknowledged="committed by a majority of each tablet's replicas; the server's "
         "durable_wal_write decides whether it is also on disk",
+        limits=(
+            "Means of doubles are queried as sum/count, which the storage layer can compute.",
+            "For means of reals and sums of bigint the server reads every row.",
+        ),
     )
     options_model = YugabyteSqlOptions
     options: YugabyteSqlOptions
+    dialect: ClassVar[PostgresDialect] = YugabyteSqlDialect()
     settling: ClassVar[str] = "ANALYZE"  # the servers compact on their own; VACUUM does nothing
     shown_settings: ClassVar[tuple[str, ...]] = (*_SESSION_OPTIONS, _COPY_ROWS)
 

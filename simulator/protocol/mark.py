@@ -76,6 +76,8 @@ class Mark(BaseModel):
         """Return which insert it was, by whom and when, and how it ended."""
         at = datetime.fromtimestamp(self.at_ms / 1000, UTC)
         rows = counted(self.dataset.rows, "row")
+        if self.state is not State.COMPLETE:  # of a run that ends by time, far more than it writes
+            rows = f"up to {rows}"
         ended = _ENDED[self.state]
         by = f" by {self.by}" if self.by else ""
         return f"insert {self.sweep_id}{by}, {rows}, {ended} at {at:%F %T} UTC"

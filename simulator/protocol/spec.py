@@ -18,7 +18,6 @@ from simulator.errors import ConfigError
 from simulator.protocol.messages import SILENCE_S, WorkerReport
 from simulator.protocol.verdict import VerifyMode
 
-PREFILL_BATCH_ROWS = 1000
 MOST_INSTANCES = 10_000
 """Different timed instances of a query type in a run; more runs ask them again."""
 FIRST_INSTANCE = 1 << 20

@@ -42,7 +42,12 @@ def verify_interrupted(
     except ValueError as error:
         types = "values of their columns' types"
         return Verdict.of([Check(name="stored values", expected=types, found=str(error), ok=False)])
-    return Verdict.of(checks, present=present, absent=dataset.rows - present)
+    verdict = Verdict.of(checks, present=present, absent=dataset.rows - present)
+    if verdict.status is not Status.INCOMPLETE:
+        return verdict
+    planned = counted(dataset.rows, "row")
+    reason = f"the interrupted insert was to write up to {planned}: {present:,} are stored"
+    return verdict.model_copy(update={"reason": reason})
 
 
 class _Stored:

@@ -256,7 +256,7 @@ def test_a_single_row_that_is_not_created_is_an_error():
 # --- queries -------------------------------------------------------------------------------------
 
 
-def test_queries_as_aql():
+def test_queries_become_aql():
     query = AggregateQuery(
         POINTS,
         (Aggregate(Function.COUNT), Aggregate(Function.AVG, "odd name")),

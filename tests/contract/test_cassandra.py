@@ -567,14 +567,14 @@ def test_what_an_error_means(cassandra, error, repeatable, drawn):
 # --- refused connections -------------------------------------------------------------------------
 
 
-def test_a_wrong_password(open_cassandra):
+def test_a_wrong_password_is_refused_and_never_shown(open_cassandra):
     for message in refusal(open_cassandra(password="swordfish")):
         assert "username" in message
         assert "check username and password" in message
         assert "swordfish" not in message
 
 
-def test_no_password_at_all(open_cassandra):
+def test_a_missing_password_is_named(open_cassandra):
     for message in refusal(open_cassandra(username=None, password=None)):
         assert "check username and password" in message
 
@@ -586,17 +586,17 @@ def test_a_port_without_a_server(open_cassandra):
         assert "swordfish" not in message
 
 
-def test_an_unknown_host(open_cassandra):
+def test_an_unknown_host_is_named(open_cassandra):
     for message in refusal(open_cassandra(hosts="nowhere.invalid")):
         assert "check hosts" in message
 
 
-def test_an_unknown_datacenter(open_cassandra):
+def test_an_unknown_datacenter_is_named(open_cassandra):
     for message in refusal(open_cassandra(local_datacenter="mars")):
         assert "local_datacenter" in message
 
 
-def test_missing_permissions(server, server_database, open_cassandra):
+def test_missing_permissions_are_named_with_the_remedy(server, server_database, open_cassandra):
     guest = f"guest_{server_database}"
     server.execute(f"CREATE ROLE {guest} WITH PASSWORD = 'guest-password' AND LOGIN = true")
     try:

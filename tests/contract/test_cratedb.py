@@ -21,7 +21,7 @@ from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.cratedb.database import Cratedb, CratedbOptions, _sizes
 from simulator.modules.cratedb_pg import CratedbPg, CratedbPgOptions
-from simulator.modules.shared.sql import RowCountMismatch
+from simulator.modules.shared.acknowledged import RowCountMismatch
 from tests.contract.harness import count, send
 from tests.contract.wide import READINGS
 from tests.servers import free_port
@@ -558,9 +558,7 @@ def test_rows_that_are_left_out_without_an_error_are_an_error(by_wire):
     by_wire.ask([function, trigger])
     with by_wire.connect() as session:
         (payload,) = session.encode(block, BATCH, 10)
-        with pytest.raises(
-            RowCountMismatch, match="stored 9 of 10 rows and reported no error"
-        ) as caught:
+        with pytest.raises(RowCountMismatch, match="acknowledged 9 of 10 rows") as caught:
             session.send(payload)
         assert session.classify(caught.value) is Failure.UNKNOWN
 
@@ -573,7 +571,7 @@ def test_an_insert_that_stores_no_row_is_tried_again(by_wire):
     by_wire.ask([function, trigger])
     with by_wire.connect() as session:
         (payload,) = session.encode(block, BATCH, 10)
-        with pytest.raises(RowCountMismatch, match="stored 0 of 10 rows") as caught:
+        with pytest.raises(RowCountMismatch, match="acknowledged 0 of 10 rows") as caught:
             session.send(payload)
         assert session.classify(caught.value) is Failure.NOT_APPLIED
     assert "use the module cratedb" in by_wire.explain(caught.value)

@@ -293,7 +293,7 @@ def test_a_session_writes_while_another_asks(open_influxdb):
 
 
 @ONLY_2
-def test_a_wrong_token(open_influxdb):
+def test_a_wrong_token_is_refused_and_never_shown(open_influxdb):
     for reported in refusal(open_influxdb(token="swordfish")):
         assert "401: unauthorized access; check the credentials" in reported
         assert "swordfish" not in reported
@@ -306,20 +306,20 @@ def test_a_token_that_is_missing_is_named_before_anything_starts(open_influxdb):
 
 
 @ONLY_2
-def test_an_unknown_organization(open_influxdb):
+def test_an_unknown_organization_is_named(open_influxdb):
     for reported in refusal(open_influxdb(org="nowhere")):
         assert 'organization name "nowhere" not found; name another in org' in reported
 
 
 @ONLY_1
-def test_a_wrong_password(open_influxdb):
+def test_a_wrong_password_is_refused_and_never_shown(open_influxdb):
     for reported in refusal(open_influxdb(password="swordfish")):
         assert "401: authorization failed; check the credentials" in reported
         assert "swordfish" not in reported
 
 
 @BOTH
-def test_a_server_that_is_not_there(open_influxdb):
+def test_a_server_that_is_not_there_is_named(open_influxdb):
     port = free_port()
     for reported in refusal(open_influxdb(url=f"http://127.0.0.1:{port}")):
         assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in reported

@@ -501,13 +501,13 @@ def test_a_command_is_cut_between_documents(monkeypatch, limit, rows, sizes):
 # --- refused connections, and secrets ------------------------------------------------------------
 
 
-def test_a_wrong_password(open_mongodb):
+def test_a_wrong_password_is_refused_and_never_shown(open_mongodb):
     for message in refusal(open_mongodb(password="swordfish")):
         assert "Authentication failed.; check user and password" in message
         assert "swordfish" not in message
 
 
-def test_no_password_at_all(open_mongodb):
+def test_a_missing_password_is_named(open_mongodb):
     for message in refusal(open_mongodb(password=None)):
         assert "A password is required; check user and password" in message
 

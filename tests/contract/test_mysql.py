@@ -14,7 +14,8 @@ from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.mysql.database import MySql, MySqlOptions, _durability, _version
 from simulator.modules.mysql.query import MySqlDialect
-from simulator.modules.shared.sql import TRANSACTION, VALUES, RowCountMismatch
+from simulator.modules.shared.acknowledged import RowCountMismatch
+from simulator.modules.shared.sql import TRANSACTION, VALUES
 from tests.contract.harness import Wideset, count, refusal
 from tests.contract.wide import READINGS
 from tests.servers import SERVERS, free_port
@@ -277,7 +278,7 @@ def test_rows_that_the_server_leaves_out_are_an_error(open_mysql, engine, mode, 
         inserts = payload.data if mode == TRANSACTION else [payload.data]
         ignoring = [insert.replace(b"INSERT INTO", b"INSERT IGNORE INTO", 1) for insert in inserts]
         data = ignoring if mode == TRANSACTION else ignoring[0]
-        with pytest.raises(RowCountMismatch, match="and reported no error") as caught:
+        with pytest.raises(RowCountMismatch, match="server acknowledged") as caught:
             session.send(replace(payload, data=data))
         assert session.classify(caught.value) is meaning
         assert session.alive
@@ -506,24 +507,24 @@ def test_a_table_that_is_gone_is_fatal_also_without_transactions(open_mysql):
 # --- being refused -------------------------------------------------------------------------------
 
 
-def test_a_wrong_password(open_mysql):
+def test_a_wrong_password_is_refused_and_never_shown(open_mysql):
     for message in refusal(open_mysql(password="swordfish")):
         assert "Access denied for user 'bench'" in message
         assert "; check user and password" in message
         assert "swordfish" not in message
 
 
-def test_an_unknown_database(open_mysql):
+def test_an_unknown_database_is_named(open_mysql):
     for message in refusal(open_mysql(database="nowhere")):
         assert "Unknown database 'nowhere'; create it" in message
 
 
-def test_an_unreachable_server(open_mysql):
+def test_an_unreachable_server_is_named_with_the_remedy(open_mysql):
     for message in refusal(open_mysql(port=free_port())):
         assert "Connection refused; check that the server runs" in message
 
 
-def test_a_host_that_is_not_known(open_mysql):
+def test_a_host_that_is_not_known_is_named(open_mysql):
     with pytest.raises(SetupError, match=r"no\.such\.host\.invalid:.*; check that"):
         open_mysql(host="no.such.host.invalid").connect()
 
@@ -544,7 +545,7 @@ def silent():
         yield listener.getsockname()[1]
 
 
-def test_missing_permissions(server_database, open_mysql, execute):
+def test_missing_permissions_are_named_with_the_remedy(server_database, open_mysql, execute):
     execute(
         "CREATE USER 'guest'@'127.0.0.1' IDENTIFIED BY 'guest-password'",
         f"GRANT SELECT ON {server_database}.* TO 'guest'@'127.0.0.1'",

@@ -15,7 +15,8 @@ from simulator.modules.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
 from simulator.modules.opentsdb.query import largest_request
 from simulator.modules.opentsdb.session import PutError
-from simulator.modules.shared.http import HttpError, NoAnswer, NotConnected
+from simulator.modules.shared.acknowledged import RowCountMismatch
+from simulator.modules.shared.http import NoAnswer, NotConnected
 from tests.contract.harness import ask, count
 from tests.servers import free_port
 from tests.standins.web import Response, Web
@@ -188,7 +189,7 @@ def test_an_answer_that_counts_fewer_points_than_were_sent_is_no_success():
     with Web(answer) as web:
         database = OpenTsdb(OpenTsdbOptions(url=web.url))
         with database.connect() as session:
-            with pytest.raises(HttpError, match="acknowledged 9 of 10 points") as caught:
+            with pytest.raises(RowCountMismatch, match="acknowledged 9 of 10 points") as caught:
                 session.send(encoded(session, readings(5)))
             assert session.classify(caught.value) is Failure.UNKNOWN
 
@@ -260,7 +261,7 @@ def test_a_send_that_is_not_synchronous_is_there_once_settled(open_opentsdb):
 # --- being refused -------------------------------------------------------------------------------
 
 
-def test_a_server_that_is_not_there():
+def test_a_server_that_is_not_there_is_named():
     database = OpenTsdb(OpenTsdbOptions(url=f"http://127.0.0.1:{free_port()}"))
     for attempt in (database.connect, database.describe, lambda: database.drop([TABLE])):
         with pytest.raises(SetupError, match=r"opentsdb: .*Connection refused; check that"):

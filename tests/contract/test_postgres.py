@@ -12,7 +12,8 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import Postgres, PostgresOptions
-from simulator.modules.shared.sql import TRANSACTION, VALUES, RowCountMismatch
+from simulator.modules.shared.acknowledged import RowCountMismatch
+from simulator.modules.shared.sql import TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
 from tests.contract.harness import Wideset, refusal
 from tests.contract.wide import READINGS
@@ -278,7 +279,7 @@ def test_rows_that_a_trigger_drops_are_an_error(postgres, execute, mode, stored,
     sent = wide.batches[0].slice(first, first + rows)
     with postgres.connect() as session:
         (payload,) = session.encode(sent, mode, rows)
-        with pytest.raises(RowCountMismatch, match="and reported no error") as caught:
+        with pytest.raises(RowCountMismatch, match="server acknowledged") as caught:
             session.send(payload)
         assert session.classify(caught.value) is meaning
         assert session.run(postgres.render(AggregateQuery(wide.tables[0], COUNT))) == [(stored,)]
@@ -291,7 +292,7 @@ def test_rows_that_a_rule_drops_are_an_error(postgres, execute):
     execute("CREATE RULE skip AS ON INSERT TO readings DO INSTEAD NOTHING")
     with postgres.connect() as session:
         (payload,) = session.encode(wide.batches[0].slice(0, 5), VALUES, 5)
-        with pytest.raises(RowCountMismatch, match="stored 0 of 5 rows") as caught:
+        with pytest.raises(RowCountMismatch, match="acknowledged 0 of 5 rows") as caught:
             session.send(payload)
         assert session.classify(caught.value) is Failure.FATAL
 
@@ -382,19 +383,19 @@ def test_what_an_sqlstate_means_once_a_commit_was_asked_for(postgres, code, mean
 # --- being refused -------------------------------------------------------------------------------
 
 
-def test_a_wrong_password(open_postgres):
+def test_a_wrong_password_is_refused_and_never_shown(open_postgres):
     for message in refusal(open_postgres(password="swordfish")):
         assert 'password authentication failed for user "bench"; check user and password' in message
         assert "swordfish" not in message
 
 
-def test_an_unknown_database(server, open_postgres):
+def test_an_unknown_database_is_named(server, open_postgres):
     reach = server.connection_string("nowhere")
     for message in refusal(open_postgres(connection_string=reach)):
         assert 'database "nowhere" does not exist; create it' in message
 
 
-def test_an_unreachable_server(open_postgres):
+def test_an_unreachable_server_is_named_with_the_remedy(open_postgres):
     reach = f"postgresql://ann:swordfish@127.0.0.1:{free_port()}/db"
     for message in refusal(open_postgres(connection_string=reach, password=None)):
         assert "Connection refused" in message
@@ -402,7 +403,9 @@ def test_an_unreachable_server(open_postgres):
         assert "swordfish" not in message
 
 
-def test_missing_permissions(server, server_database, open_postgres, execute):
+def test_missing_permissions_are_named_with_the_remedy(
+    server, server_database, open_postgres, execute
+):
     execute("CREATE ROLE guest LOGIN PASSWORD 'guest-password'")
     try:
         reach = server.connection_string(server_database, "guest")
@@ -454,6 +457,13 @@ def test_no_password_is_ever_shown(open_postgres, reach):
 def test_a_connection_string_is_shown_without_its_password(reach, shown):
     options = PostgresOptions(connection_string=reach)
     assert options.public()["connection_string"] == shown
+
+
+def test_the_password_of_libpqs_environment_is_not_shown_either(monkeypatch):
+    monkeypatch.setenv("PGPASSWORD", "4-bears-in-a-wood")
+    options = PostgresOptions(connection_string="host=h")
+
+    assert options.redact("FATAL: no 4-bears-in-a-wood here") == "FATAL: no *** here"
 
 
 # --- statements to the server --------------------------------------------------------------------

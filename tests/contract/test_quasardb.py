@@ -356,7 +356,7 @@ def test_describe_reads_what_the_node_says(connected, push, durable):
 # --- queries -------------------------------------------------------------------------------------
 
 
-def test_the_published_queries():
+def test_the_published_queries_read_as_documented():
     texts = {name: database().render(query).text for name, query in QUERIES.items()}
     assert texts["count-events"] == 'SELECT count("sequence_number") FROM "events"'
     assert texts["temperature-min-max"] == (

@@ -99,7 +99,7 @@ def field(name, kind, *, nullable=True):
 # --- lines ---------------------------------------------------------------------------------------
 
 
-def test_known_lines():
+def test_the_lines_are_those_of_the_format():
     table = table_of(
         Column("site", Type.TEXT, Role.TAG, nullable=True),
         Column("rack", Type.INT16, Role.TAG),
@@ -243,7 +243,7 @@ def test_the_events_table(database, server, primary_key, more):
 
 
 @SERVER
-def test_options_of_tables(open_questdb, server):
+def test_options_of_tables_reach_the_server(open_questdb, server):
     database = open_questdb(partition_by="HOUR", dedup=True)
     database.create([TABLE], 1000)
     put(database, readings(rows=7200))
@@ -314,7 +314,7 @@ def test_a_table_that_differs_in_case_alone_is_in_the_way(database):
 # --- queries -------------------------------------------------------------------------------------
 
 
-def test_the_published_queries():
+def test_the_published_queries_read_as_documented():
     database = QuestDb(QuestDbOptions(url="http://h"))
     texts = {name: database.render(query).text for name, query in QUERIES.items()}
     stats = ", ".join(f'{called}("temperature")' for called in ("max", "avg", "min"))
@@ -468,14 +468,14 @@ def test_lines_may_be_compressed(open_questdb):
 
 @SERVER
 @pytest.mark.parametrize("wrong", [{"password": "swordfish"}, {"username": None, "password": None}])
-def test_wrong_credentials(open_questdb, wrong):
+def test_wrong_credentials_are_refused(open_questdb, wrong):
     for message in refusal(open_questdb(**wrong)):
         assert "401: Unauthorized; check the credentials" in message
         assert "swordfish" not in message
 
 
 @SERVER
-def test_an_unreachable_server(open_questdb):
+def test_an_unreachable_server_is_named_with_the_remedy(open_questdb):
     port = free_port()
     for message in refusal(open_questdb(url=f"http://127.0.0.1:{port}")):
         assert f"127.0.0.1:{port}: Connection refused; check that the server runs" in message

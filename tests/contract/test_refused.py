@@ -46,7 +46,7 @@ def changed(database: Database, change: Any) -> dict[str, Any]:
     return {name: change(name, value) for name, value in shown.items()}
 
 
-def test_a_port_without_a_listener(target, database):
+def test_a_port_without_a_listener_is_named_with_the_remedy(target, database):
     port = free_port()
 
     def change(name: str, value: Any) -> Any:
@@ -78,7 +78,7 @@ def test_a_server_that_is_too_old(database, monkeypatch):
         database.inspect()
 
 
-def test_a_wrong_credential(target, database):
+def test_a_wrong_credential_is_refused_and_never_shown(target, database):
     secrets = [
         name
         for name in database.options.model_fields_set

@@ -320,7 +320,7 @@ def test_rows_for_an_unreachable_server_are_not_applied():
 # --- searches ------------------------------------------------------------------------------------
 
 
-def test_queries_as_searches():
+def test_queries_become_searches():
     query = AggregateQuery(
         POINTS,
         (*COUNT, Aggregate(Function.AVG, "level")),

@@ -1,5 +1,7 @@
 """What is specific to TimescaleDB: hypertables, their chunks and keys, and the editions."""
 
+import re
+
 import psycopg2
 import pytest
 
@@ -11,6 +13,7 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, Failure
 from simulator.modules.timescaledb import Timescaledb, TimescaledbOptions
+from tests import ROOT
 from tests.contract.harness import Wideset, send
 from tests.contract.wide import READINGS, STATES
 
@@ -224,6 +227,20 @@ def test_the_newest_rows_are_asked_for_as_published(timescaledb):
         "max(timestamp) AS newest_time FROM events GROUP BY device_id) AS newest "
         "ON device_id = newest_device_id AND timestamp = newest_time"
     )
+
+
+def test_the_tuned_text_of_the_configuration_answers_the_same(open_timescaledb):
+    config = (ROOT / "config.yaml").read_text()
+    (tuned,) = re.findall(r"# +newest-per-device: (SELECT device_id, last\(.*)", config)
+    timescaledb = open_timescaledb(create_indices=True)
+    rows = RowRange(start=0, stop=500)
+    reader = events(rows)
+    timescaledb.create(reader.tables, 1000)
+    write(timescaledb, reader, rows)
+    published = timescaledb.render(reader.queries()["newest-per-device"]).text
+
+    assert sorted(fetched(timescaledb, tuned)) == sorted(fetched(timescaledb, published))
+    assert len(fetched(timescaledb, tuned)) == 3
 
 
 def test_buckets_are_made_by_time_bucket(timescaledb):

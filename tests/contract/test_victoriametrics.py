@@ -421,7 +421,7 @@ def test_rows_just_sent_are_dropped_too(victoria):
 # --- being refused -------------------------------------------------------------------------------
 
 
-def test_a_server_that_is_not_there():
+def test_a_server_that_is_not_there_is_named():
     database = VictoriaMetrics(VictoriaMetricsOptions(url=f"http://127.0.0.1:{free_port()}"))
     for attempt in (database.connect, database.describe, lambda: database.drop([TABLE])):
         with pytest.raises(SetupError, match=r"victoriametrics: .*Connection refused; check that"):

@@ -6,7 +6,8 @@ Statements that PostgreSQL cannot parse are compared with the vendor's documenta
 import psycopg2
 import pytest
 
-from simulator.data.schema import PrimaryKey
+from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.modules import yugabyte_sql as module
@@ -128,6 +129,23 @@ def test_a_sharded_key_and_tablets_read_as_documented(open_yugabyte):
         "CREATE TABLE events (id bigserial, timestamp bigint, device_id varchar, "
         "sequence_number bigint, temperature real, "
         "PRIMARY KEY (device_id HASH, timestamp ASC, sequence_number ASC)) SPLIT INTO 12 TABLETS"
+    )
+
+
+def test_a_mean_of_doubles_is_a_quotient_and_a_mean_of_reals_is_not(open_yugabyte):
+    columns = {Type.FLOAT64: "load", Type.FLOAT32: "celsius"}
+    table = Table(
+        "rooms",
+        (
+            Column("time", Type.INT64, Role.TIME),
+            *(Column(name, kind, Role.FIELD) for kind, name in columns.items()),
+        ),
+        key=("time",),
+    )
+    means = tuple(Aggregate(Function.AVG, name) for name in columns.values())
+
+    assert open_yugabyte(YugabyteSql).render(AggregateQuery(table, means)).text == (
+        "SELECT sum(load) / count(load), avg(celsius) FROM rooms"
     )
 
 

@@ -142,7 +142,7 @@ def not_started(
 
 class TestNotStarted:
     @pytest.mark.parametrize("name", CAUSES)
-    def test_it_is_named(
+    def test_its_cause_is_named_soon(
         self, not_started: dict[str, Future[tuple[ClusterLine, Finished, float]]], name: str
     ) -> None:
         line, done, took_s = not_started[name].result()
@@ -174,7 +174,7 @@ def test_a_quota_that_is_exceeded(empty: ClusterLine) -> None:
     failed(empty, done, "cannot be created", "exceeded quota: few", "have the quota raised")
 
 
-def test_a_wrong_password(cli: ClusterLine) -> None:
+def test_a_wrong_password_fails_with_the_servers_words(cli: ClusterLine) -> None:
     done = timed(lambda: cli.insert(POSTGRES, *QUICK, "--extra-option=password=wrong"), SOON_S)
     failed(cli, done, "password authentication failed")
 
@@ -279,7 +279,7 @@ def test_a_permission_that_is_missing(empty: ClusterLine, tmp_path: Path) -> Non
     assert not empty.namespace.pods()
 
 
-def test_helm_is_missing(cli: ClusterLine, tmp_path: Path) -> None:
+def test_a_missing_helm_is_named(cli: ClusterLine, tmp_path: Path) -> None:
     cli.environment = {"PATH": str(tmp_path)}
     for done in (
         timed(lambda: cli.insert(POSTGRES, *QUICK), SOON_S),
@@ -361,7 +361,7 @@ def test_a_second_sweep_on_the_database_is_refused(
 
 
 @pytest.mark.rare
-def test_ctrl_c_twice(cli: ClusterLine) -> None:
+def test_a_second_ctrl_c_ends_the_command_at_once(cli: ClusterLine) -> None:
     process = cli.inserting()
     interrupted(process)
     time.sleep(0.3)
@@ -420,7 +420,7 @@ def test_a_killed_command_line_is_cleaned_up_after(cli: ClusterLine) -> None:
     assert "nothing to remove in namespace" in again.out
 
 
-def test_cleanup_of_everything(empty: ClusterLine) -> None:
+def test_cleanup_removes_every_sweep_on_request(empty: ClusterLine) -> None:
     for number in range(3):
         somebody_elses(empty.namespace, f"20260101-00000{number}-abcd")
     wrong = empty.run("cleanup", "--run=20260101-000009-abcd")

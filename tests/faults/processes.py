@@ -1,4 +1,4 @@
-"""The processes of one cell: found from outside by a variable of their environment."""
+"""The processes of one cell, by a variable of their environment."""
 
 import contextlib
 import os
@@ -9,27 +9,14 @@ from pathlib import Path
 
 import psutil
 
+from tests.processes import living_with
+
 VARIABLE = "FAULTS_CELL"
 
 
 def marked(mark: str) -> list[psutil.Process]:
     """Return the living processes that were started for a cell, this one's helpers included."""
-    wanted = f"{VARIABLE}={mark}".encode()
-    found = []
-    for pid in psutil.pids():
-        with contextlib.suppress(OSError, psutil.Error):  # of another user, or gone meanwhile
-            if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                process = psutil.Process(pid)
-                if alive(process):
-                    found.append(process)
-    return found
-
-
-def alive(process: psutil.Process) -> bool:
-    """Whether a process has not ended."""
-    with contextlib.suppress(psutil.Error):
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    return False
+    return living_with(VARIABLE, mark)
 
 
 def part_of(process: psutil.Process) -> str:

@@ -19,6 +19,7 @@ from tests.faults.line import Finished, Line, Running
 from tests.faults.network import Network, listen
 from tests.faults.terminal import START, Shown
 from tests.faults.worlds import Counts, Served, World, world_of
+from tests.processes import alive
 from tests.servers import Server
 
 NOTHING = Counts(None, None)
@@ -216,7 +217,7 @@ class _Trial:
             victims = self._victims(running)  # it may have started more processes
         if running.process.poll() is not None:
             raise Missed(f"it ended before the fault, with {running.process.poll()}")
-        if place.victim not in ("command", "server") and not processes.alive(victims[0]):
+        if place.victim not in ("command", "server") and not alive(victims[0]):
             raise Missed(f"the {seen.victim} has ended before the fault")
         seen.parts_seen = bool(processes.parts(self.mark))
         secret = self.world.secret.encode()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import psutil
 import pytest
 
 from tests import ROOT
+from tests.processes import living_with
 
 
 @dataclass
@@ -92,16 +94,11 @@ class CommandLine:
     def processes(self, role: str = "") -> list[psutil.Process]:
         """The collectors and workers of this command line that are alive."""
         found = []
-        for process in psutil.process_iter():
-            try:
+        for process in living_with("TMPDIR", str(self.temporary)):
+            with suppress(psutil.Error):  # it has ended meanwhile
                 words = process.cmdline()
-                is_alive = process.status() != psutil.STATUS_ZOMBIE
-                if not is_alive or "simulator" not in words or role not in ("", *words):
-                    continue
-                if process.environ().get("TMPDIR") == str(self.temporary):
+                if "simulator" in words and role in ("", *words):
                     found.append(process)
-            except psutil.Error:
-                continue
         return found
 
     def leftovers(self) -> list[str]:

@@ -11,42 +11,23 @@ from pathlib import Path
 import psutil
 import pytest
 
-from simulator import __version__
 from simulator.protocol.messages import Outcome, parse_event
 from tests import ROOT
 from tests.pods import mount
+from tests.unit.specs import run_spec
 
 UID = "0123456789abcdef" * 2
 PART = b" " * 65536
 MOST_GROWTH_BYTES = 20 << 20
 SLOW = 200
-SPEC = {
-    "version": __version__,
-    "run_id": "r",
-    "kind": "insert",
-    "target": "t",
-    "module": "null",
-    "options": {},
-    "dataset": {
-        "workload": "iot",
-        "workload_version": 1,
-        "params": {},
-        "seed": 1,
-        "start_ms": 0,
-        "primary_key": "none",
-        "parts": 1,
-    },
-    "workers": [{"timed": [{"start": 0, "stop": 20_000}]}],
-    "batch_rows": 1000,
-    "verify": "none",
-}
+SPEC = run_spec(workers=[{"timed": [{"start": 0, "stop": 20_000}]}], batch_rows=1000, verify="none")
 
 
 class Collector:
     """A collector process, and the means to attack it."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self._options = mount(folder, json.dumps(SPEC))
+        self._options = mount(folder, SPEC.model_dump_json())
         self._stack = stack
         self.errors = folder / "errors"
         with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:

@@ -1,6 +1,5 @@
 """The collector process by itself, as it runs in a pod."""
 
-import json
 import os
 import signal
 import subprocess
@@ -8,10 +7,10 @@ import sys
 import time
 from pathlib import Path
 
-from simulator import __version__
 from simulator.protocol.messages import Outcome, PhaseEvent, parse_event
 from tests.integration.conftest import ROOT
 from tests.pods import mount
+from tests.unit.specs import run_spec
 
 HANGING = """
 import time
@@ -21,28 +20,11 @@ class Hanging(Null):
     def describe(self):
         time.sleep(60)
 """
-SPEC = {
-    "version": __version__,
-    "run_id": "r",
-    "kind": "insert",
-    "target": "t",
-    "module": "hanging:Hanging",
-    "options": {},
-    "dataset": {
-        "workload": "iot",
-        "workload_version": 1,
-        "params": {},
-        "seed": 1,
-        "start_ms": 0,
-        "primary_key": "none",
-        "parts": 1,
-    },
-    "workers": [{}],
-}
+SPEC = run_spec(module="hanging:Hanging", workers=[{}])
 
 
 def test_a_collector_that_is_stopped_does_not_wait_for_the_database(tmp_path: Path) -> None:
-    options = mount(tmp_path, json.dumps(SPEC))
+    options = mount(tmp_path, SPEC.model_dump_json())
     (tmp_path / "hanging.py").write_text(HANGING)
     with subprocess.Popen(
         [sys.executable, "-m", "simulator", "collector", "--port=0", *options],

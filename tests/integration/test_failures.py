@@ -241,9 +241,37 @@ BAD_INPUT = {
         ["--target=sqlite", "--num-inserts=99999999999999999"],
         ["--num-inserts: must be at most 1,099,511,627,776"],
     ),
-    "a start time where the last insert continues": (
-        ["--target=sqlite", "--no-clean", "--start-time=2026-11-01T00:00:00Z"],
-        ["--start-time: --no-clean continues at the time where the last insert ended"],
+    "an end without the start that it continues": (
+        ["--target=sqlite", "--workload=devops", "--no-clean", "--end=2026-11-01T00:00:00Z"],
+        ["--end: give --start-time as well"],
+    ),
+    "a walk that the database cannot store exactly": (
+        [
+            "--target=victoriametrics",
+            "--runner=local",
+            "--workload=devops",
+            "--workers=1",
+            "--precision=full",
+        ],
+        ["victoriametrics: cpu: column usage_", "more than 6 decimals", "victoriametrics: mem: "],
+    ),
+    "tags that the database cannot store": (
+        ["--target=graphite", "--runner=local", "--workload=devops", "--workers=1"],
+        ["graphite: cpu, diskio, disk, kernel, mem, net, nginx, postgresql, redis: column os: '"],
+    ),
+    "times that the database cannot store": (
+        [
+            "--target=graphite",
+            "--runner=local",
+            "--workers=1",
+            "--tick-ms=1000",
+            "--start-time=2020-01-01",
+        ],
+        ["graphite: events: column timestamp: 2020-01-01", "use a later --start-time"],
+    ),
+    "a window without a point": (
+        ["--target=sqlite", "--workload=devops", "--start=2026-01-01", "--end=2026-01-01T00:00:05"],
+        ["--workload devops: from start to end are 5000 ms, less than an interval"],
     ),
     "no devices": (["--target=sqlite", "--devices=0"], ["--devices"]),
     "several problems at once": (

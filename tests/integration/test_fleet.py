@@ -100,6 +100,26 @@ def test_a_fleet_is_inserted_in_parts(cli: CommandLine) -> None:
     assert [r["manifest"]["rows"] for r in cli.results()] == [3000, POINTS * TABLES]
 
 
+def test_only_the_same_fleet_is_continued(cli: CommandLine) -> None:
+    ten_minutes = ("--workload=devops", "--end=2026-01-01T00:10:00Z", "--start=2026-01-01")
+    cli.run("insert", *SQLITE, *ten_minutes, "--workers=1", "--limit=100")
+    kept = cli.run("insert", *SQLITE, "--workload=devops", "--workers=1", "--no-clean")
+    another = cli.run(
+        "insert", *SQLITE, *ten_minutes, "--start=2026-01-01T00:05:00Z", "--scale=8",
+        "--workers=1", "--no-clean",
+    )  # fmt: skip
+    cli.run("insert", *SQLITE, *ten_minutes, "--workers=1", "--no-clean")
+    whole = cli.run("insert", *SQLITE, *ten_minutes, "--workers=1", "--no-clean")
+
+    assert (kept.code, another.code, whole.code) == (2, 2, 2)
+    assert kept.err.startswith("error: --end: the last insert has 2026-01-01T00:10:00Z, got")
+    assert [line.split(": ")[1] for line in another.err.splitlines()] == [
+        "--start-time", "--scale", "--end"
+    ]  # fmt: skip
+    assert "the tables already hold all 540 rows of workload devops" in whole.err
+    assert [r["manifest"]["rows"] for r in cli.results()] == [100, 540]
+
+
 def test_a_run_that_ends_by_time_leaves_what_was_sent(cli: CommandLine) -> None:
     insert = ("insert", *SQLITE, "--workers=2", "--batch=20", "--rate=2000")
     first = cli.run(*insert, "--duration=2s")

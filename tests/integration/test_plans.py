@@ -62,6 +62,17 @@ def test_queries_and_verifications_have_a_plan_too(
     assert len(cli.results()) == 1
 
 
+@pytest.mark.parametrize("command", ["query", "insert --no-clean"])
+def test_an_unreadable_result_is_named_once(cli: CommandLine, command: str) -> None:
+    cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=100", "--quiet")
+    damaged = cli.output / "29991231T000000000Z-insert-sqlite-abcd.json"
+    damaged.write_text("{")
+    done = cli.run(*command.split(), *SQLITE, "--workers=1", "--runs=1", "--dry-run")
+
+    assert done.code == 0, done.err
+    assert done.err.count("this file is not used") == 1
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -15,6 +15,7 @@ from simulator.encode.objects import Objects
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Payload, Server
 from simulator.modules.base import Session as BaseSession
 from simulator.modules.shared import sql
+from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 
 
@@ -85,7 +86,7 @@ class Session(BaseSession):
 
     def send(self, payload: Payload) -> None:
         with self.connection:  # commits, or rolls back after an error
-            sql.expect_rows(self.connection.executemany(*payload.data).rowcount, payload.rows)
+            expect_rows(self.connection.executemany(*payload.data).rowcount, payload.rows)
 
     def classify(self, error: Exception) -> Failure:
         locked = isinstance(error, sqlite3.OperationalError) and "locked" in str(error)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cli.config import SecretRef, load
-from simulator.errors import ConfigError
+from simulator.errors import ConfigError, nearest
 from simulator.modules.null import Encoding, Null
 from simulator.modules.sqlite import SqliteOptions
 
@@ -139,6 +139,14 @@ def test_an_unknown_target_names_the_nearest(write):
     assert problems_of(write(SOUND).resolve, "life", {}) == [
         "target 'life' is not in c.yaml (did you mean 'lite'?)"
     ]
+
+
+def test_an_option_is_found_by_one_word_of_its_name():
+    known = ["wait_for_sync", "query_timeout_s", "replication_factor"]
+
+    assert nearest("sync", known) == "did you mean 'wait_for_sync'?"
+    assert nearest("Replication", known) == "did you mean 'replication_factor'?"
+    assert nearest("query", [*known, "idle_query_timeout_s"]).startswith("known: ")
 
 
 def test_a_target_without_a_near_one_names_all(write):

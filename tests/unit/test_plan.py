@@ -13,7 +13,7 @@ from cli import insert_options, plan
 from cli.config import Target
 from cli.distribution import Split
 from cli.insert_options import InsertOptions, generator_params
-from cli.plan import continued, insert_runs
+from cli.plan import insert_runs
 from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
@@ -245,7 +245,7 @@ def test_the_dataset_says_what_was_asked_for():
 
     assert (found.seed, found.params, found.parts, found.primary_key, found.start_ms) == (
         7,
-        {"devices": 3, "tick_ms": 60},
+        {"devices": 3, "tick_ms": 60, "restart_rows": 0},
         4,
         PrimaryKey.CLIENT,
         1000,
@@ -273,30 +273,6 @@ def test_the_specification_has_no_credentials():
 
     assert run.spec.options == {"user": "app"}
     assert "hunter2" not in run.spec.model_dump_json()
-
-
-def test_a_dataset_is_continued_from_its_own_start():
-    found = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 5)])
-    wanted = dataset_of(replace(DEFAULTS, start_ms=999_999))
-
-    assert continued(found, wanted) == found
-
-
-def test_what_differs_from_the_stored_dataset_is_named():
-    found = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 5)])
-    wanted = dataset_of(replace(DEFAULTS, seed=2, tables="multiple", params={"devices": 4}))
-    with pytest.raises(ConfigError) as error:
-        continued(found, wanted)
-
-    assert error.value.problems == tuple(
-        f"--no-clean: the tables were made with {before}, and now it is {now};"
-        " use the same, or --clean"
-        for before, now in (
-            (f"params = {found.params}", str({"devices": 4, "tick_ms": 60})),
-            ("seed = 1", "2"),
-            ("parts = 1", "4"),
-        )
-    )
 
 
 @pytest.mark.parametrize(
@@ -427,3 +403,46 @@ def test_a_plan_is_built_run_by_run():
     runs = insert_runs("sweep", SQLITE, options, dataset_of(options), VerifyMode.COUNTS)
 
     assert [next(runs).run for _ in range(3)] == [1, 2, 3]
+
+
+def test_no_more_rows_are_inserted_than_have_different_times():
+    def planned(rows, stored=None):
+        params = {"restart_rows": 2, "tick_ms": 5}
+        options = replace(DEFAULTS, num_inserts=rows, params=params, runs=1, clean=stored is None)
+        return runs_of(options, stored)
+
+    plan.expect_rows(planned(10))
+    with pytest.raises(ConfigError, match=r"10 rows for each worker, .* up to row 11; insert"):
+        plan.expect_rows(planned(11))
+    with pytest.raises(ConfigError, match="up to row 14"):
+        plan.expect_rows(planned(4, planned(10)[0].spec.after))
+
+
+FLEET = replace(DEFAULTS, workload="devops", num_inserts=None, params={"duration_ms": 61_000})
+"""A fleet of one host: nine tables of six rows."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (
+            {"prefill": 54},
+            "run 1 of 3 has nothing to insert: of the 54 rows of workload devops, 54 are",
+        ),
+        ({"clean": False}, "run 2 of 3 has nothing to insert"),
+        ({"runs": 1, "steps": 55}, "run 1 of 55 has nothing to insert"),
+    ],
+)
+def test_a_sweep_with_a_run_without_rows_is_refused(changes, problem):
+    planned = runs_of(replace(FLEET, **changes))
+    with pytest.raises(ConfigError, match=problem):
+        plan.expect_rows(planned)
+
+
+def test_a_fleet_that_is_stored_whole_is_not_continued():
+    options = replace(FLEET, clean=False, runs=1)
+    stored = runs_of(options)[-1].spec.after
+
+    with pytest.raises(ConfigError, match="--no-clean: the tables already hold all 54 rows"):
+        plan.expect_rows(runs_of(options, stored))
+    plan.expect_rows(runs_of(replace(options, limit=5)))

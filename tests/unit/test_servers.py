@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.processes import living_with
 from tests.servers import QUICK, SERVERS, NotInstalled, free_port, named, packages
 from tests.servers.base import Program, Server, _has_ended, answers, listens, open_port
 from tests.servers.packages import BuildFailed
@@ -71,15 +72,7 @@ def web():
 
 
 def processes(server):
-    return [p for p in psutil.process_iter() if belongs(p, server)]
-
-
-def belongs(process, server):
-    try:
-        ended = process.status() == psutil.STATUS_ZOMBIE
-        return not ended and process.environ().get("HOME") == str(server.folder)
-    except psutil.Error:
-        return False
+    return living_with("HOME", str(server.folder))
 
 
 def alive(pid):

@@ -17,6 +17,7 @@ from simulator.data.block import Array, ColumnData, Rows
 from simulator.data.joined import joined
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType, always
+from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Table
 
 
@@ -65,6 +66,11 @@ class Workload(ABC):
     def size(self, table: Table) -> int | None:
         """Return the number of rows of a table, all in lane 0; None: every lane is endless."""
         return None
+
+    @property
+    def lane_rows(self) -> int:
+        """The number of rows that a lane of a workload without an end has."""
+        return LANE_ROWS
 
     def series(self, table: Table) -> int:
         """Return the number of series of a table with an end: row r belongs to series r mod it."""

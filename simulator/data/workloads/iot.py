@@ -46,6 +46,13 @@ class IotParams(Params):
         description="consecutive events of a worker are 5 to 10 times this apart; 1000 gives whole"
         " seconds, for databases with one-second resolution",
     )
+    restart_rows: int = Field(
+        0,
+        ge=0,
+        le=LANE_ROWS,
+        description="time starts again, a millisecond later, after so many rows of a worker; 0:"
+        " it rises throughout",
+    )
 
 
 class Iot(Workload):
@@ -70,7 +77,13 @@ class Iot(Workload):
 
     def last_ms(self, rows: int) -> int:
         """Return a time that none of the first rows of a lane is after."""
-        return self.start_ms + 8 * rows * self.params.tick_ms
+        rising = min(rows, self.params.restart_rows or rows)
+        return self.start_ms + 8 * rising * self.params.tick_ms + rows // max(rising, 1)
+
+    @property
+    def lane_rows(self) -> int:
+        """As many rows as have different times."""
+        return min(self.params.restart_rows * self.params.tick_ms or LANE_ROWS, LANE_ROWS)
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return the events of these rows, which are of one lane."""
@@ -93,9 +106,13 @@ class Iot(Workload):
         steps of the reference, but each instant is known without the previous ones.
         """
         ticks = below(self._step_key, rows, 3)
+        start_ms: int | Rows = self.start_ms
+        if self.params.restart_rows:
+            restarts, sequence = np.divmod(sequence, self.params.restart_rows)
+            start_ms = start_ms + restarts
         ticks += sequence * 15 // 2
         ticks *= self.params.tick_ms
-        ticks += self.start_ms
+        ticks += start_ms
         return ticks
 
     def _draw_names(self, lane: int) -> Array:

@@ -16,7 +16,8 @@ from simulator.encode.text import Slot, Style, Text
 from simulator.errors import UnstorableError
 from simulator.modules.arangodb import query as queries
 from simulator.modules.base import SINGLE, Encoder, Failure, Payload
-from simulator.modules.shared.http import Http, HttpSession, Refused, check_count
+from simulator.modules.shared.acknowledged import expect_rows
+from simulator.modules.shared.http import Http, HttpSession, Refused, words
 
 if TYPE_CHECKING:
     from arango.client import ArangoClient
@@ -112,11 +113,11 @@ class ArangodbSession(HttpSession):
         self._mode = payload.mode
         reply = self.http.request("POST", path, body)
         if payload.mode == SINGLE:
-            check_count(int(reply.status in _STORED), 1)
+            expect_rows(int(reply.status in _STORED), 1)
         else:
             found = reply.json()
             stored = found["created"] if isinstance(found, dict) and "created" in found else 0
-            check_count(stored, payload.rows, answer=reply.body)
+            expect_rows(stored, payload.rows, answer=words(reply.body))
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.

@@ -95,6 +95,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         oldest={"Elasticsearch": (8, 0), "OpenSearch": (2, 0)},
         in_client="turns hits and buckets into rows; counts distinct values; adds up sums of "
         "integers beyond 2**53 from parts",
+        prefill_rows=10_000,
         limits=(
             "floats must be finite; texts have at most 32,766 bytes, client keys 512",
             "no minimum or maximum of client keys: the key is the _id",

@@ -18,7 +18,8 @@ from simulator.encode.ndjson import check_finite, documents
 from simulator.errors import RunError, UnstorableError
 from simulator.modules.base import Encoder, Failure, Payload
 from simulator.modules.elasticsearch import query as queries
-from simulator.modules.shared.http import Http, HttpError, HttpSession, check_count, gzipped
+from simulator.modules.shared.acknowledged import expect_rows
+from simulator.modules.shared.http import Http, HttpError, HttpSession, gzipped
 
 if TYPE_CHECKING:
     from simulator.modules.elasticsearch.wire import Client
@@ -127,7 +128,7 @@ class ElasticsearchSession(HttpSession):
             if reply.body.count(_STORED) == rows:
                 return
             items = [next(iter(item.values())) for item in reply.json().get("items", ())]
-            check_count(len(items), rows)
+            expect_rows(len(items), rows)
             refused = [at for at, item in enumerate(items) if item["status"] != HTTPStatus.CREATED]
             if not refused:
                 return

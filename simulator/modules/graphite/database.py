@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from simulator.data.block import Block
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
 from simulator.modules.graphite import query as queries
-from simulator.modules.graphite.session import PICKLE, GraphiteSession, checked
+from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_span, checked
 from simulator.modules.graphite.wire import Carbon, CarbonError
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.rollups import ROWS_APART
@@ -67,6 +68,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         },
         acknowledged="nothing: carbon does not answer. A row counts as acknowledged once the "
         "kernel of the client has taken its bytes",
+        checks_rows=True,
         unsupported=ROWS_APART,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for first values, for the last value of several series, and for sums "
@@ -86,6 +88,11 @@ class Graphite(HttpDatabase[GraphiteSession]):
     def insert_mode(self, batch_rows: int) -> str:
         """Return the insert mode that the options and the batch size choose."""
         return PICKLE if self.options.pickle and batch_rows else super().insert_mode(batch_rows)
+
+    def check_rows(self, block: Block) -> None:
+        """Raise UnstorableError for rows that it cannot store."""
+        times = checked(block.table, block.name).times(block)
+        check_span(block.table, times, self.options.retention_s)
 
     def open(self) -> GraphiteSession:
         """Return a session that has sent nothing yet."""

@@ -49,6 +49,24 @@ def checked(table: Table, name: str) -> Checked:
     return Checked(_LIMITS, table, name, 1)
 
 
+def check_span(table: Table, times: NDArray[np.int64], retention_s: int) -> None:
+    """Raise UnstorableError for seconds that the server does not keep or return."""
+    if not len(times):
+        return
+    now, least, most = int(time.time()), int(times.min()), int(times.max())
+    column = table.time.name
+    if most > now:
+        raise UnstorableError(
+            f"column {column}: {_shown(most)} is in the future, which Graphite does not return;"
+            " use a --start-time so long ago that all rows are in the past"
+        )
+    if least <= now - retention_s:
+        raise UnstorableError(
+            f"column {column}: {_shown(least)} is longer ago than retention_s={retention_s}, for "
+            "which the server keeps points of one second; use a later --start-time"
+        )
+
+
 class OpenCarbon(Protocol):
     """Opens a connection to carbon."""
 
@@ -106,7 +124,7 @@ class GraphiteSession(MetricSession):
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[bytes]:
             times = check.times(block)
-            self._check_span(table, times)
+            check_span(table, times, self._retention_s)
             instead: dict[str, Array] = {table.time.name: times}
             if not in_pickles:
                 return [line for (line,) in points.encode(block, rows_per_batch, instead=instead)]
@@ -117,22 +135,6 @@ class GraphiteSession(MetricSession):
             return [framed(messages) for messages in batches]
 
         return encode
-
-    def _check_span(self, table: Table, times: NDArray[np.int64]) -> None:
-        if not len(times):
-            return
-        now, least, most = int(time.time()), int(times.min()), int(times.max())
-        column, keeps = table.time.name, self._retention_s
-        if most > now:
-            raise UnstorableError(
-                f"column {column}: {_shown(most)} is in the future, which Graphite does not return;"
-                " use a --start-time so long ago that all rows are in the past"
-            )
-        if least <= now - keeps:
-            raise UnstorableError(
-                f"column {column}: {_shown(least)} is longer ago than retention_s={keeps}, for "
-                "which the server keeps points of one second; use a later --start-time"
-            )
 
     def send(self, payload: Payload) -> None:
         """Send the points; return once the kernel has taken them."""

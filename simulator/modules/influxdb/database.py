@@ -74,6 +74,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         "values for extremes of texts, sums of times and distinct times; selects the newest row "
         "among those of several series",
         limits=(
+            "a point of `iot` also has the field sequence_number, unlike the published one",
             "a row replaces an earlier one with the same tags and time",
             "instants from 1677-09-21 to 2262-04-11 only",
             "a tag is not empty and has no line end; some backslashes cannot be written",

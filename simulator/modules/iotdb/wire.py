@@ -39,7 +39,7 @@ class ConnectError(IotDbError):
     """There was no connection, so nothing was sent."""
 
 
-class NoAnswer(IotDbError):
+class Unanswered(IotDbError):
     """The request was sent, at least in part, and no complete answer arrived."""
 
 
@@ -120,7 +120,7 @@ class Link:
             self._statement = self._call(self._client.requestStatementId, self._session, CONNECT_S)
             self.precision = TimeUnit((opened.configuration or {})["timestamp_precision"])
             """The server's unit of time."""
-        except NoAnswer as error:
+        except Unanswered as error:
             self.close()
             raise ConnectError(f"{error}; check that an IoTDB listens there") from error
         except (KeyError, ValueError) as error:
@@ -206,7 +206,7 @@ class Link:
                 ending = rpc.TSCloseOperationReq(
                     sessionId=self._session, queryId=query, statementId=self._statement
                 )
-                with suppress(NoAnswer):
+                with suppress(Unanswered):
                     self._call(self._client.closeOperation, ending, CONNECT_S)
 
     def _fetch(self, statement: str, query: int) -> Any:
@@ -273,15 +273,15 @@ def _reason(error: OSError) -> str:
             return f"{error.strerror or error}; {check_address}"
 
 
-def _unanswered(where: str, error: BaseException, timeout_s: float) -> NoAnswer:
+def _unanswered(where: str, error: BaseException, timeout_s: float) -> Unanswered:
     cause = getattr(error, "inner", None) or error
     if isinstance(cause, TimeoutError):
-        return NoAnswer(
+        return Unanswered(
             f"{where}: no answer within {timeout_s:g} s; raise the target's timeout_s or "
             "query_timeout_s, or look at the server's log"
         )
     shown = f"{type(cause).__name__}: {cause}"
-    return NoAnswer(f"{where}: the connection was lost before an answer arrived ({shown})")
+    return Unanswered(f"{where}: the connection was lost before an answer arrived ({shown})")
 
 
 # --- answers. A block (TsBlock) is the number of columns, their types, the number of rows, the

@@ -18,6 +18,7 @@ from simulator.errors import UnstorableError
 from simulator.modules.base import BATCH, Encoder, Failure, Payload, Session
 from simulator.modules.mysql.query import TEXT_LENGTHS
 from simulator.modules.shared import sql
+from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql import TRANSACTION
 
 if TYPE_CHECKING:
@@ -116,8 +117,8 @@ class MySqlSession(Session):
             else:
                 self._asked = self.alive
                 self._splits = payload.rows > 1 and not self._transactional
-                sql.expect_rows(self.connection.query(payload.data), payload.rows)
-        except (Error, sql.RowCountMismatch) as error:
+                expect_rows(self.connection.query(payload.data), payload.rows)
+        except (Error, RowCountMismatch) as error:
             if _code(error) in _ENDING:
                 self.connection.hang_up()
             self._roll_back()
@@ -157,7 +158,7 @@ class MySqlSession(Session):
         due = time.monotonic() + self._commit_every_s
         for insert in inserts:
             self._asked = not self._transactional
-            sql.expect_rows(self.connection.query(insert), 1)
+            expect_rows(self.connection.query(insert), 1)
             self._stored = self._stored or not self._transactional
             if self._commit_every_s and time.monotonic() >= due:
                 self._stored = True
@@ -186,7 +187,7 @@ class MySqlSession(Session):
         code = _code(error)
         if self._stored:
             return Failure.UNKNOWN
-        if isinstance(error, sql.RowCountMismatch):
+        if isinstance(error, RowCountMismatch):
             return Failure.UNKNOWN if error.stored else Failure.FATAL
         if code is None or code in _UNCLEAR or not self.alive:
             return Failure.UNKNOWN if self._asked else Failure.NOT_APPLIED

@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from simulator.data.block import Block
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
 from simulator.modules.opentsdb import query as queries
-from simulator.modules.opentsdb.session import OpenTsdbSession, checked
+from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, checked
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import ROWS_APART
@@ -65,6 +66,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         },
         acknowledged="HBase has the points in memory and in its write-ahead log (with sync=false: "
         "the TSD has them in memory)",
+        checks_rows=True,
         unsupported=ROWS_APART,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for aggregates of "
@@ -102,6 +104,10 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             request_points=options.request_points,
             query_timeout_s=options.query_timeout_s,
         )
+
+    def check_rows(self, block: Block) -> None:
+        """Raise UnstorableError for rows that it cannot store."""
+        check_span(block.table, checked(block.table, block.name).times(block))
 
     def _metric(self, name: str, field: str = "") -> str:
         return queries.metric(self.options.prefix, name, field)

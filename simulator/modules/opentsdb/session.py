@@ -15,7 +15,8 @@ from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
 from simulator.modules.base import Encoder, Failure, Payload
 from simulator.modules.opentsdb import query as queries
-from simulator.modules.shared.http import Http, HttpError, Refused, check_count, classify
+from simulator.modules.shared.acknowledged import expect_rows
+from simulator.modules.shared.http import Http, HttpError, Refused, classify
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import Series, fields
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
@@ -97,7 +98,7 @@ class OpenTsdbSession(MetricSession):
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
             times = check.times(block)
-            _check_span(table, times)
+            check_span(table, times)
             return points.encode(
                 block,
                 rows_per_batch,
@@ -123,7 +124,7 @@ class OpenTsdbSession(MetricSession):
         found = reply.json()
         if found["failed"]:
             raise PutError(found)
-        check_count(found["success"], body.count(_POINT), what="points")
+        expect_rows(found["success"], body.count(_POINT), what="points")
 
     def classify(self, error: Exception) -> Failure:
         """Return what an error of `send` means for its rows.
@@ -247,7 +248,8 @@ def _counted(body: bytes) -> Any:
     return found if isinstance(found, dict) and "failed" in found else None
 
 
-def _check_span(table: Table, times: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+def check_span(table: Table, times: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+    """Raise UnstorableError for instants that OpenTSDB cannot store."""
     if not len(times):
         return
     finest = queries.per_second(table)

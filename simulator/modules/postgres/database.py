@@ -52,9 +52,9 @@ class WireOptions(Options):
         return {**super().public(), "connection_string": reach}
 
     def hidden(self) -> set[str]:
-        """Return the credentials, also the passwords in connection_string."""
+        """Return the credentials, also those in connection_string and libpq's environment."""
         _, passwords = redacted(self.connection_string.get_secret_value())
-        return super().hidden() | passwords
+        return super().hidden() | passwords | {os.environ.get("PGPASSWORD", "")}
 
 
 class PostgresWire(SqlDatabase[PostgresSession]):

@@ -13,6 +13,7 @@ from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, Text
 from simulator.modules.base import BATCH, Encoder, Failure, Payload, Session
 from simulator.modules.shared import sql
+from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql import TRANSACTION
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class PostgresSession(Session):
                 return
             else:
                 cursor.execute(payload.data)
-            sql.expect_rows(cursor.rowcount, payload.rows)
+            expect_rows(cursor.rowcount, payload.rows)
         except Exception:
             self._roll_back()
             raise
@@ -86,7 +87,7 @@ class PostgresSession(Session):
         cursor.execute("BEGIN")
         for insert in inserts:
             cursor.execute(insert)
-            sql.expect_rows(cursor.rowcount, 1)
+            expect_rows(cursor.rowcount, 1)
         self.commit_sent = True
         cursor.execute("COMMIT")
 
@@ -107,7 +108,7 @@ class PostgresSession(Session):
         commit and its acknowledgement, while the commit waits for a standby. Then only rows without
         a request to commit are certainly not stored.
         """
-        if isinstance(error, sql.RowCountMismatch):
+        if isinstance(error, RowCountMismatch):
             return Failure.UNKNOWN if self.commit_sent and error.stored else Failure.FATAL
         code: str | None = getattr(error, "pgcode", None)
         if code in _TRY_AGAIN or (code and code.startswith("40") and code != _COMPLETION_UNKNOWN):

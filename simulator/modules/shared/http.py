@@ -30,6 +30,7 @@ from pydantic import Field, SecretStr, field_validator
 
 from simulator.errors import BenchError, SetupError
 from simulator.modules.base import Database, Failure, Options, Session
+from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.tls import (
     CA,
     CA_FILE,
@@ -146,14 +147,6 @@ _ABOUT_CREDENTIALS = re.compile(
     r"(?i)auth|credential|token|password|permission|privilege|denied|not allowed|\b(user|role)\b"
 )
 """A 403 may also be a block: a full disk, a read-only table, an expired licence."""
-
-
-def check_count(stored: int, sent: int, what: str = "rows", *, answer: bytes = b"") -> None:
-    """Raise HttpError if the server acknowledged another number of rows than were sent."""
-    if stored != sent:
-        found = f": {words(answer)}" if answer else ""
-        text = f"the server acknowledged {stored} of {sent} {what}{found}"
-        raise HttpError(text, "look at the server's log")
 
 
 def classify(error: Exception) -> Failure:
@@ -349,10 +342,14 @@ class HttpDatabase(Database[HttpSession_co]):
 
     def words(self, error: Exception) -> str:
         """Return the server's message, with its address."""
+        if isinstance(error, RowCountMismatch):
+            return str(error)
         return error.text if isinstance(error, HttpError) else super().words(error)
 
     def remedy(self, error: Exception) -> str | None:
         """Return what to try where no pattern of `remedies` fits."""
+        if isinstance(error, RowCountMismatch):
+            return "look at the server's log"
         return error.remedy if isinstance(error, HttpError) else None
 
 

@@ -145,6 +145,10 @@ class Dialect:
         # The remainder of a negative number is negative in SQL.
         return f"{time} - ({time} % {width} + {width}) % {width}"
 
+    def average(self, column: Column) -> str:
+        """Return the mean of a column of floats."""
+        return f"avg({self.name(column.name)})"
+
     def mean(self, total: str, count: str) -> str:
         """Return the quotient of an exact sum of integers and a count, as a double."""
         return f"CAST({total} AS DOUBLE PRECISION) / {count}"
@@ -333,7 +337,7 @@ def _aggregate(dialect: Dialect, table: Table, aggregate: Aggregate) -> str:
         case Function.SUM:
             return dialect.total(column, table.time_unit)
         case Function.AVG if column.type in FLOATS:
-            return f"avg({name})"
+            return dialect.average(column)
         case Function.AVG:
             # The sum is exact; avg() rounds it, or returns 16 digits where a double needs 17.
             return dialect.mean(dialect.total(column, table.time_unit), dialect.counted(column))
@@ -369,17 +373,3 @@ def check_names(
     ]
     if wrong:
         raise UnstorableError(f"{product} does not allow these names: {', '.join(wrong)}")
-
-
-class RowCountMismatch(Exception):
-    """The server acknowledged another number of rows than were sent, and reported no error."""
-
-    def __init__(self, stored: int, sent: int) -> None:
-        super().__init__(f"the server stored {stored} of {sent} rows and reported no error")
-        self.stored = stored
-
-
-def expect_rows(stored: int, sent: int) -> None:
-    """Raise RowCountMismatch unless the server stored as many rows as were sent."""
-    if stored != sent:
-        raise RowCountMismatch(stored, sent)

@@ -11,7 +11,8 @@ from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names
 from simulator.modules.base import Database, Options, Session
 from simulator.modules.shared import sql
-from simulator.modules.shared.sql import Dialect, RowCountMismatch
+from simulator.modules.shared.acknowledged import RowCountMismatch
+from simulator.modules.shared.sql import Dialect
 
 
 class SqlOptions(Options):

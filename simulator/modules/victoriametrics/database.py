@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from pydantic import Field, SecretStr
 
+from simulator.data.block import Block
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
@@ -19,7 +20,7 @@ from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.metrics.rollups import ROWS_APART
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.session import Page, VictoriaMetricsSession, seconds
-from simulator.modules.victoriametrics.wire import Checks
+from simulator.modules.victoriametrics.wire import LAST_MS, Checks
 
 _POLL_S = 0.05
 _QUIET_S = 1.2
@@ -60,6 +61,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         },
         acknowledged="in the server's memory; visible to queries about a second later, on disk "
         "after -inmemoryDataFlushInterval (5 s), the index of a new series after twice that",
+        checks_rows=True,
         unsupported=ROWS_APART,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for sums of "
@@ -87,6 +89,10 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         super().__init__(options)
         self._dropped: Mapping[str, float] = {}
         """The server's counters of dropped rows when the tables were created."""
+
+    def check_rows(self, block: Block) -> None:
+        """Raise UnstorableError for rows that it cannot store, whatever the server's retention."""
+        Checks(block.table, block.name, self.options.decimals, (0, LAST_MS)).times(block)
 
     def open(self) -> VictoriaMetricsSession:
         """Return a session that has sent nothing yet."""

@@ -190,6 +190,6 @@ class Inexact:
             return ""
         return (
             f"{float(wide[wrong][0])!r} is larger than {self.LIMIT / power:g} or has more than "
-            f"{self._decimals} decimals, and VictoriaMetrics might round it; see "
-            "the option decimals"
+            f"{self._decimals} decimals, and VictoriaMetrics might round it; use "
+            "coarser values (such as --precision grid), or see the option decimals"
         )

@@ -43,6 +43,18 @@ def test_a_tick_of_a_second_puts_every_event_on_a_second():
     assert np.unique(np.diff(time)).tolist() == [1000 * n for n in (5, 6, 7, 8, 9, 10)]
 
 
+def test_time_starts_again_a_millisecond_later_and_no_time_is_used_twice():
+    rows, restarts = 500, 60
+    workload = Iot(IotParams(restart_rows=rows), 1, START_MS)
+    time = workload.draw(EVENTS, np.arange(rows * restarts))["timestamp"].values()
+    epochs = time.reshape(restarts, rows)
+
+    assert workload.lane_rows == rows * restarts == len(np.unique(time))
+    assert np.abs(np.diff(epochs - np.arange(restarts)[:, None], axis=0)).max() <= 120
+    assert (np.diff(epochs, axis=1) > 0).all()
+    assert START_MS <= time.min() <= time.max() <= workload.last_ms(len(time))
+
+
 def test_a_step_is_seven_and_a_half_times_60_in_the_mean():
     time = drawn(rows=100_000)["timestamp"].values()
 

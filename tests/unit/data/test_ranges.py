@@ -62,7 +62,7 @@ def test_what_workers_wrote_before_they_stopped_merges_without_loss(span, takes,
 
 @given(span=spans, takes=takes, low=st.integers(0, 130), high=st.integers(0, 130))
 @settings(deadline=None)
-def test_numbers_by_place(span, takes, low, high):
+def test_a_row_is_found_by_its_place(span, takes, low, high):
     for item in distributed(span[0], sum(span), takes):
         whole = item.numbers().tolist()
         low, high = sorted((min(low, len(whole)), min(high, len(whole))))

@@ -55,7 +55,7 @@ def rows_of(request, columns=3):
     return rows
 
 
-def test_known_bytes():
+def test_the_bytes_are_those_of_the_format():
     batch = block(
         COLUMNS,
         Values(np.array([1, -2])),

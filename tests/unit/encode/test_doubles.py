@@ -19,13 +19,13 @@ def expected(values):
 
 @given(st.lists(st.floats(), min_size=1, max_size=50))
 @settings(max_examples=300, deadline=None)
-def test_any_double(values):
+def test_any_double_is_written_exactly(values):
     array = np.array(values)
     assert doubles(array).tolist() == expected(array)
 
 
 @pytest.mark.parametrize("exponent", range(-8, 20))
-def test_powers_of_ten_and_their_neighbours(exponent):
+def test_powers_of_ten_and_their_neighbours_are_written_exactly(exponent):
     power = 10.0**exponent
     for value in (power, -power, np.nextafter(power, 0), np.nextafter(power, np.inf)):
         for array in (np.array([value]), np.array([1.5, value, 0.1])):
@@ -44,7 +44,7 @@ def test_powers_of_ten_and_their_neighbours(exponent):
         [0.1 + 0.2, 1 / 3],
     ],
 )
-def test_special_cases(values):
+def test_special_values_are_written_exactly(values):
     array = np.array(values)
     assert doubles(array).tolist() == expected(array)
 
@@ -66,5 +66,5 @@ def test_the_array_given_is_not_changed():
     assert np.isnan(array[0])
 
 
-def test_no_values():
+def test_no_values_give_no_texts():
     assert len(doubles(np.empty(0))) == 0

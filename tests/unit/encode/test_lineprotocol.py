@@ -38,7 +38,7 @@ def field(name, kind, *, nullable=False):
     return Column(name, kind, Role.FIELD, nullable=nullable)
 
 
-def test_known_bytes():
+def test_the_bytes_are_those_of_the_format():
     block = batch(
         [
             (TIME, values([5, 10, -1])),

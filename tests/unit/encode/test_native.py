@@ -151,7 +151,7 @@ def test_known_bytes_of_row_binary():
         (Type.TEXT, np.array([b"x" * n for n in (127, 128, 16_383, 16_384, 0)])),
     ],
 )
-def test_boundary_values(kind, items, coded):
+def test_boundary_values_read_back_unchanged(kind, items, coded):
     data = Coded(np.arange(len(items)), items) if coded else Values(items)
     plain = [text.decode() for text in items.tolist()] if kind is Type.TEXT else items.tolist()
     valid = np.arange(len(items)) != 0

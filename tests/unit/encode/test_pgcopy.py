@@ -61,7 +61,7 @@ def read_back(kind, data, time_unit=TimeUnit.MILLISECOND):
     return [value for (value,) in decode(stream, [kind])]
 
 
-def test_known_bytes():
+def test_the_bytes_are_those_of_the_format():
     batch = block(
         {
             "at": (Type.TIMESTAMP, Values(np.array([946_684_800_001]))),
@@ -92,7 +92,7 @@ def test_known_bytes():
         (Type.TEXT, np.array([b"", b""])),
     ],
 )
-def test_boundary_values(kind, items, coded):
+def test_boundary_values_read_back_unchanged(kind, items, coded):
     data = Coded(np.arange(len(items)), items) if coded else Values(items)
     expected = [text.decode() for text in items.tolist()] if kind is Type.TEXT else items.tolist()
     read = read_back(kind, data)

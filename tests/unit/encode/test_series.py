@@ -78,7 +78,7 @@ def expected(batch):
     return found
 
 
-def test_known_bytes():
+def test_the_bytes_are_those_of_the_format():
     (body,) = encode(block(3, [0, None, 0], [1, 1, 1], nulls=[2]))
     first = r'{"metric":{"__name__":"m_%s","of":"t","site":"a \"b\"\\n","rack":"1"},%s}'
     other = '{"metric":{"__name__":"m_%s","of":"t","rack":"1"},%s}'

@@ -135,7 +135,7 @@ def test_nulls_are_marked_as_the_vendors_client_marks_them(batch_rows):
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=20)), min_size=1, max_size=30))
-def test_any_texts(texts):
+def test_any_texts_are_sent_as_the_vendors_client_does(texts):
     texts = [None if text is None else text.replace("\0", "") for text in texts]
     array = np.array([(text or "").encode() for text in texts])
     valid = np.array([text is not None for text in texts])

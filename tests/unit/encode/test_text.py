@@ -87,7 +87,7 @@ SAMPLE = {
         ),
     ],
 )
-def test_known_bytes(text_format, expected):
+def test_the_bytes_are_those_of_the_format(text_format, expected):
     assert encode(block(SAMPLE), text_format) == [expected]
 
 

@@ -118,7 +118,7 @@ def check(run, folder):
 @example(command="insert", words=["--devices=14776336", "--workers=1"])
 @example(command="insert", words=[f"--extra-option=password={SECRET}", SECRET])
 @example(command="insert", words=[f"--extra-option=password{SECRET}"])
-def test_any_options(check, command, words):
+def test_no_options_cause_a_traceback(check, command, words):
     check(command, *words)
 
 
@@ -128,7 +128,7 @@ def test_any_options(check, command, words):
         WORDS | st.sampled_from(["insert", "show", "targets", "cleanup", "--tables"]), max_size=3
     )
 )
-def test_any_words(run, words):
+def test_no_words_cause_a_traceback(run, words):
     run("show", *(word for word in words if "\0" not in word))
     run(
         *(word for word in words if "\0" not in word and word not in ("insert", "cleanup")),

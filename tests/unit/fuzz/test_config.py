@@ -88,7 +88,7 @@ def check(run, folder, content, *extra):
 )
 @example(content=b"a: &a [*a]")
 @example(content=b"a: 2020-13-45")
-def test_any_bytes(run, folder, content):
+def test_no_bytes_cause_a_traceback(run, folder, content):
     check(run, folder, content)
 
 
@@ -123,7 +123,7 @@ def test_any_entry_of_a_target(run, folder, entry, others):
         max_size=3,
     )
 )
-def test_any_extra_option(run, folder, extra):
+def test_no_extra_option_causes_a_traceback(run, folder, extra):
     words = [f"--extra-option={word}" for word in extra if "\0" not in word]
 
     check(run, folder, SOUND.encode(), *words)

@@ -63,7 +63,7 @@ def check(run, folder):
 @example(content=b",".join([b"c"] * 5000) + b"\n" + b",".join([b"1"] * 5000), suffix="csv")
 @example(content=b"PAR1" * 10, suffix="parquet")
 @example(content=gzip.compress(b"time,a\n2026-01-01,1\n")[:-6], suffix="csv.gz")
-def test_any_bytes(check, content, suffix):
+def test_no_bytes_cause_a_traceback(check, content, suffix):
     check(f"x.{suffix}", content)
 
 
@@ -91,7 +91,7 @@ def test_any_bytes(check, content, suffix):
         max_size=2,
     ),
 )
-def test_any_table(check, *, names, rows, delimiter, end, encoding, options):
+def test_no_table_causes_a_traceback(check, *, names, rows, delimiter, end, encoding, options):
     text = end.join(delimiter.join(cells) for cells in [["time", *names], *rows])
 
     check("x.csv", text.encode(encoding, "replace"), *options)

@@ -102,7 +102,7 @@ def test_a_manifest_with_another_value(check, path, value):
     length=st.integers(0, 30),
     patch=st.binary(max_size=8),
 )
-def test_a_damaged_result(check, name, start, length, patch):
+def test_no_damaged_result_causes_a_traceback(check, name, start, length, patch):
     sound = SOUND[name]
     at = int(start * len(sound))
 
@@ -114,5 +114,5 @@ def test_a_damaged_result(check, name, start, length, patch):
 @example(content=b"[" * 100_000)
 @example(content=b'{"format_version": ' + b"9" * 100_000)
 @example(content=b"NaN")
-def test_any_bytes(check, content):
+def test_no_bytes_cause_a_traceback(check, content):
     check(content)

@@ -1,6 +1,7 @@
 """A worker reports what it has done, also when it did not get to the end."""
 
 import threading
+from dataclasses import replace
 
 from simulator.clock import OwnClock
 from simulator.data.ranges import RowRange, lane_range
@@ -71,12 +72,10 @@ class FailingSession(NullSession):
         return self._database.failure
 
 
-def report_of(database, client=None):
-    plan = Insert(prefill=(lane_range(0, 0, 3000),), timed=(lane_range(0, 3000, 5000),))
-    spec = run_spec(
-        workers=(plan,),
-        batch_rows=1000,
-    )
+def report_of(database, client=None, batch_rows=1000):
+    timed = lane_range(0, 3000, 5000 if batch_rows else 50)
+    plan = Insert(prefill=(lane_range(0, 0, 3000),), timed=(timed,))
+    spec = run_spec(workers=(plan,), batch_rows=batch_rows)
     client = client or Client()
     done = Worker(spec, database, client, 0, OwnClock()).run()
     (report,) = client.reports
@@ -88,6 +87,17 @@ def test_a_worker_reports_prefilled_and_timed_rows_apart():
 
     assert (done, report.error) == (True, None)
     assert (report.prefill_rows, report.rows, report.sends) == (3000, 5000, 5)
+
+
+def test_a_prefill_has_batches_of_the_modules_size_whatever_the_timed_ones_have():
+    class Large(Failing):
+        capabilities = replace(Null.capabilities, prefill_rows=1500)
+
+    database = Large(sends=100)
+    done, report = report_of(database, batch_rows=0)
+
+    assert (done, report.prefill_rows, report.rows) == (True, 3000, 50)
+    assert 100 - database.sends == 3000 / 1500 + 50
 
 
 def test_a_prefill_that_fails_is_reported_as_far_as_it_came():

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from simulator.errors import SetupError
 from simulator.modules.base import Failure
+from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.http import (
     Http,
     HttpError,
@@ -18,7 +19,6 @@ from simulator.modules.shared.http import (
     NotConnected,
     Refused,
     basic,
-    check_count,
     classify,
     gzipped,
     lines,
@@ -134,13 +134,13 @@ def test_a_403_blames_credentials_only_where_the_server_does(serve, connect, bod
 
 @pytest.mark.parametrize("stored", [0, 2, 4])
 def test_an_acknowledgement_of_another_number_of_rows_leaves_them_uncertain(stored):
-    check_count(3, 3)
-    with pytest.raises(HttpError, match=f"acknowledged {stored} of 3 rows") as caught:
-        check_count(stored, 3)
+    expect_rows(3, 3)
+    with pytest.raises(RowCountMismatch, match=f"acknowledged {stored} of 3 rows") as caught:
+        expect_rows(stored, 3)
     assert classify(caught.value) is Failure.UNKNOWN
 
 
-def test_a_port_without_a_listener(connect):
+def test_a_port_without_a_listener_is_named_with_the_remedy(connect):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -153,7 +153,7 @@ def test_a_port_without_a_listener(connect):
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "no..where", "x" * 70])
-def test_an_unknown_host(connect, host):
+def test_an_unknown_host_is_named(connect, host):
     error = failed(connect(f"http://{host}:1"), NotConnected)
 
     assert "name is not known; check the host in url" in str(error)
@@ -317,7 +317,7 @@ def test_a_long_answer_arrives_in_pieces(serve, connect):
     assert len({request.client for request in web.requests}) == 2
 
 
-def test_a_refused_stream(serve, connect):
+def test_a_refused_stream_raises_the_refusal(serve, connect):
     with pytest.raises(Refused, match="400: no such thing"):
         next(connect(serve(Response(400, b"no such\nthing")).url).stream("GET", "/"))
 

@@ -74,7 +74,7 @@ def test_a_row_that_the_toy_drops_stops_the_run(run, tmp_path):
     stored.close()
     done = run("insert", "--no-clean", *sizes)
     assert done.returncode == 1
-    assert "the server stored 9 of 10 rows and reported no error; look for triggers" in done.stderr
+    assert "the server acknowledged 9 of 10 rows; look for triggers" in done.stderr
 
 
 def test_what_the_toys_errors_mean():

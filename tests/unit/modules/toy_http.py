@@ -10,7 +10,8 @@ from simulator.encode.rows import Frame
 from simulator.encode.text import Format, Text
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Payload, Server
 from simulator.modules.shared import sql
-from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, HttpSession, check_count
+from simulator.modules.shared.acknowledged import expect_rows
+from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, HttpSession
 from simulator.modules.shared.sql_database import SqlDatabase
 
 ROWS = Format(JSON, row=Frame(b"[", b",", b"]"), payload=Frame(b"[", b",", b"]"))
@@ -34,7 +35,7 @@ class ToySession(HttpSession):
 
     def send(self, payload: Payload) -> None:
         path, body = payload.data
-        check_count(self.http.request("POST", path, body).json()["stored"], payload.rows)
+        expect_rows(self.http.request("POST", path, body).json()["stored"], payload.rows)
 
     def ask(self, *statements: str) -> Any:
         reply = self.http.request("POST", "/sql", ";\n".join(statements).encode())

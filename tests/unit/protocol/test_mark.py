@@ -121,3 +121,8 @@ def test_a_mark_is_described_by_whom_and_when():
     assert text == (
         "insert 20261122-120000-ab12 by anna@laptop, 40 rows, complete at 2027-01-15 08:00:00 UTC"
     )
+
+
+@pytest.mark.parametrize("state", [state for state in State if state is not State.COMPLETE])
+def test_of_an_insert_that_is_not_complete_at_most_its_rows_are_stored(state):
+    assert "by anna@laptop, up to 40 rows, " in mark(state=state).describe()

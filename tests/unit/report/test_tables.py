@@ -111,6 +111,10 @@ def test_the_table_of_an_insert_reads_as_it_should():
         "",
         "warning: slow",
         (
+            "rows/s by the published formula (rows / mean duration of the workers):"
+            " 1,000 with 1 worker, 100 with 2 workers"
+        ),
+        (
             "configuration: insert target=lite module=sqlite runner=local workers=1 num_inserts=100"
             " batch=10"
         ),
@@ -178,6 +182,7 @@ def test_the_table_of_steps_has_the_step_size_and_the_levels():
     assert lines_of(text)[0] == "Stepsize: 1000"
     assert lines_of(text)[2].split()[:2] == ["Level", "Inserts/s"]
     assert [line.split()[:2] for line in lines_of(text)[4:6]] == [["0", "1,000"], ["1000", "500"]]
+    assert ": 1,000 at level 0, 500 at level 1,000" in text
 
 
 def times_of(name="q", *, first_s, waits_s, client_s=0.0):

@@ -44,6 +44,7 @@ def test_stored_rows_are_counted(database, pass_rows):
 
     assert verdict.status is Status.INCOMPLETE
     assert (verdict.uncertain_present, verdict.uncertain_absent) == (200, 400)
+    assert verdict.reason == "the interrupted insert was to write up to 600 rows: 200 are stored"
     assert verdict.checks[0].found == "200 rows of it"
 
 

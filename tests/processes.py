@@ -1,0 +1,26 @@
+"""Living processes, found from outside by a variable of their environment."""
+
+import contextlib
+from pathlib import Path
+
+import psutil
+
+
+def living_with(variable: str, value: str) -> list[psutil.Process]:
+    """Return the living processes that have this variable, except those of other users."""
+    wanted = f"{variable}={value}".encode()
+    found = []
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError, psutil.Error):  # of another user, or gone meanwhile
+            if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                process = psutil.Process(pid)
+                if alive(process):
+                    found.append(process)
+    return found
+
+
+def alive(process: psutil.Process) -> bool:
+    """Whether a process has not ended."""
+    with contextlib.suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
