@@ -117,9 +117,9 @@ class WorkerProgress:
                 raise self._reject("reports again, and differently", opened)
             return
         own = self._plan.timed + self._plan.prefill
-        if not all(any(r.has(item) for r in own) and len(item) for item in report.uncertain):
+        if not all(any(item in r for r in own) and len(item) for item in report.uncertain):
             raise self._reject("reports uncertain rows that are not its own", opened)
-        if not all(any(r.has(item) for r in self._plan.timed) for item in report.written or ()):
+        if not all(any(item in r for r in self._plan.timed) for item in report.written or ()):
             raise self._reject("reports written rows that are not its own", opened)
         uncertain = rows_of(report.uncertain)
         self._check_rows(report.rows, report.prefill_rows, uncertain, opened)

@@ -6,6 +6,7 @@ blocks of rows from it.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simulator.data.block import Block, Rows, Values
-from simulator.data.query import Query, Selection
+from simulator.data.query import Query, Selection, columns_of
 from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged
 from simulator.data.schema import ID, PrimaryKey, Table
 from simulator.data.workloads import workload_class
@@ -90,6 +91,15 @@ class DatasetReader:
             t.stored(dataset.primary_key, dataset.parts) for t in self._workload.tables
         )
 
+    def reading(self, queries: Iterable[Query]) -> "DatasetReader":
+        """Return a reader whose tables have only the columns that these queries read."""
+        names: dict[str, set[str]] = defaultdict(set)
+        for query in queries:
+            names[query.table.name] |= columns_of(query)
+        reader = copy(self)
+        reader.tables = tuple(table.only(names[table.name]) for table in self.tables)
+        return reader
+
     @property
     def sizes(self) -> tuple[int, ...] | None:
         """Number of rows of each table, all in lane 0; None: every lane is endless."""
@@ -157,8 +167,9 @@ class DatasetReader:
 
     def _block(self, table: int, part: int, numbers: Rows) -> Block:
         stored = self.tables[table]
-        data = self._workload.draw(self._workload.tables[table], numbers)
-        if stored.primary_key is PrimaryKey.CLIENT:
+        own = self._workload.tables[table].only({column.name for column in stored.columns})
+        data = self._workload.draw(own, numbers)
+        if ID in stored.columns:
             data = {ID.name: Values(client_key(stored, data)), **data}
         return Block(stored, part, numbers, data)
 

@@ -1,6 +1,6 @@
 """Tables and columns, as workloads declare them and modules store them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -145,6 +145,11 @@ class Table:
     def fields(self) -> tuple[Column, ...]:
         """The measured columns."""
         return self.with_role(Role.FIELD)
+
+    def only(self, names: Collection[str]) -> "Table":
+        """Return the table with the time and these columns alone."""
+        columns = (c for c in self.columns if c.name in names or c.role is Role.TIME)
+        return replace(self, columns=tuple(columns))
 
     def stored(self, primary_key: PrimaryKey, parts: int) -> "Table":
         """Return the table as it is stored: with its primary key and physical parts.

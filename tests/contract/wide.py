@@ -221,8 +221,10 @@ class Wide(Workload):
         return ROWS // 2
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        columns = self._readings(rows) if table.name == READINGS.name else self._states(rows)
-        return dict(zip((c.name for c in table.columns), columns.values(), strict=True))
+        drawn = self._readings(rows) if table.name == READINGS.name else self._states(rows)
+        (whole,) = (own for own in self.tables if own.name == table.name)
+        named = dict(zip((c.name for c in whole.columns), drawn.values(), strict=True))
+        return {column.name: named[column.name] for column in table.columns}
 
     def _readings(self, number: Rows) -> dict[str, ColumnData]:
         lacks = self.params.lacks

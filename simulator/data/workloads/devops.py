@@ -146,11 +146,13 @@ class Devops(Workload):
         """Return the points of these rows, ascending."""
         ticks, hosts = np.divmod(rows, self.params.scale)
         levels = {**self._host_tags(), **self._own_tags(table.name)}
-        walked = walks_at(self._walks[table.name], ticks, hosts)
+        sources = self._measurements[table.name].sources
+        asked = {sources.get(column.name, column.name) for column in table.fields}
+        walked = walks_at(self._walks[table.name].only(asked), ticks, hosts)
         fields = self._fields(table.name, ticks, hosts, walked)
         return {
             table.time.name: Values(ticks * self.params.interval_ms + self.start_ms),
-            **{tag: Coded(hosts, values) for tag, values in levels.items()},
+            **{tag.name: Coded(hosts, levels[tag.name]) for tag in table.tags},
             **{column.name: fields[column.name] for column in table.fields},
         }
 
@@ -176,7 +178,7 @@ class Devops(Workload):
             case "cpu":
                 return {name: self._percentage(values) for name, values in walked.items()}
             case "disk":
-                return self._disk(hosts, walked["free"].astype(np.int64))
+                return self._disk(hosts, walked)
             case "mem" if self.params.precision is Precision.GRID:
                 return self._coarse_memory(hosts, walked)
             case "mem":
@@ -194,52 +196,51 @@ class Devops(Workload):
             return Values(values)
         return Coded((values * 64).astype(np.int64), PERCENTS)
 
-    def _disk(self, hosts: Rows, free: Array) -> dict[str, ColumnData]:
-        used = DISK_BYTES - free
+    def _disk(self, hosts: Rows, walked: Mapping[str, Array]) -> dict[str, ColumnData]:
         total, inodes = self._disk_totals()
-        return {
+        fields: dict[str, ColumnData] = {
             "total": Coded(hosts, total),
-            "free": Values(free),
-            "used": Values(used),
-            "used_percent": Coded(100 * used // DISK_BYTES, _whole_numbers(100)),
             "inodes_total": Coded(hosts, inodes),
-            "inodes_free": Values(free // INODE_BYTES),
-            "inodes_used": Values(used // INODE_BYTES),
         }
+        if "free" in walked:
+            free = walked["free"].astype(np.int64)
+            used = DISK_BYTES - free
+            fields |= {
+                "free": Values(free),
+                "used": Values(used),
+                "used_percent": Coded(100 * used // DISK_BYTES, _whole_numbers(100)),
+                "inodes_free": Values(free // INODE_BYTES),
+                "inodes_used": Values(used // INODE_BYTES),
+            }
+        return fields
 
     def _memory(self, hosts: Rows, shares: Mapping[str, Array]) -> dict[str, ColumnData]:
         total = self._memory_totals().take(hosts)
-        used, cached, buffered = (
-            (shares[name] * total).astype(np.int64) for name in ("used", "cached", "buffered")
-        )
-        return {
+        parts = {name: (share * total).astype(np.int64) for name, share in shares.items()}
+        fields: dict[str, ColumnData] = {
             "total": Coded(hosts, self._memory_totals()),
-            "available": Values(total - used),
-            "used": Values(used),
-            "free": Values(total - used),
-            "cached": Values(cached),
-            "buffered": Values(buffered),
-            "used_percent": Values(100 * shares["used"]),
-            "available_percent": Values(100 * (1 - shares["used"])),
-            "buffered_percent": Values(100 * shares["buffered"]),
+            **{name: Values(part) for name, part in parts.items()},
         }
+        if "used" in parts:
+            fields["available"] = fields["free"] = Values(total - parts["used"])
+            fields["used_percent"] = Values(100 * shares["used"])
+            fields["available_percent"] = Values(100 * (1 - shares["used"]))
+        if "buffered" in parts:
+            fields["buffered_percent"] = Values(100 * shares["buffered"])
+        return fields
 
     def _coarse_memory(self, hosts: Rows, shares: Mapping[str, Array]) -> dict[str, ColumnData]:
         total = self._memory_totals().take(hosts) >> _MEBIBYTE_BITS
-        used, cached, buffered = (
-            (shares[name] * total).astype(np.int64) for name in ("used", "cached", "buffered")
-        )
-        available = Coded(total - used, MEBIBYTES)
+        parts = {name: (share * total).astype(np.int64) for name, share in shares.items()}
+        if "used" in parts:
+            parts["available"] = parts["free"] = total - parts["used"]
+        percents = {
+            name: parts[name] for name in ("used", "available", "buffered") if name in parts
+        }
         return {
             "total": Coded(hosts, self._memory_totals()),
-            "available": available,
-            "used": Coded(used, MEBIBYTES),
-            "free": available,
-            "cached": Coded(cached, MEBIBYTES),
-            "buffered": Coded(buffered, MEBIBYTES),
-            "used_percent": Coded(6400 * used // total, PERCENTS),
-            "available_percent": Coded(6400 * (total - used) // total, PERCENTS),
-            "buffered_percent": Coded(6400 * buffered // total, PERCENTS),
+            **{name: Coded(part, MEBIBYTES) for name, part in parts.items()},
+            **{f"{n}_percent": Coded(6400 * p // total, PERCENTS) for n, p in percents.items()},
         }
 
     def _drawn(self, name: str, bound: int) -> Rows:

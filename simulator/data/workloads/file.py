@@ -147,6 +147,7 @@ class File(Workload):
         table = Table(params.table, columns, key=(), time_unit=TimeUnit.MICROSECOND)
         key = (*(tag.name for tag in table.tags), table.time.name) if params.unique else ()
         self._table = Table(params.table, columns, key, time_unit=TimeUnit.MICROSECOND)
+        self._places = {column.name: place for place, column in enumerate(columns)}
         self._folder = Path(params.folder)
         self._levels = lru_cache(maxsize=None)(self._read_levels)
 
@@ -161,11 +162,12 @@ class File(Workload):
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return these rows of the file; their numbers are ascending."""
-        columns = enumerate(self.params.columns)
-        return {column.name: self._column(index, column, rows) for index, column in columns}
+        return {
+            column.name: self._column(self._places[column.name], rows) for column in table.columns
+        }
 
-    def _column(self, index: int, column: FileColumn, rows: Rows) -> ColumnData:
-        valid = None
+    def _column(self, index: int, rows: Rows) -> ColumnData:
+        column, valid = self.params.columns[index], None
         if column.nullable:
             valid = self._items(index, Content.VALID, np.dtype(np.bool_), rows)
         if column.coded:

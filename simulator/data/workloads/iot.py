@@ -76,15 +76,17 @@ class Iot(Workload):
         """Return the events of these rows, which are of one lane."""
         lane = int(rows[0]) >> LANE_BITS
         sequence = rows & (LANE_ROWS - 1)
-        devices = self.params.devices
-        return {
-            "timestamp": Values(self._timestamps(rows, sequence)),
-            "device_id": Coded(below(self._device_key, rows, devices), self._names(lane)),
-            "sequence_number": Values(sequence),
-            "temperature": Coded(
-                below(self._temperature_key, rows, len(TEMPERATURES)), TEMPERATURES
-            ),
-        }
+        asked = {column.name for column in table.columns}
+        found: dict[str, ColumnData] = {"timestamp": Values(self._timestamps(rows, sequence))}
+        if "device_id" in asked:
+            devices = below(self._device_key, rows, self.params.devices)
+            found["device_id"] = Coded(devices, self._names(lane))
+        if "sequence_number" in asked:
+            found["sequence_number"] = Values(sequence)
+        if "temperature" in asked:
+            temperatures = below(self._temperature_key, rows, len(TEMPERATURES))
+            found["temperature"] = Coded(temperatures, TEMPERATURES)
+        return found
 
     def _timestamps(self, rows: Rows, sequence: Rows) -> NDArray[np.int64]:
         """Return rising instants, 5..10 ticks (of 60 ms) apart, 7.5 on average.

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from simulator.data.block import Values
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.query import RowsQuery
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range, merged, share
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
@@ -35,7 +36,8 @@ class Pair(Workload):
 
     def draw(self, table, rows):
         tag = np.full(len(rows), table.name.encode())
-        return {"at": Values(rows), "tag": Values(tag)}
+        data = {"at": Values(rows), "tag": Values(tag)}
+        return {column.name: data[column.name] for column in table.columns}
 
     def queries(self, tables):
         return {}
@@ -233,3 +235,25 @@ def test_a_dataset_of_another_workload_version_is_refused():
 def test_an_unknown_workload_names_the_nearest():
     with pytest.raises(ConfigError, match=r"'iott' is not known .*did you mean 'iot'"):
         DatasetReader(dataset(workload="iott", params={}))
+
+
+@pytest.mark.parametrize("primary_key", [PrimaryKey.NONE, PrimaryKey.CLIENT])
+@pytest.mark.parametrize("column", ["timestamp", "device_id", "sequence_number", "temperature"])
+def test_a_reader_of_one_column_draws_it_and_the_time_as_one_of_all(column, primary_key):
+    whole = DatasetReader(dataset(primary_key=primary_key))
+    (table,), rows = whole.tables, np.arange(100, 300)
+    some = whole.reading([RowsQuery(table, (column,))]).drawn(table, rows)
+
+    assert [*some.data] == [c.name for c in some.table.columns]
+    assert {*some.data} == {"timestamp", column}
+    for name, data in some.data.items():
+        assert np.array_equal(data.values(), whole.drawn(table, rows).data[name].values())
+
+
+def test_a_reader_of_a_key_made_by_the_client_draws_what_it_is_made_of():
+    whole = DatasetReader(dataset(primary_key=PrimaryKey.CLIENT))
+    (table,), rows = whole.tables, np.arange(20)
+    some = whole.reading([RowsQuery(table, ("id",))]).drawn(table, rows)
+
+    assert {*some.data} == {"id", *table.key}
+    assert np.array_equal(some.data["id"].values(), whole.drawn(table, rows).data["id"].values())

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from simulator.data import walks
 from simulator.data.block import Block, Coded
 from simulator.data.hashes import block_hashes
 from simulator.data.query import Compared, OneOf, Operator, RowsQuery, Selection, outputs
 from simulator.data.schema import Role, Type, dtype_of
-from simulator.data.walks import Distribution, Precision
+from simulator.data.walks import Distribution, Precision, free_walks
 from simulator.data.workloads.devops import PERCENTS, Devops, DevopsParams
 from simulator.data.workloads.devops_tables import DATACENTERS
 from simulator.verify.oracle import Oracle
@@ -130,6 +131,30 @@ def test_any_rows_are_those_of_the_whole_table(name, precision):
     whole = hashes(np.arange(3600))
     for rows in (np.arange(1, 3600, 7), np.arange(1234, 1301), np.array([0, 1, 3599])):
         assert np.array_equal(hashes(rows), whole[rows])
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("precision", Precision)
+def test_a_column_alone_is_that_of_the_whole_table_and_takes_one_walk_at_most(
+    name, precision, monkeypatch
+):
+    walked = []
+
+    def counted(keys, ticks):
+        walked.append(len(keys))
+        return free_walks(keys, ticks)
+
+    monkeypatch.setattr(walks, "free_walks", counted)
+    workload, rows = fleet(precision=precision), np.arange(100)
+    table = table_of(workload, name)
+    whole = workload.draw(table, rows)
+    assert sum(walked) == {"disk": 1, "mem": 3, "kernel": 5, "redis": 30}.get(name, FIELDS[name])
+    for column in table.columns:
+        walked.clear()
+        alone = workload.draw(table.only({column.name}), rows)
+        assert [*alone] == [*dict.fromkeys(("time", column.name))]
+        assert np.array_equal(alone[column.name].values(), whole[column.name].values())
+        assert sum(walked) <= 1
 
 
 @pytest.mark.parametrize(
