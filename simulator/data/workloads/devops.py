@@ -52,7 +52,7 @@ from simulator.data.query import (
     Selection,
 )
 from simulator.data.ranges import LANE_ROWS
-from simulator.data.schema import Column, Role, Table, Type
+from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, Distribution, Precision, Walk, Walks
 from simulator.data.workloads.base import DurationMs, EndMs, Params, Workload
 from simulator.data.workloads.devops_tables import (
@@ -65,6 +65,7 @@ from simulator.data.workloads.devops_tables import (
     Drawn,
     Measurement,
     Tag,
+    longest,
     measurements,
 )
 
@@ -72,13 +73,15 @@ PERCENTS = np.arange(100 * 64 + 1) / 64
 MEBIBYTES = np.arange((max(MEMORY_BYTES) >> 20) + 1) << 20
 _MEBIBYTE_BITS = 20
 _MOST_LEVELS = 10_000
+MOST_HOSTS = 100_000_000
+_HOSTNAME = "host_%d"
 _MINUTE_MS, _HOUR_MS = 60_000, 3_600_000
 
 
 class DevopsParams(Params):
     """The fleet, its time, and how its values are drawn."""
 
-    scale: int = Field(1, ge=1, le=100_000_000, description="hosts")
+    scale: int = Field(1, ge=1, le=MOST_HOSTS, description="hosts")
     interval_ms: DurationMs = Field(10_000, ge=1, description="from one point to the next")
     duration_ms: EndMs = Field(6 * _HOUR_MS, ge=1, description="end of the data, exclusive")
     distribution: Distribution = Field(
@@ -257,7 +260,7 @@ class Devops(Workload):
         widest = max(map(len, centers))
         table = _texts([text for row in centers for text in (row + [""] * widest)[:widest]])
         return {
-            "hostname": _texts([f"host_{host}" for host in range(self.params.scale)]),
+            "hostname": _texts([_HOSTNAME % host for host in range(self.params.scale)]),
             "region": _texts(names).take(region),
             "datacenter": table.take(region * widest + place),
             **{tag: self._tag(tag, values) for tag, values in HOST_TAGS.items()},
@@ -315,13 +318,19 @@ class Devops(Workload):
 
 
 def _table(measurement: Measurement) -> Table:
-    tags = ("hostname", "region", "datacenter", *HOST_TAGS, *measurement.tags)
+    lengths = {
+        "hostname": len(_HOSTNAME % (MOST_HOSTS - 1)),
+        "region": max(map(len, DATACENTERS)),
+        "datacenter": max(map(len, DATACENTERS)) + 1,
+        **{tag: longest(values) for tag, values in {**HOST_TAGS, **measurement.tags}.items()},
+    }
     columns = (
         Column("time", Type.TIMESTAMP, Role.TIME),
-        *(Column(tag, Type.TEXT, Role.TAG) for tag in tags),
+        *(Column(tag, Type.TEXT, Role.TAG, max_characters=n) for tag, n in lengths.items()),
         *measurement.columns,
     )
-    return Table(measurement.name, columns, key=("hostname", "time"))
+    key = ("hostname", "time")
+    return Table(measurement.name, columns, key, indices=(Index("series", key),))
 
 
 def _integers(walk: Walk, values: Array) -> ColumnData:

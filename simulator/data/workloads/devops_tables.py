@@ -52,6 +52,14 @@ class Drawn:
 
 Tag = Drawn | tuple[str, ...]
 
+
+def longest(tag: Tag) -> int:
+    """Return the number of characters of a tag's longest value."""
+    if isinstance(tag, Drawn):
+        return len(tag.form % tuple(bound - 1 + tag.offset for bound in tag.bounds))
+    return max(map(len, tag))
+
+
 _PORT = Drawn("%d", (20_000,), offset=1024)
 
 

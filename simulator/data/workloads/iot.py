@@ -11,19 +11,23 @@ from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.mixer import below, draw, key_of
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
 from simulator.data.ranges import LANE_BITS, LANE_ROWS
-from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.schema import Column, Index, Role, Table, TimeUnit, Type
 from simulator.data.workloads.base import Params, Workload
 
 EVENTS = Table(
     name="events",
     columns=(
         Column("timestamp", Type.INT64, Role.TIME),
-        Column("device_id", Type.TEXT, Role.TAG),
+        Column("device_id", Type.TEXT, Role.TAG, max_characters=12),
         Column("sequence_number", Type.INT64, Role.KEY),
         Column("temperature", Type.FLOAT32, Role.FIELD),
     ),
     key=("device_id", "timestamp", "sequence_number"),
     time_unit=TimeUnit.MILLISECOND,
+    indices=(
+        Index("series", ("device_id", "timestamp", "temperature")),
+        Index("field", ("temperature",)),
+    ),
 )
 
 # -20 <= t < 35 degrees in steps of 1/64: exact in float32, and sums are exact in float64.

@@ -13,7 +13,7 @@ from simulator.data.hashes import block_hashes
 from simulator.data.query import Compared, OneOf, Operator, RowsQuery, Selection, outputs
 from simulator.data.schema import Role, Type, dtype_of
 from simulator.data.walks import Distribution, Precision, free_walks
-from simulator.data.workloads.devops import PERCENTS, Devops, DevopsParams
+from simulator.data.workloads.devops import MOST_HOSTS, PERCENTS, Devops, DevopsParams
 from simulator.data.workloads.devops_tables import DATACENTERS
 from simulator.verify.oracle import Oracle
 
@@ -437,3 +437,19 @@ def test_the_candidates_of_a_query_give_its_true_answer():
     answer = truth(workload, query, few)
     assert len(answer.rows) == 60
     assert answer == truth(workload, query, np.arange(workload.size(query.table)))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_text_is_longer_than_its_column_declares(name):
+    workload = fleet(scale=20_000, duration_ms=10_000)
+    table = table_of(workload, name)
+    data = workload.draw(table, np.arange(20_000))
+
+    lengths = {
+        tag.name: int(np.strings.str_len(data[tag.name].values()).max()) for tag in table.tags
+    }
+    assert lengths.pop("hostname") == len("host_19999")
+    assert lengths == {t.name: t.max_characters for t in table.tags if t.name != "hostname"}
+    assert table.column("hostname").max_characters == len(f"host_{MOST_HOSTS - 1}")
+    with pytest.raises(ValidationError, match="less than or equal to 100000000"):
+        DevopsParams(scale=MOST_HOSTS + 1, duration_ms=10_000)
