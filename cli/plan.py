@@ -10,7 +10,6 @@ from cli.insert_options import (
     DEFAULT_RUNS,
     MOST_REPEATS,
     MOST_WORKERS,
-    PARTS,
     InsertOptions,
     outside,
     worker_problems,
@@ -45,7 +44,8 @@ def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
         seed=options.seed,
         start_ms=options.start_ms,
         primary_key=options.primary_key,
-        parts=PARTS[options.tables],
+        parts=options.tables,
+        parts_by=options.tables_by,
     )
 
 

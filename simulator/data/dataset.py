@@ -7,6 +7,7 @@ blocks of rows from it.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,15 @@ BLOCK_ROWS = 8192
 """Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
 
 
+class PartsBy(StrEnum):
+    """How the rows of a table are spread across its parts (`--tables-by`)."""
+
+    ROW = "row"
+    """Row r is in part r mod parts."""
+    WORKER = "worker"
+    """The rows of a lane, which are those of a worker, are in part lane mod parts."""
+
+
 class Dataset(BaseModel):
     """The rows that a target's tables hold, or are to hold."""
 
@@ -37,6 +47,7 @@ class Dataset(BaseModel):
     start_ms: int = Field(ge=-MOST_ROWS, le=MOST_ROWS)
     primary_key: PrimaryKey
     parts: int = Field(ge=1, le=1000)
+    parts_by: PartsBy = PartsBy.ROW
     ranges: tuple[RowRange, ...] = ()
 
     @property
@@ -87,6 +98,7 @@ class DatasetReader:
             ) from error
         self._workload = cls(params, dataset.seed, dataset.start_ms)
         self.parts = dataset.parts
+        self.parts_by = dataset.parts_by
         self.tables = tuple(
             t.stored(dataset.primary_key, dataset.parts) for t in self._workload.tables
         )
@@ -105,6 +117,11 @@ class DatasetReader:
         """Number of rows of each table, all in lane 0; None: every lane is endless."""
         sizes = [self._workload.size(table) for table in self._workload.tables]
         return None if None in sizes else tuple(size for size in sizes if size is not None)
+
+    @property
+    def lane_parts(self) -> int:
+        """Number of parts of each table that the rows of a lane are spread across."""
+        return self.parts if self.parts_by is PartsBy.ROW else 1
 
     def series(self, table: int) -> int:
         """Return after how many rows of a table (its place) its series repeat."""
@@ -144,7 +161,7 @@ class DatasetReader:
             by_table[item.table].append(item)
         streams = [_Stream(items) for items in by_table.values() if sum(map(len, items))]
         largest = max((len(stream) for stream in streams), default=0)
-        step, unit = block_rows * self.parts, batch_rows * self.parts
+        step, unit = block_rows * self.lane_parts, batch_rows * self.lane_parts
         for stop in range(step, largest + step, step):
             turn: list[Block] = []
             for stream in streams:
@@ -153,11 +170,11 @@ class DatasetReader:
             yield turn
 
     def _blocks(self, table: int, numbers: Rows) -> Iterator[Block]:
-        """Yield the rows of one table by their parts: row r belongs to part r mod parts."""
+        """Yield the rows of one table and lane by their parts."""
         if not len(numbers):
             return
-        if self.parts == 1:
-            yield self._block(table, 0, numbers)
+        if self.lane_parts == 1:
+            yield self._block(table, (int(numbers[0]) >> LANE_BITS) % self.parts, numbers)
             return
         parts = numbers % self.parts
         for part in range(self.parts):

@@ -24,6 +24,8 @@ _NEVER_NS = 1 << 63
 _AHEAD_BYTES = 1 << 22
 """Size of the values; 131,072 IoT events."""
 _AHEAD_OBJECTS_BYTES = 1 << 19
+_WHOLE_BLOCKS = 4
+"""Parts whose rows are drawn as a whole block each; more parts share so many rows."""
 
 
 class Stopped(Exception):
@@ -116,6 +118,8 @@ class Sender:
         found: list[RowRange] = []
         for place, table in enumerate(self._reader.tables):
             counts = [self._begun[place, part] for part in range(table.parts)]
+            if self._reader.lane_parts == 1:
+                counts = [sum(counts)]
             found += written([item for item in ranges if item.table == place], counts)
         return tuple(found)
 
@@ -145,7 +149,8 @@ class Sender:
         self, ranges: Iterable[RowRange], mode: str, batch_rows: int, ahead_bytes: int
     ) -> Iterator[Batch]:
         """Yield encoded batches, prepared `ahead_bytes` at a time."""
-        block_rows = max(round(BLOCK_ROWS / batch_rows), 1) * batch_rows
+        spread = max(self._reader.lane_parts / _WHOLE_BLOCKS, 1)
+        block_rows = max(round(BLOCK_ROWS / spread / batch_rows), 1) * batch_rows
         blocks = self._reader.blocks(ranges, block_rows, batch_rows)
         while made := self._made(blocks, mode, batch_rows, ahead_bytes):
             while made:  # free each payload once it is sent

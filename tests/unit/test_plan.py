@@ -14,6 +14,7 @@ from cli.config import Target
 from cli.distribution import Split
 from cli.insert_options import InsertOptions, generator_params
 from cli.plan import continued, insert_runs, query_run
+from simulator.data.dataset import PartsBy
 from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
@@ -32,7 +33,8 @@ DEFAULTS = InsertOptions(
     workers=(1,),
     runs=None,
     primary_key=PrimaryKey.DB,
-    tables="single",
+    tables=1,
+    tables_by=PartsBy.ROW,
     num_inserts=100,
     batch=0,
     prefill=0,
@@ -250,7 +252,7 @@ def test_prefilled_rows_come_before_the_timed_ones():
 
 def test_the_dataset_says_what_was_asked_for():
     options = replace(
-        DEFAULTS, seed=7, params={"devices": 3}, tables="multiple", primary_key=PrimaryKey.CLIENT
+        DEFAULTS, seed=7, params={"devices": 3}, tables=4, primary_key=PrimaryKey.CLIENT
     )
     found = dataset_of(options)
 
@@ -295,7 +297,7 @@ def test_a_dataset_is_continued_from_its_own_start():
 
 def test_what_differs_from_the_stored_dataset_is_named():
     found = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 5)])
-    wanted = dataset_of(replace(DEFAULTS, seed=2, tables="multiple", params={"devices": 4}))
+    wanted = dataset_of(replace(DEFAULTS, seed=2, tables=4, params={"devices": 4}))
     with pytest.raises(ConfigError) as error:
         continued(found, wanted)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from simulator.data.block import Values
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset, DatasetReader, PartsBy
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range, merged, share
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
@@ -128,6 +128,18 @@ def test_with_four_parts_row_r_is_in_part_r_mod_4(start, rows, block_rows):
 
     first = LANE_ROWS + start
     assert found == {row: row % 4 for row in range(first, first + rows)}
+
+
+@pytest.mark.parametrize(("lane", "part"), [(0, 0), (1, 1), (5, 2)])
+def test_a_lane_that_is_pinned_fills_the_blocks_of_one_part(lane, part):
+    reader = DatasetReader(dataset(parts=3, parts_by=PartsBy.WORKER))
+    turns = [*reader.blocks([lane_range(lane, 4, 25)], 10, 5)]
+
+    assert [[(block.part, block.name, len(block)) for block in turn] for turn in turns] == [
+        [(part, f"events{part}", rows)] for rows in (10, 10, 5)
+    ]
+    numbers = [row for (block,) in turns for row in block.rows.tolist()]
+    assert numbers == [lane * LANE_ROWS + 4 + place for place in range(25)]
 
 
 @given(
