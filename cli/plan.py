@@ -20,7 +20,7 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnverifiableError, nearest
-from simulator.modules.base import Database, Unsupported
+from simulator.modules.base import BATCH, Database, Unsupported
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
 from simulator.protocol.verdict import VerifyMode
 
@@ -74,6 +74,12 @@ def verification(options: InsertOptions, database: Database) -> VerifyMode:
     raise UnverifiableError(
         f"--verify {options.verify}: {database.name} stores nothing; use --verify none"
     )
+
+
+def mixes_tables(database: Database, reader: DatasetReader, batch_rows: int) -> bool:
+    """Whether a batch has rows of several tables."""
+    in_batches = database.insert_mode(batch_rows) == BATCH
+    return database.capabilities.mixes_tables and reader.one_group and in_batches
 
 
 def insert_runs(  # noqa: PLR0913

@@ -330,6 +330,7 @@ def insert(  # noqa: PLR0913
         sweep = start(Kind.INSERT, found, output, before.model_copy(update={"ranges": ()}))
         sweep.result.configuration = {
             **described(insert_options.describe(options, has_end=reader.sizes is not None), params),
+            "mixes_tables": plan.mixes_tables(database, reader, options.batch),
             "runs": options.runs or (1 if steps else insert_options.DEFAULT_RUNS),
             "verify": level.value,
         }

@@ -113,6 +113,13 @@ class DatasetReader:
         return reader
 
     @property
+    def one_group(self) -> bool:
+        """Whether a payload may have rows of all tables: one group, one unit of time, no parts."""
+        alike = {(table.group, table.time_unit) for table in self.tables}
+        several = len(self.tables) > 1 and self.parts == 1
+        return several and len(alike) == 1 and bool(self.tables[0].group)
+
+    @property
     def sizes(self) -> tuple[int, ...] | None:
         """Number of rows of each table, all in lane 0; None: every lane is endless."""
         sizes = [self._workload.size(table) for table in self._workload.tables]

@@ -133,6 +133,13 @@ class Table:
     parts: int = 1
     """Number of physical tables that the rows are spread across (4 with `--tables multiple`)."""
     indices: tuple[Index, ...] = ()
+    group: str = ""
+    """Tables of a group are written together: a payload may mix them. Empty: on its own."""
+
+    @property
+    def container(self) -> str:
+        """What its bucket or database is called, where tables of a group share one."""
+        return self.group or self.name
 
     @property
     def names(self) -> tuple[str, ...]:

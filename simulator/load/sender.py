@@ -6,14 +6,16 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 from simulator.data.block import Block
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.data.ranges import RowRange, covering, written
 from simulator.errors import BenchError, RunError
 from simulator.load.meter import Meter
-from simulator.load.window import Batch, Send, Window
-from simulator.modules.base import BATCH, Database, Failure, Payload, Session
+from simulator.load.mixing import edges
+from simulator.load.window import Batch, Held, Send, Window
+from simulator.modules.base import BATCH, Database, Failure, Session
 
 MAX_ATTEMPTS = 6
 MAX_UNCERTAIN_SENDS = 100
@@ -76,6 +78,7 @@ class Sender:
         self._begun: dict[tuple[int, int], int] = defaultdict(int)
         """(table, part) -> rows that were sent."""
         self._places = {table.name: place for place, table in enumerate(reader.tables)}
+        self._mixes = database.capabilities.mixes_tables and reader.one_group
 
     def close(self) -> None:
         """Close the session."""
@@ -169,23 +172,47 @@ class Sender:
             self.generate_ns += t1 - t0
             if drawn is None:
                 break
-            encoded = [self._session.encode(block, mode, batch_rows) for block in drawn]
+            if self._mixes and mode == BATCH:
+                encoded = self._mixed(drawn, batch_rows)
+            else:
+                encoded = self._in_turn(drawn, mode, batch_rows)
             self.encode_ns += time.perf_counter_ns() - t1
-            made += self._in_turn(drawn, encoded, batch_rows)
+            made += encoded
             drawn_bytes += sum(block.size_bytes for block in drawn)
         return made
 
-    def _in_turn(
-        self, blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], batch_rows: int
-    ) -> Iterator[Batch]:
-        """Yield the batches of blocks, one per table in turn."""
+    def _in_turn(self, blocks: Sequence[Block], mode: str, batch_rows: int) -> list[Batch]:
+        """Return the batches of blocks, one per table in turn."""
+        encoded = [self._session.encode(block, mode, batch_rows) for block in blocks]
+        batches = []
         for turn in range(max(map(len, encoded))):
             first = turn * batch_rows
             for block, payloads in zip(blocks, encoded, strict=True):
                 if turn < len(payloads):
                     payload = payloads[turn]
-                    rows = block.rows[first : first + payload.rows]
-                    yield Batch(payload, rows, self._places[block.table.name], block.part)
+                    held = self._held(block, first, first + payload.rows)
+                    batches.append(Batch(payload, (held,)))
+        return batches
+
+    def _mixed(self, blocks: Sequence[Block], batch_rows: int) -> list[Batch]:
+        """Return batches that each have rows of all blocks, in the order of time."""
+        places = edges(blocks, batch_rows)
+        payloads = self._session.encode_mixed(blocks, places)
+        spans = [pairwise(each.tolist()) for each in places]
+        return [
+            Batch(
+                payload,
+                tuple(
+                    self._held(block, first, stop)
+                    for block, (first, stop) in zip(blocks, shares, strict=True)
+                    if first < stop
+                ),
+            )
+            for payload, shares in zip(payloads, zip(*spans, strict=True), strict=True)
+        ]
+
+    def _held(self, block: Block, first: int, stop: int) -> Held:
+        return Held(self._places[block.table.name], block.part, block.rows[first:stop])
 
     def _deliver(self, batch: Batch, due_ns: int) -> None:
         """Send, alone or beside other batches in flight."""
@@ -199,7 +226,8 @@ class Sender:
                     self._end(self._window.ended())
             finally:
                 self.send_ns += time.perf_counter_ns() - before
-        self._begun[batch.table, batch.part] += len(batch.rows)
+        for held in batch.held:
+            self._begun[held.table, held.part] += len(held.rows)
 
     def _begin(self, send: Send) -> None:
         if self._stop.is_set():
@@ -273,8 +301,9 @@ class Sender:
         return True
 
     def _add_uncertain(self, batch: Batch) -> None:
-        self.uncertain += covering(batch.rows, batch.table)
-        self.uncertain_rows += len(batch.rows)
+        for held in batch.held:
+            self.uncertain += covering(held.rows, held.table)
+            self.uncertain_rows += len(held.rows)
         self._uncertain_sends += 1
 
     def _count_uncertain(self, batch: Batch, cause: str) -> None:

@@ -330,7 +330,8 @@ def _table(measurement: Measurement) -> Table:
         *measurement.columns,
     )
     key = ("hostname", "time")
-    return Table(measurement.name, columns, key, indices=(Index("series", key),))
+    indices = (Index("series", key),)
+    return Table(measurement.name, columns, key, indices=indices, group=Devops.name)
 
 
 def _integers(walk: Walk, values: Array) -> ColumnData:
