@@ -76,10 +76,11 @@ def verification(options: InsertOptions, database: Database) -> VerifyMode:
     )
 
 
-def mixes_tables(database: Database, reader: DatasetReader, batch_rows: int) -> bool:
-    """Whether a batch has rows of several tables."""
-    in_batches = database.insert_mode(batch_rows) == BATCH
-    return database.capabilities.mixes_tables and reader.one_group and in_batches
+def mixes_tables(database: Database, reader: DatasetReader, batch_rows: int) -> bool | None:
+    """Whether a batch has rows of several tables; None: there is one table, or no batch."""
+    if len(reader.tables) == 1 or database.insert_mode(batch_rows) != BATCH:
+        return None
+    return database.capabilities.mixes_tables and reader.one_group
 
 
 def insert_runs(  # noqa: PLR0913

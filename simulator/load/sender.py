@@ -6,16 +6,15 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 
-from simulator.data.block import Block
+from simulator.data.block import Block, Rows
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.data.ranges import RowRange, covering, written
 from simulator.errors import BenchError, RunError
 from simulator.load.meter import Meter
 from simulator.load.mixing import edges
 from simulator.load.window import Batch, Held, Send, Window
-from simulator.modules.base import BATCH, Database, Failure, Session
+from simulator.modules.base import BATCH, Database, Failure, Payload, Session
 
 MAX_ATTEMPTS = 6
 MAX_UNCERTAIN_SENDS = 100
@@ -172,44 +171,41 @@ class Sender:
             self.generate_ns += t1 - t0
             if drawn is None:
                 break
-            if self._mixes and mode == BATCH:
-                encoded = self._mixed(drawn, batch_rows)
-            else:
-                encoded = self._in_turn(drawn, mode, batch_rows)
+            batches = self._encoded(drawn, mode, batch_rows)
             self.encode_ns += time.perf_counter_ns() - t1
-            made += encoded
+            made += batches
             drawn_bytes += sum(block.size_bytes for block in drawn)
         return made
 
-    def _in_turn(self, blocks: Sequence[Block], mode: str, batch_rows: int) -> list[Batch]:
-        """Return the batches of blocks, one per table in turn."""
+    def _encoded(self, blocks: Sequence[Block], mode: str, batch_rows: int) -> Iterator[Batch]:
+        """Encode blocks and return their batches."""
+        if self._mixes and mode == BATCH:
+            places = edges(blocks, batch_rows)
+            return self._mixed(blocks, places, self._session.encode_mixed(blocks, places))
         encoded = [self._session.encode(block, mode, batch_rows) for block in blocks]
-        batches = []
+        return self._in_turn(blocks, encoded, batch_rows)
+
+    def _in_turn(
+        self, blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], batch_rows: int
+    ) -> Iterator[Batch]:
+        """Yield the batches of blocks, one per table in turn."""
         for turn in range(max(map(len, encoded))):
             first = turn * batch_rows
             for block, payloads in zip(blocks, encoded, strict=True):
                 if turn < len(payloads):
                     payload = payloads[turn]
-                    held = self._held(block, first, first + payload.rows)
-                    batches.append(Batch(payload, (held,)))
-        return batches
+                    yield Batch(payload, (self._held(block, first, first + payload.rows),))
 
-    def _mixed(self, blocks: Sequence[Block], batch_rows: int) -> list[Batch]:
-        """Return batches that each have rows of all blocks, in the order of time."""
-        places = edges(blocks, batch_rows)
-        payloads = self._session.encode_mixed(blocks, places)
-        spans = [pairwise(each.tolist()) for each in places]
-        return [
-            Batch(
-                payload,
-                tuple(
-                    self._held(block, first, stop)
-                    for block, (first, stop) in zip(blocks, shares, strict=True)
-                    if first < stop
-                ),
+    def _mixed(
+        self, blocks: Sequence[Block], places: Sequence[Rows], payloads: Sequence[Payload]
+    ) -> Iterator[Batch]:
+        """Yield the batches of several tables, each with the rows between two places."""
+        for number, payload in enumerate(payloads):
+            held = (
+                self._held(block, *each[number : number + 2].tolist())
+                for block, each in zip(blocks, places, strict=True)
             )
-            for payload, shares in zip(payloads, zip(*spans, strict=True), strict=True)
-        ]
+            yield Batch(payload, tuple(each for each in held if len(each.rows)))
 
     def _held(self, block: Block, first: int, stop: int) -> Held:
         return Held(self._places[block.table.name], block.part, block.rows[first:stop])

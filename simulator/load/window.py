@@ -8,7 +8,7 @@ from simulator.data.block import Rows
 from simulator.modules.base import Payload, Session
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Held:
     """Rows of one physical table."""
 

@@ -58,7 +58,7 @@ class Failed(Exception):
 
 
 class Database(Null):
-    """Takes payloads of several tables; the sends of `lost` have no known outcome."""
+    """Takes payloads of several tables; those of `lost` have no known outcome."""
 
     capabilities = Capabilities(
         modes=Null.capabilities.modes,
