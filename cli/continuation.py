@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from cli.insert_options import PARTS
 from cli.parameters import as_written, instant, option_of
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads import workload_class
@@ -36,8 +35,9 @@ def _differences(found: Dataset, wanted: Dataset) -> Iterator[str]:
     if found.primary_key != wanted.primary_key:
         yield _differs("--primary-key", found.primary_key, wanted.primary_key)
     if found.parts != wanted.parts:
-        names = {parts: name for name, parts in PARTS.items()}
-        yield _differs("--tables", *(names.get(data.parts, data.parts) for data in both))
+        yield _differs("--tables", found.parts, wanted.parts)
+    if found.parts_by != wanted.parts_by:
+        yield _differs("--tables-by", found.parts_by, wanted.parts_by)
     model = workload_class(wanted.workload).params_model
     params = [model(**data.params).model_dump(mode="json") for data in both]
     for field in params[0]:

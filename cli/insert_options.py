@@ -14,6 +14,7 @@ from cli.host.capacity import too_many
 from cli.parameters import instant, is_end, option_of, parameters
 from cli.quantities import LONGEST_S
 from cli.validation import problems_of
+from simulator.data.dataset import PartsBy
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
@@ -21,7 +22,10 @@ from simulator.data.workloads.base import Params, Workload
 from simulator.errors import ConfigError, counted
 from simulator.protocol.verdict import VerifyMode
 
-PARTS = {"single": 1, "multiple": 4}
+TABLES = {"single": 1, "multiple": 4}
+"""Names of numbers of tables."""
+MOST_TABLES = 256
+"""A query reads all of them at once, and databases limit the operands of a union."""
 DEFAULT_RUNS = 3
 DEFAULT_ROWS = 10_000
 _FASTEST_ROWS_PER_S = 20_000_000
@@ -43,7 +47,9 @@ class InsertOptions:
     workers: tuple[int, ...]
     runs: int | None
     primary_key: PrimaryKey
-    tables: str
+    tables: int
+    """Physical tables for each table of the workload."""
+    tables_by: PartsBy
     num_inserts: int | None
     """None: as many as a worker can within the duration, or the default."""
     batch: int
@@ -78,6 +84,9 @@ def describe(options: InsertOptions, *, has_end: bool) -> dict[str, Any]:
     del plain["params"]
     plain["num_inserts"] = None if has_end or options.duration_s else options.rows_each
     plain["split"] = plain["split"] if has_end else None
+    names = {number: name for name, number in TABLES.items()}
+    plain["tables"] = names.get(options.tables, options.tables)
+    plain["tables_by"] = plain["tables_by"] if options.tables > 1 else None
     return {key: value.value if isinstance(value, Enum) else value for key, value in plain.items()}
 
 
@@ -92,6 +101,7 @@ def option_problems(options: InsertOptions) -> list[str]:
         ("--workers", max(options.workers or (1,)), 1, MOST_WORKERS),
         ("--num-inserts", options.rows_each, 1, LANE_ROWS),
         ("--batch", options.batch, 0, LARGEST_BATCH_ROWS),
+        ("--tables", options.tables, 1, MOST_TABLES),
         ("--prefill", options.prefill, 0, LANE_ROWS),
         ("--steps", options.steps, 0, MOST_RUNS),
         ("--timeout", options.timeout_s, 0, LONGEST_S),
@@ -99,6 +109,8 @@ def option_problems(options: InsertOptions) -> list[str]:
         ("--limit", 1 if options.limit is None else options.limit, 1, LANE_ROWS),
         ("--duration", options.duration_s, 0, LONGEST_S),
     )
+    if options.tables == 1 and options.tables_by is PartsBy.WORKER:
+        problems.append("--tables-by worker: needs several tables; use --tables N, or leave it out")
     if options.rate and not SLOWEST_RATE <= options.rate <= FASTEST_RATE:
         problems.append(
             f"--rate: expected 0 for no limit, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f} rows/s,"
@@ -134,6 +146,12 @@ def _size_problems(options: InsertOptions, repeats: int) -> list[str]:
         problems.append(
             f"--num-inserts, --prefill: a worker can insert {LANE_ROWS:,} rows, got {most:,}"
         )
+    held = options.batch * options.tables if options.tables_by is PartsBy.ROW else options.batch
+    if held > LARGEST_BATCH_ROWS * TABLES["multiple"]:
+        problems.append(
+            f"--tables, --batch: each worker holds a batch for every table, {held:,} rows; use a"
+            " smaller batch, fewer tables, or --tables-by worker"
+        )
     return problems
 
 
@@ -157,7 +175,7 @@ def _step_problems(options: InsertOptions) -> list[str]:
 def target_problems(options: InsertOptions, target: Target, *, force: bool) -> list[str]:
     """Return what this target or this machine cannot do, a sentence each."""
     database = target.open()
-    found = database.problems(options.primary_key, PARTS[options.tables], options.batch)
+    found = database.problems(options.primary_key, options.tables, options.batch)
     workers = max(options.workers, default=0)
     return found + worker_problems(workers, options.batch, target, force=force)
 
@@ -235,9 +253,14 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
                 f"--split series: the workers of workload {workload.name} write series of their own"
                 " anyway; leave it out"
             )
-        elif any(workload.series(table) % PARTS[options.tables] for table in workload.tables):
+        elif any(workload.series(table) % max(options.tables, 1) for table in workload.tables):
             problems.append(
-                f"--split series: {PARTS[options.tables]} tables cannot share the series evenly;"
+                f"--split series: {options.tables} tables cannot share the series evenly;"
                 " use another --scale, or --tables single"
             )
+    if options.tables_by is PartsBy.WORKER and has_end:
+        problems.append(
+            f"--tables-by worker: the workers of workload {workload.name} share its rows; leave it"
+            " out"
+        )
     return problems

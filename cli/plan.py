@@ -8,7 +8,6 @@ from cli.config import Target
 from cli.distribution import Load, worker_plans
 from cli.insert_options import (
     DEFAULT_RUNS,
-    PARTS,
     InsertOptions,
     outside,
 )
@@ -18,7 +17,7 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted
-from simulator.modules.base import Database
+from simulator.modules.base import BATCH, Database
 from simulator.protocol.spec import Insert, Kind, RunSpec
 from simulator.protocol.verdict import VerifyMode
 
@@ -45,7 +44,8 @@ def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
         seed=options.seed,
         start_ms=options.start_ms,
         primary_key=options.primary_key,
-        parts=PARTS[options.tables],
+        parts=options.tables,
+        parts_by=options.tables_by,
     )
 
 
@@ -58,6 +58,13 @@ def verification(options: InsertOptions, database: Database) -> VerifyMode:
     raise UnverifiableError(
         f"--verify {options.verify}: {database.name} stores nothing; use --verify none"
     )
+
+
+def mixes_tables(database: Database, reader: DatasetReader, batch_rows: int) -> bool | None:
+    """Whether a batch has rows of several tables; None: there is one table, or no batch."""
+    if len(reader.tables) == 1 or database.insert_mode(batch_rows) != BATCH:
+        return None
+    return database.capabilities.mixes_tables and reader.one_group
 
 
 def insert_runs(  # noqa: PLR0913

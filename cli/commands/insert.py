@@ -23,6 +23,7 @@ from cli.commands.options import (
     DURATION_S,
     INSTANT,
     NUMBER,
+    TABLES,
     Command,
     option,
     workload_options,
@@ -34,7 +35,7 @@ from cli.files.prepare import prepared
 from cli.files.request import DELIMITERS, Request, conflicts, described
 from cli.host.owner import user_at_host
 from cli.parameters import is_end, option_of
-from simulator.data.dataset import DatasetReader
+from simulator.data.dataset import DatasetReader, PartsBy
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
@@ -84,10 +85,17 @@ _verification = functools.partial(option, group="Verification")
 )
 @_tables(
     "--tables",
-    type=click.Choice(list(insert_options.PARTS)),
+    type=TABLES,
     default="single",
     show_default=True,
-    help="Write to one table, or spread the rows across four.",
+    help="Write to one table, or spread the rows across this many; single: 1, multiple: 4.",
+)
+@_tables(
+    "--tables-by",
+    type=click.Choice([by.value for by in PartsBy]),
+    default=PartsBy.ROW.value,
+    show_default=True,
+    help="Spread the rows of each worker across all tables, or have each worker write to one.",
 )
 @_load(
     "--num-inserts",
@@ -223,7 +231,8 @@ def insert(  # noqa: PLR0913
     workers: tuple[int, ...],
     runs: int | None,
     primary_key: str | None,
-    tables: str,
+    tables: int,
+    tables_by: str,
     num_inserts: int | None,
     limit: int | None,
     duration: float,
@@ -273,6 +282,7 @@ def insert(  # noqa: PLR0913
         runs=runs,
         primary_key=PrimaryKey(primary_key) if primary_key else key,
         tables=tables,
+        tables_by=PartsBy(tables_by),
         num_inserts=num_inserts,
         batch=batch,
         prefill=prefill,
@@ -328,6 +338,7 @@ def insert(  # noqa: PLR0913
         sweep = start(Kind.INSERT, found, output, before.model_copy(update={"ranges": ()}))
         sweep.result.configuration = {
             **described(insert_options.describe(options, has_end=reader.sizes is not None), params),
+            "mixes_tables": plan.mixes_tables(database, reader, options.batch),
             "runs": options.runs or (1 if steps else insert_options.DEFAULT_RUNS),
             "verify": level.value,
         }

@@ -10,6 +10,7 @@ import click
 from pydantic.fields import FieldInfo
 
 from cli import config as configuration
+from cli import insert_options
 from cli.host.program import SCRIPT, program
 from cli.parameters import option_of, parameters, written
 from cli.quantities import parse_count, parse_counts, parse_duration_s, parse_instant, parse_number
@@ -130,6 +131,15 @@ class _Parsed(click.ParamType[_Value], Generic[_Value]):
             self.fail(str(error), param, ctx)
 
 
+def parse_tables(text: str) -> int:
+    """Return a number of tables, which may be given by its name."""
+    try:
+        return insert_options.TABLES.get(text) or parse_count(text)
+    except ValueError:
+        names = ", ".join(insert_options.TABLES)
+        raise ValueError(f"expected {names} or a number of tables, got {text!r}") from None
+
+
 def _names(text: str) -> tuple[str, ...]:
     names = tuple(word.strip() for word in text.split(","))
     if not all(names):
@@ -140,6 +150,7 @@ def _names(text: str) -> tuple[str, ...]:
 COUNT = _Parsed("count", parse_count)
 COUNTS = _Parsed("n,n-m,...", parse_counts)
 NUMBER = _Parsed("number", parse_number)
+TABLES = _Parsed("n", parse_tables)
 DURATION_S = _Parsed("duration", parse_duration_s)
 INSTANT = _Parsed("instant", parse_instant)
 NAMES = _Parsed("a,b,...", _names)

@@ -13,7 +13,7 @@ from rich.table import Table
 from cli.plan import PlannedRun
 from cli.report.estimate import shown_time
 from cli.results import Result, RunRecord
-from simulator.data.dataset import DatasetReader
+from simulator.data.dataset import Dataset, DatasetReader, PartsBy
 from simulator.errors import counted
 from simulator.protocol.spec import Kind, RunSpec
 
@@ -60,9 +60,8 @@ def _rows(spec: RunSpec, part: str) -> int:
 
 
 def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -> list[str]:
-    parts = first.dataset.parts
     names = ", ".join(table.name for table in DatasetReader(first.dataset).tables)
-    lines = [f"tables: {names}" + (f", in {parts} parts" if parts > 1 else "")]
+    lines = [f"tables: {names}{_parts(first.dataset)}"]
     if first.kind is Kind.INSERT:
         rate = f"{first.rate_rows_per_s:,.0f} rows/s" if first.rate_rows_per_s else "no limit"
         batch = f"{first.batch_rows:,} rows" if first.batch_rows else "single rows"
@@ -93,6 +92,13 @@ def _asked(spec: RunSpec) -> str:
     workers, runs = counted(len(spec.workers), "worker"), sum(task.runs for task in spec.asks)
     often = counted(runs, "run") if runs else f"for {shown_time(spec.load.duration_s)}"
     return f"{workers}: each query {often}"
+
+
+def _parts(dataset: Dataset) -> str:
+    if dataset.parts == 1:
+        return ""
+    pinned = ", of which each worker writes one" if dataset.parts_by is PartsBy.WORKER else ""
+    return f", in {dataset.parts} parts{pinned}"
 
 
 def estimated_s(planned: Sequence[PlannedRun], last: Result | None) -> float | None:

@@ -129,9 +129,9 @@ class WorkerProgress:
         own: tuple[RowRange, ...] = ()
         if isinstance(task, Insert):
             timed, own = task.timed, task.timed + task.prefill
-        if not all(any(r.has(item) for r in own) and len(item) for item in report.uncertain):
+        if not all(any(item in r for r in own) and len(item) for item in report.uncertain):
             raise self._reject("reports uncertain rows that are not its own", opened)
-        if not all(any(r.has(item) for r in timed) for item in report.written or ()):
+        if not all(any(item in r for r in timed) for item in report.written or ()):
             raise self._reject("reports written rows that are not its own", opened)
         uncertain = rows_of(report.uncertain)
         self._check_rows(report.rows, report.prefill_rows, uncertain, opened)

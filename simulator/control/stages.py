@@ -1,6 +1,7 @@
 """The collector's work on the database, before the workers start and after the clock stops."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from simulator.control.judge import Answers, Judge
@@ -56,9 +57,10 @@ class Stages:
         )
         if spec.inserts and not spec.dataset.ranges:
             if spec.clean:
+                parts = self.tenure.most_parts()
                 self.tenure.record(State.CLEARING)
                 self.touched = True
-                database.drop(tables)
+                database.drop([replace(table, parts=max(table.parts, parts)) for table in tables])
             database.create(tables, spec.batch_rows)
             self.touched = True
         elif database.capabilities.stores and spec.kind is not Kind.VERIFY:

@@ -26,6 +26,12 @@ class Tenure:
         """Return the marks of the database."""
         return self._book.read(settled=settled) if self._book else Marks()
 
+    def most_parts(self) -> int:
+        """Return the most parts that the marks know of these tables; 1 if there is no mark."""
+        marks = (mark for mark in self.read().entries if mark)
+        own = (mark.dataset.parts for mark in marks if {*self._tables} & {*mark.tables})
+        return max(own, default=1)
+
     def record(self, state: State, stored: Dataset | None = None) -> None:
         """Record in the database what is known about the rows of this insert; None: the planned."""
         if self._book and not self._opened:

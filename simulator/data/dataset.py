@@ -6,6 +6,8 @@ blocks of rows from it.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simulator.data.block import Block, Rows, Values
-from simulator.data.query import Query, Selection
+from simulator.data.query import Query, Selection, columns_of
 from simulator.data.query_type import QueryType
 from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged
 from simulator.data.schema import ID, PrimaryKey, Table
@@ -23,6 +25,15 @@ from simulator.errors import ConfigError
 
 BLOCK_ROWS = 8192
 """Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
+
+
+class PartsBy(StrEnum):
+    """How the rows of a table are spread across its parts (`--tables-by`)."""
+
+    ROW = "row"
+    """Row r is in part r mod parts."""
+    WORKER = "worker"
+    """The rows of a lane, which are those of a worker, are in part lane mod parts."""
 
 
 class Dataset(BaseModel):
@@ -37,6 +48,7 @@ class Dataset(BaseModel):
     start_ms: int = Field(ge=-MOST_ROWS, le=MOST_ROWS)
     primary_key: PrimaryKey
     parts: int = Field(ge=1, le=1000)
+    parts_by: PartsBy = PartsBy.ROW
     ranges: tuple[RowRange, ...] = ()
 
     @property
@@ -87,9 +99,26 @@ class DatasetReader:
             ) from error
         self._workload = cls(params, dataset.seed, dataset.start_ms)
         self.parts = dataset.parts
+        self.parts_by = dataset.parts_by
         self.tables = tuple(
             t.stored(dataset.primary_key, dataset.parts) for t in self._workload.tables
         )
+
+    def reading(self, queries: Iterable[Query]) -> "DatasetReader":
+        """Return a reader whose tables have only the columns that these queries read."""
+        names: dict[str, set[str]] = defaultdict(set)
+        for query in queries:
+            names[query.table.name] |= columns_of(query)
+        reader = copy(self)
+        reader.tables = tuple(table.only(names[table.name]) for table in self.tables)
+        return reader
+
+    @property
+    def one_group(self) -> bool:
+        """Whether a payload may have rows of all tables: one group, one unit of time, no parts."""
+        alike = {(table.group, table.time_unit) for table in self.tables}
+        several = len(self.tables) > 1 and self.parts == 1
+        return several and len(alike) == 1 and bool(self.tables[0].group)
 
     @property
     def sizes(self) -> tuple[int, ...] | None:
@@ -101,6 +130,11 @@ class DatasetReader:
     def lane_rows(self) -> int:
         """Number of rows of each lane, of a workload without an end."""
         return self._workload.lane_rows
+
+    @property
+    def lane_parts(self) -> int:
+        """Number of parts of each table that the rows of a lane are spread across."""
+        return self.parts if self.parts_by is PartsBy.ROW else 1
 
     def series(self, table: int) -> int:
         """Return after how many rows of a table (its place) its series repeat."""
@@ -144,7 +178,7 @@ class DatasetReader:
             by_table[item.table].append(item)
         streams = [_Stream(items) for items in by_table.values() if sum(map(len, items))]
         largest = max((len(stream) for stream in streams), default=0)
-        step, unit = block_rows * self.parts, batch_rows * self.parts
+        step, unit = block_rows * self.lane_parts, batch_rows * self.lane_parts
         for stop in range(step, largest + step, step):
             turn: list[Block] = []
             for stream in streams:
@@ -153,11 +187,11 @@ class DatasetReader:
             yield turn
 
     def _blocks(self, table: int, numbers: Rows) -> Iterator[Block]:
-        """Yield the rows of one table by their parts: row r belongs to part r mod parts."""
+        """Yield the rows of one table and lane by their parts."""
         if not len(numbers):
             return
-        if self.parts == 1:
-            yield self._block(table, 0, numbers)
+        if self.lane_parts == 1:
+            yield self._block(table, (int(numbers[0]) >> LANE_BITS) % self.parts, numbers)
             return
         parts = numbers % self.parts
         for part in range(self.parts):
@@ -167,8 +201,9 @@ class DatasetReader:
 
     def _block(self, table: int, part: int, numbers: Rows) -> Block:
         stored = self.tables[table]
-        data = self._workload.draw(self._workload.tables[table], numbers)
-        if stored.primary_key is PrimaryKey.CLIENT:
+        own = self._workload.tables[table].only({column.name for column in stored.columns})
+        data = self._workload.draw(own, numbers)
+        if ID in stored.columns:
             data = {ID.name: Values(client_key(stored, data)), **data}
         return Block(stored, part, numbers, data)
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
-from simulator.data.schema import FLOATS, INTEGERS, Column, Table, TimeUnit, Type, dtype_of
+from simulator.data.schema import FLOATS, ID, INTEGERS, Column, Table, TimeUnit, Type, dtype_of
 
 
 class Operator(StrEnum):
@@ -170,6 +170,26 @@ class RowsQuery:
 
 
 Query: TypeAlias = AggregateQuery | NewestQuery | DistinctQuery | RowsQuery
+
+
+def columns_of(query: Query) -> frozenset[str]:
+    """Return the columns that a query reads besides the time; the key too where it reads an id."""
+    table, found = query.table, set[str]()
+    match query:
+        case AggregateQuery():
+            found = {*query.by, *(a.column for a in query.aggregates if a.column is not None)}
+        case NewestQuery():
+            found = {*query.tags, *query.columns}
+        case DistinctQuery():
+            found = {*query.columns}
+        case RowsQuery():
+            found = {column.name for column in query.read}
+        case _:
+            assert_never(query)
+    if not isinstance(query, DistinctQuery):
+        found |= {one.column for one in query.selection.one_of}
+        found |= {compared.column for compared in query.selection.compared}
+    return frozenset({*found, *table.key} if ID.name in found else found)
 
 
 def _expect_selectable(table: Table, selection: Selection) -> None:

@@ -95,7 +95,7 @@ class RowRange(BaseModel):
             inside &= (rows - self.start) % self.every < self.take
         return inside
 
-    def has(self, other: "RowRange") -> bool:
+    def __contains__(self, other: "RowRange") -> bool:
         """Whether all rows of another range are rows of this one."""
         if not len(other):
             return True
@@ -108,8 +108,7 @@ class RowRange(BaseModel):
         alike = other.every == self.every and into + other.take <= self.take
         if alike or into + last - other.start < self.take:
             return True
-        few = other.numbers() if len(other) <= _FEW_ROWS else np.array([-1])
-        return bool(((few - self.start) % self.every < self.take).all())
+        return len(other) <= _FEW_ROWS and bool(self.holds(other.numbers()).all())
 
 
 def lane_range(lane: int, start: int, rows: int) -> RowRange:

@@ -1,6 +1,6 @@
 """Tables and columns, as workloads declare them and modules store them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -93,10 +93,31 @@ class Column:
     nullable: bool = False
     exact: bool = True
     """Sums do not depend on order: integers, or floats that are multiples of a power of two."""
+    max_characters: int | None = None
+    """How long a text can be; None: unknown."""
 
 
 ID = Column("id", Type.TEXT, Role.KEY)
 """The column that `PrimaryKey.CLIENT` adds in front of the other columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A secondary index; it is created if the target's option `create_indices` is set."""
+
+    name: str
+    """Unique in the table; `index_name` is that in the database."""
+    columns: tuple[str, ...]
+
+
+def usual_indices(columns: Iterable[Column]) -> tuple[Index, ...]:
+    """Return those of the reference document: a series in time, and the first field."""
+    by_role: dict[Role, list[str]] = {role: [] for role in Role}
+    for column in columns:
+        by_role[column.role].append(column.name)
+    first_field = by_role[Role.FIELD][:1]
+    series = Index("series", (*by_role[Role.TAG], *by_role[Role.TIME], *first_field))
+    return (series, Index("field", tuple(first_field))) if first_field else (series,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +132,14 @@ class Table:
     primary_key: PrimaryKey = PrimaryKey.NONE
     parts: int = 1
     """Number of physical tables that the rows are spread across (4 with `--tables multiple`)."""
+    indices: tuple[Index, ...] = ()
+    group: str = ""
+    """Tables of a group are written together: a payload may mix them. Empty: on its own."""
+
+    @property
+    def container(self) -> str:
+        """What its bucket or database is called, where tables of a group share one."""
+        return self.group or self.name
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,6 +175,11 @@ class Table:
         """The measured columns."""
         return self.with_role(Role.FIELD)
 
+    def only(self, names: Collection[str]) -> "Table":
+        """Return the table with the time and these columns alone."""
+        columns = (c for c in self.columns if c.name in names or c.role is Role.TIME)
+        return replace(self, columns=tuple(columns))
+
     def stored(self, primary_key: PrimaryKey, parts: int) -> "Table":
         """Return the table as it is stored: with its primary key and physical parts.
 
@@ -154,6 +188,11 @@ class Table:
         """
         columns = (ID, *self.columns) if primary_key is PrimaryKey.CLIENT else self.columns
         return replace(self, columns=columns, primary_key=primary_key, parts=parts)
+
+
+def index_name(physical_name: str, index: Index) -> str:
+    """Return the name of the index of a physical table."""
+    return f"{physical_name}_{index.name}_index"
 
 
 def names_of(tables: Iterable[Table]) -> list[str]:

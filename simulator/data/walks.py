@@ -15,7 +15,7 @@ neighbouring steps 0 within 0.01, variance over n ticks n within 5 % up to 2,000
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -207,11 +207,21 @@ class Walks:
         precision: Precision,
     ) -> None:
         """Take the walks by name; table and name, with the seed, are the key of a walk's draws."""
-        self._keys_of = {name: key_of(seed, f"{table}.{name}") for name in walks}
+        self._table = table
+        self._walks = walks
+        self._seed = seed
         self._distribution = distribution
-        self._full = precision is Precision.FULL
+        self._precision = precision
+        self._keys_of = {name: key_of(seed, f"{table}.{name}") for name in walks}
         self._counters = {n: w for n, w in walks.items() if isinstance(w, Counter)}
         self._gauges = {n: w for n, w in walks.items() if not isinstance(w, Counter)}
+
+    def only(self, names: Collection[str]) -> "Walks":
+        """Return some of these walks; each is the same as among all."""
+        some = {name: walk for name, walk in self._walks.items() if name in names}
+        if len(some) == len(self._walks):
+            return self
+        return Walks(self._table, some, self._seed, self._distribution, self._precision)
 
     def draw(self, ticks: Rows, series: Rows) -> dict[str, Whole | Doubles]:
         """Return each walk: a row for each tick, ascending, and a column for each of the series.
@@ -238,7 +248,7 @@ class Walks:
             return {}
         keys = self._keys(self._gauges, series)
         drawn = free_walks(keys, ticks).astype(np.float64)
-        if self._full:
+        if self._precision is Precision.FULL:
             drawn += fractions(_hashes(keys, ticks, _FINE))
         starts = fractions(_hashes(keys, np.zeros(1, np.int64), _START))
         count = len(self._gauges)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.schema import FLOATS, INTEGERS, Column, Role, Table, TimeUnit, Type
 from simulator.encode.levels import Rendered
 from simulator.encode.rows import Frame
@@ -89,9 +89,17 @@ class LineProtocol:
 
         They are parts of one buffer, so that a client next to a busy server copies nothing.
         """
+        self._check(block)
+        return self._text.windows(block, batch_rows)
+
+    def between(self, block: Block, edges: Rows) -> list[memoryview]:
+        """Return the lines of the rows between each two edges, for payloads of several tables."""
+        self._check(block)
+        return self._text.between(block, edges)
+
+    def _check(self, block: Block) -> None:
         for name, check in self._checks:
             check(block.data[name])
-        return self._text.windows(block, batch_rows)
 
 
 def marker(table: Table) -> str:

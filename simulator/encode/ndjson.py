@@ -1,8 +1,9 @@
 """Blocks as the bulk format of Elasticsearch and OpenSearch: two lines of JSON per row.
 
 https://www.elastic.co/guide/en/elasticsearch/reference/current/docs-bulk.html: an action, then the
-document; every line ends with a line feed. The index is in the request's path, so rows differ in
-their values only and are encoded like any other text. Other formats take their JSON from here.
+document; every line ends with a line feed. The index is in the request's path or the same in every
+action, so rows differ in their values only and are encoded like any other text. Other formats take
+their JSON from here.
 """
 
 import json
@@ -31,15 +32,20 @@ JSON = Style(
 _PAYLOAD = Frame(b"", b"", b"")
 
 
-def documents(columns: Sequence[Column], time_unit: TimeUnit, key: Column | None) -> Text:
+def documents(
+    columns: Sequence[Column], time_unit: TimeUnit, key: Column | None, index: str = ""
+) -> Text:
     """Return the encoder of documents to create; a document that exists is an error.
 
     `key` becomes the document's _id and no field; without a key the server generates the _id.
+    `index` is named in every action; empty: the request's path names it.
     """
     row = []
-    action = b'{"create":{}}\n'
+    named = b'"_index":' + json.dumps(index, ensure_ascii=False).encode() if index else b""
+    action = b'{"create":{' + named + b"}}\n"
     if key is not None:
-        row.append(Slot(key, JSON, b'{"create":{"_id":', b"}}\n", b""))
+        before = b'{"create":{' + named + (b"," if named else b"") + b'"_id":'
+        row.append(Slot(key, JSON, before, b"}}\n", b""))
         action = b""
     for place, column in enumerate(columns):
         name = json.dumps(column.name, ensure_ascii=False).encode()

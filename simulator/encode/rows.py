@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array
+from simulator.data.block import Array, Rows
 from simulator.data.octets import side_by_side
 from simulator.data.ragged import Offsets, copy, overlapping
 
@@ -234,6 +234,12 @@ def framed(content: memoryview, edges: Sequence[int], frame: Frame) -> list[byte
     return [
         b"".join((before, content[start : end - dropped], after)) for start, end in pairwise(edges)
     ]
+
+
+def between(rows: LaidOut, edges: Rows) -> list[memoryview]:
+    """Return the rows between each two edges without a frame, as parts of one buffer."""
+    content = rows.content.data
+    return [content[start:end] for start, end in pairwise(rows.offsets(edges).tolist())]
 
 
 def windows(rows: LaidOut, rows_per_batch: int) -> list[memoryview]:

@@ -9,14 +9,14 @@ from functools import partial
 
 import numpy as np
 
-from simulator.data.block import Array, Block, Texts
+from simulator.data.block import Array, Block, Rows, Texts
 from simulator.data.digits import integers
 from simulator.data.octets import literal, octets
 from simulator.data.schema import FLOATS, INTEGERS, Column, TimeUnit, Type
 from simulator.encode.columns import Columns, Writer
 from simulator.encode.doubles import doubles
 from simulator.encode.instants import Iso, iso
-from simulator.encode.rows import Frame, Share, Spans, cut, laid_out, windows
+from simulator.encode.rows import Frame, Share, Spans, between, cut, laid_out, windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +135,10 @@ class Text:
             return []
         shares = self._columns.shares(block)
         return cut(laid_out(shares, len(block)), rows_per_batch, self._payload)
+
+    def between(self, block: Block, edges: Rows) -> list[memoryview]:
+        """Return the rows between each two edges without their frame, as parts of one buffer."""
+        return between(laid_out(self._columns.shares(block), len(block)), edges)
 
     def windows(self, block: Block, rows_per_batch: int) -> list[memoryview]:
         """Return the payloads without their frame, as parts of one buffer."""

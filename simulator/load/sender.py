@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from simulator.data.block import Block
+from simulator.data.block import Block, Rows
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
 from simulator.data.ranges import RowRange, covering, written
 from simulator.errors import BenchError, RunError
 from simulator.load.connection import Stopped, connected
 from simulator.load.meter import Meter
-from simulator.load.window import Batch, Send, Window
+from simulator.load.mixing import edges
+from simulator.load.window import Batch, Held, Send, Window
 from simulator.modules.base import BATCH, Database, Failure, Payload, Session
 
 MAX_ATTEMPTS = 6
@@ -25,6 +26,8 @@ _NEVER_NS = 1 << 63
 _AHEAD_BYTES = 1 << 22
 """Size of the values; 131,072 IoT events."""
 _AHEAD_OBJECTS_BYTES = 1 << 19
+_WHOLE_BLOCKS = 4
+"""Parts whose rows are drawn as a whole block each; more parts share so many rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class Sender:
         self._begun: dict[tuple[int, int], int] = defaultdict(int)
         """(table, part) -> rows that were sent."""
         self._places = {table.name: place for place, table in enumerate(reader.tables)}
+        self._mixes = database.capabilities.mixes_tables and reader.one_group
 
     def close(self) -> None:
         """Close the session."""
@@ -113,6 +117,8 @@ class Sender:
         found: list[RowRange] = []
         for place, table in enumerate(self._reader.tables):
             counts = [self._begun[place, part] for part in range(table.parts)]
+            if self._reader.lane_parts == 1:
+                counts = [sum(counts)]
             found += written([item for item in ranges if item.table == place], counts)
         return tuple(found)
 
@@ -142,7 +148,8 @@ class Sender:
         self, ranges: Iterable[RowRange], mode: str, batch_rows: int, ahead_bytes: int
     ) -> Iterator[Batch]:
         """Yield encoded batches, prepared `ahead_bytes` at a time."""
-        block_rows = max(round(BLOCK_ROWS / batch_rows), 1) * batch_rows
+        spread = max(self._reader.lane_parts / _WHOLE_BLOCKS, 1)
+        block_rows = max(round(BLOCK_ROWS / spread / batch_rows), 1) * batch_rows
         blocks = self._reader.blocks(ranges, block_rows, batch_rows)
         while made := self._made(blocks, mode, batch_rows, ahead_bytes):
             while made:  # free each payload once it is sent
@@ -161,11 +168,19 @@ class Sender:
             self.generate_ns += t1 - t0
             if drawn is None:
                 break
-            encoded = [self._session.encode(block, mode, batch_rows) for block in drawn]
+            batches = self._encoded(drawn, mode, batch_rows)
             self.encode_ns += time.perf_counter_ns() - t1
-            made += self._in_turn(drawn, encoded, batch_rows)
+            made += batches
             drawn_bytes += sum(block.size_bytes for block in drawn)
         return made
+
+    def _encoded(self, blocks: Sequence[Block], mode: str, batch_rows: int) -> Iterator[Batch]:
+        """Encode blocks and return their batches."""
+        if self._mixes and mode == BATCH:
+            places = edges(blocks, batch_rows)
+            return self._mixed(blocks, places, self._session.encode_mixed(blocks, places))
+        encoded = [self._session.encode(block, mode, batch_rows) for block in blocks]
+        return self._in_turn(blocks, encoded, batch_rows)
 
     def _in_turn(
         self, blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], batch_rows: int
@@ -176,8 +191,21 @@ class Sender:
             for block, payloads in zip(blocks, encoded, strict=True):
                 if turn < len(payloads):
                     payload = payloads[turn]
-                    rows = block.rows[first : first + payload.rows]
-                    yield Batch(payload, rows, self._places[block.table.name], block.part)
+                    yield Batch(payload, (self._held(block, first, first + payload.rows),))
+
+    def _mixed(
+        self, blocks: Sequence[Block], places: Sequence[Rows], payloads: Sequence[Payload]
+    ) -> Iterator[Batch]:
+        """Yield the batches of several tables, each with the rows between two places."""
+        for number, payload in enumerate(payloads):
+            held = (
+                self._held(block, *each[number : number + 2].tolist())
+                for block, each in zip(blocks, places, strict=True)
+            )
+            yield Batch(payload, tuple(each for each in held if len(each.rows)))
+
+    def _held(self, block: Block, first: int, stop: int) -> Held:
+        return Held(self._places[block.table.name], block.part, block.rows[first:stop])
 
     def _deliver(self, batch: Batch, due_ns: int) -> None:
         """Send, alone or beside other batches in flight."""
@@ -191,7 +219,8 @@ class Sender:
                     self._end(self._window.ended())
             finally:
                 self.send_ns += time.perf_counter_ns() - before
-        self._begun[batch.table, batch.part] += len(batch.rows)
+        for held in batch.held:
+            self._begun[held.table, held.part] += len(held.rows)
 
     def _begin(self, send: Send) -> None:
         if self._stop.is_set():
@@ -265,8 +294,9 @@ class Sender:
         return True
 
     def _add_uncertain(self, batch: Batch) -> None:
-        self.uncertain += covering(batch.rows, batch.table)
-        self.uncertain_rows += len(batch.rows)
+        for held in batch.held:
+            self.uncertain += covering(held.rows, held.table)
+            self.uncertain_rows += len(held.rows)
         self._uncertain_sends += 1
 
     def _count_uncertain(self, batch: Batch, cause: str) -> None:

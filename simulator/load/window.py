@@ -9,14 +9,22 @@ from simulator.modules.base import Payload, Session
 
 
 @dataclass(slots=True)
-class Batch:
-    """A payload, and the rows of which physical table it holds."""
+class Held:
+    """Rows of one physical table."""
 
-    payload: Payload
-    rows: Rows
-    """Their numbers."""
     table: int
     part: int
+    rows: Rows
+    """Their numbers."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """A payload, and the rows that it holds."""
+
+    payload: Payload
+    held: tuple[Held, ...]
+    """Of each physical table that it has rows of."""
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeAlias, get_args
 
+import numpy as np
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -23,7 +24,7 @@ from pydantic import (
 )
 from typing_extensions import TypeVar
 
-from simulator.data.block import Block
+from simulator.data.block import Block, Rows
 from simulator.data.features import Feature, features_of
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.query_type import QueryType
@@ -69,6 +70,8 @@ class Capabilities:
     oldest: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Product, as `describe` names it -> its oldest supported version."""
     multiple_tables: bool = True
+    mixes_tables: bool = False
+    """Whether a payload of mode BATCH can have rows of several tables of a group."""
     indices: bool = False
     """Whether there are secondary indices (option `create_indices`)."""
     stores: bool = True
@@ -119,6 +122,8 @@ class Payload:
 
 Encoder: TypeAlias = Callable[[Block, int], Sequence[Any]]
 """Block, batch size -> the data of each payload; UnstorableError if a value cannot be stored."""
+MixedEncoder: TypeAlias = Callable[[Sequence[Block], Sequence[Rows]], Sequence[Any]]
+"""Blocks, edges of each -> the data of each payload, of the rows between two edges."""
 
 
 class Options(BaseModel):
@@ -207,7 +212,7 @@ class Session(Waits, ABC):
         batch, so that encoding is vectorised whatever the batch size.
         """
         key = (block.name, mode)
-        encoder = self._known_encoders.get(key)
+        encoder: Encoder | None = self._known_encoders.get(key)
         if encoder is None:
             encoder = self._known_encoders[key] = self.encoder(block.table, block.name, mode)
         starts = range(0, len(block), batch_rows)
@@ -216,8 +221,22 @@ class Session(Waits, ABC):
             for start, data in zip(starts, encoder(block, batch_rows), strict=True)
         ]
 
+    def encode_mixed(self, blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[Payload]:
+        """Return the blocks as payloads, each with the rows of all blocks between two edges."""
+        key = (*(block.name for block in blocks), "mixed")
+        encoder = self._known_encoders.get(key)
+        if encoder is None:
+            tables = [block.table for block in blocks]
+            encoder = self._known_encoders[key] = self.mixed_encoder(tables)
+        encoded, counts = encoder(blocks, edges), np.diff(np.sum(edges, axis=0)).tolist()
+        return [Payload(rows, BATCH, data) for rows, data in zip(counts, encoded, strict=True)]
+
+    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+        """Return the encoder of payloads of these tables (`Capabilities.mixes_tables`)."""
+        raise NotImplementedError
+
     @cached_property
-    def _known_encoders(self) -> dict[tuple[str, str], Encoder]:
+    def _known_encoders(self) -> dict[tuple[str, ...], Any]:
         return {}
 
     @abstractmethod
@@ -244,8 +263,7 @@ class Session(Waits, ABC):
         `done` is called once, on any thread, at the latest when the session is closed: with None
         for an acknowledgement, or with the error. An exception raised here has the same meaning.
         """
-        msg = f"{type(self).__name__} does not send without waiting"
-        raise NotImplementedError(msg)
+        raise NotImplementedError
 
     @abstractmethod
     def classify(self, error: Exception) -> Failure:

@@ -94,9 +94,9 @@ class Influxdb1(Influxdb):
     # --- databases
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create a database for each table; all or none."""
+        """Create the databases, all or none."""
         check_names(tables)
-        names = [self.bucket(table) for table in tables]
+        names = self.buckets(tables)
         span = (
             f" SHARD DURATION {self.options.shard_group_s}s" if self.options.shard_group_s else ""
         )
@@ -114,7 +114,7 @@ class Influxdb1(Influxdb):
         """Drop the tables' databases, with all parts in them."""
         with self.administration() as session:
             taken = self._databases(session)
-            for name in map(self.bucket, tables):
+            for name in self.buckets(tables):
                 if name in taken:
                     _ask(session, f"DROP DATABASE {identifier(name)}")
 
@@ -147,7 +147,7 @@ class Influxdb1(Influxdb):
     def _statistics(
         self, session: InfluxSession, component: str, tables: Sequence[Table]
     ) -> list[Chunk]:
-        names = {self.bucket(table) for table in tables}
+        names = self.buckets(tables)
         found = _ask(session, f"SHOW STATS FOR {literal(component)}")
         return [chunk for chunk in found if chunk.shared.get("database") in names]
 

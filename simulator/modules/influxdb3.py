@@ -130,21 +130,23 @@ class Influxdb3(Influxdb):
     # --- databases
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create a database for each table; all or none."""
+        """Create the databases with their tables, all or none."""
         check_names(tables)
         for tag in (tag for table in tables for tag in table.tags):
             if tag.type is not Type.TEXT:
                 raise SetupError(f"{self.name}: column {tag.name}: a tag must be a text")
-        names = [self.bucket(table) for table in tables]
+        names = self.buckets(tables)
         with self.administration() as session:
             http = session.http
             taken = self._databases(http)
             for name in names:
                 if name in taken:
                     raise self.already_exists(f"database {name}")
-            for name, table in zip(names, tables, strict=True):
+            for name in names:
                 body = json.dumps({"db": name}).encode()
                 http.request("POST", "/api/v3/configure/database", body, _JSON)
+            for table in tables:
+                name = self.bucket(table)
                 for part in table.names:  # so that a query finds it while it is empty
                     body = json.dumps({"db": name, "table": part, **_columns(table)}).encode()
                     http.request("POST", "/api/v3/configure/table", body, _JSON)
@@ -153,7 +155,7 @@ class Influxdb3(Influxdb):
         """Drop the tables' databases; the server deletes their files later."""
         with self.administration() as session:
             taken = self._databases(session.http)
-            for name in map(self.bucket, tables):
+            for name in self.buckets(tables):
                 if name in taken:
                     path = "/api/v3/configure/database?" + urlencode({"db": name})
                     session.http.request("DELETE", path)

@@ -32,10 +32,11 @@ def truths(
         rows = _named(query, dataset, reader)
         if rows is not None and len(rows) <= budget:
             budget -= len(rows)
-            found[query] = _selected(query, reader, rows)
+            found[query] = _selected(query, reader.reading([query]), rows)
     others = [query for query in dict.fromkeys(queries) if query not in found]
     if others:
-        oracle = folded(others, _pieces(dataset, reader), threads or usable_cores())
+        pieces = _pieces(others, dataset, reader.reading(others))
+        oracle = folded(others, pieces, threads or usable_cores())
         found |= {query: oracle.truth(query) for query in others}
     return found
 
@@ -54,10 +55,13 @@ def _selected(query: Query, reader: DatasetReader, rows: Rows) -> Truth:
     return oracle.truth(query)
 
 
-def _pieces(dataset: Dataset, reader: DatasetReader) -> Iterator[Iterator[Block]]:
-    """Yield the dataset's blocks in pieces of about a million rows."""
+def _pieces(
+    queries: Sequence[Query], dataset: Dataset, reader: DatasetReader
+) -> Iterator[Iterator[Block]]:
+    """Yield the blocks of the tables that queries read, in pieces of about a million rows."""
+    read = {reader.place(query.table) for query in queries}
     for rows in dataset.ranges:
-        for piece in rows.pieces(_PIECE_ROWS):
+        for piece in rows.pieces(_PIECE_ROWS) if rows.table in read else ():
             yield (block for turn in reader.blocks((piece,), VERIFY_BLOCK_ROWS) for block in turn)
 
 

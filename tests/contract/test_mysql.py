@@ -9,6 +9,7 @@ import pytest
 
 from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
 from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
+from simulator.data.workloads.devops import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
@@ -56,7 +57,7 @@ def encoded(session, batch, mode, rows):
 
 M62 = [
     ("timestamp", "bigint"),
-    ("device_id", "varchar(128)"),
+    ("device_id", "varchar(12)"),
     ("sequence_number", "bigint"),
     ("temperature", "float"),
 ]
@@ -109,6 +110,33 @@ def test_indices_are_those_of_the_reference_document(open_mysql, engine):
         ("events_field_index", "temperature"),
         ("events_series_index", "device_id,timestamp,temperature"),
     ]
+
+
+def test_a_text_gets_the_length_and_a_table_the_indices_that_they_declare(open_mysql):
+    database, (table, *_) = open_mysql(create_indices=True), Devops(DevopsParams(), 1, 0).tables
+    note = Column("note", Type.TEXT, Role.FIELD, max_characters=200)
+    book = Column("book", Type.TEXT, Role.FIELD, max_characters=20_000)
+    database.create([replace(table, columns=(*table.columns, note, book))], 1)
+    types = dict(
+        fetch(
+            database,
+            "SELECT column_name, column_type FROM information_schema.columns "
+            "WHERE table_schema = DATABASE() AND table_name = 'cpu' "
+            "AND column_name IN ('hostname', 'region', 'arch', 'note', 'book')",
+        )
+    )
+    assert types == {
+        "hostname": "varchar(13)",
+        "region": "varchar(14)",
+        "arch": "varchar(3)",
+        "note": "varchar(200)",
+        "book": "mediumtext",
+    }
+    assert fetch(
+        database,
+        "SELECT index_name, GROUP_CONCAT(column_name ORDER BY seq_in_index) "
+        "FROM information_schema.statistics WHERE table_schema = DATABASE() GROUP BY index_name",
+    ) == [("cpu_series_index", "hostname,time")]
 
 
 def test_an_index_takes_the_beginning_of_long_texts():
@@ -314,9 +342,7 @@ def test_a_text_that_would_be_truncated_is_an_error(mysql, execute, mode):
 
 def test_a_tag_that_is_too_long_is_refused_before_it_is_sent(mysql, monkeypatch):
     wide = Wideset()
-    monkeypatch.setattr(
-        "simulator.modules.mysql.session.TEXT_LENGTHS", {Role.TAG: 4, Role.KEY: 250}
-    )
+    monkeypatch.setattr("simulator.modules.mysql.query.TEXT_LENGTHS", {Role.TAG: 4, Role.KEY: 250})
     mysql.create(wide.tables, 10)
     with (
         mysql.connect() as session,

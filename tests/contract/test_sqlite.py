@@ -7,6 +7,8 @@ import pytest
 
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.devops import Devops, DevopsParams
+from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.shared.acknowledged import RowCountMismatch
@@ -128,3 +130,25 @@ def test_a_path_that_cannot_be_opened_is_an_error_with_a_remedy(tmp_path, path, 
 def test_memory_is_refused_before_anything_starts():
     (problem,) = Sqlite(SqliteOptions(path=":memory:")).problems(PrimaryKey.DB, 1, 1)
     assert "must be a file" in problem
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_the_indices_are_those_that_the_workload_declares(tmp_path, parts):
+    sqlite = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db"), create_indices=True))
+    cpu, *_ = Devops(DevopsParams(), 1, 0).tables
+    tables = [table.stored(PrimaryKey.NONE, parts) for table in (EVENTS, cpu)]
+    sqlite.create(tables, 1)
+    sqlite.create_indices(tables)
+    with sqlite3.connect(sqlite.options.path) as connection:
+        made = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index'")
+        found = {name: sql.partition(" ON ")[2] for name, sql in made}
+    assert found == {
+        f"{name}_{index.name}_index": f"{name} ({', '.join(index.columns)})"
+        for table in tables
+        for name in table.names
+        for index in table.indices
+    }
+    assert found[f"{tables[0].names[-1]}_series_index"].endswith(
+        " (device_id, timestamp, temperature)"
+    )
+    assert found[f"{tables[1].names[-1]}_series_index"].endswith(" (hostname, time)")

@@ -11,7 +11,7 @@ import numpy as np
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.query import Query
-from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.schema import Column, Role, Table, TimeUnit, Type, usual_indices
 from simulator.data.workloads.base import Params, Workload
 from tests.contract.wide_queries import Scope, queries_of
 
@@ -213,16 +213,19 @@ class Wide(Workload):
         if Awkward.NULL_TAG in self.params.lacks:
             columns = tuple(replace(c, nullable=c.nullable and c.role != Role.TAG) for c in columns)
         if Awkward.ODD_NAMES not in self.params.lacks:
-            return replace(table, columns=columns)
+            return replace(table, columns=columns, indices=usual_indices(columns))
         columns = tuple(replace(c, name=PLAIN.get(c.name, c.name)) for c in columns)
-        return replace(table, name=PLAIN.get(table.name, table.name), columns=columns)
+        name, indices = PLAIN.get(table.name, table.name), usual_indices(columns)
+        return replace(table, name=name, columns=columns, indices=indices)
 
     def size(self, table: Table) -> int:
         return ROWS // 2
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        columns = self._readings(rows) if table.name == READINGS.name else self._states(rows)
-        return dict(zip((c.name for c in table.columns), columns.values(), strict=True))
+        drawn = self._readings(rows) if table.name == READINGS.name else self._states(rows)
+        (whole,) = (own for own in self.tables if own.name == table.name)
+        named = dict(zip((c.name for c in whole.columns), drawn.values(), strict=True))
+        return {column.name: named[column.name] for column in table.columns}
 
     def _readings(self, number: Rows) -> dict[str, ColumnData]:
         lacks = self.params.lacks

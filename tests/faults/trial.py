@@ -116,6 +116,14 @@ class _Trial:
         entry = self.network.entry if self.network else ()
         self.line = Line(folder, self.mark, self.world, entry)
         self.before: Path | None = None
+        self.found: psutil.Process | None = None
+        """The victim, if it was looked for before the phase began."""
+
+    @property
+    def _part(self) -> str:
+        """The part of the command that is the victim."""
+        victim = self.place.victim
+        return f"worker {self.cell.index}" if victim == "worker" else victim
 
     def run(self) -> Seen:
         seen, place = self.seen, self.place
@@ -180,6 +188,8 @@ class _Trial:
         running.terminal.wait_for_run(cell.run, 40)  # the runs before it are not slowed
         if phase in ("prefill", "query") or (phase == "verify" and self.place.target != "sqlite"):
             self.world.slow()
+        if phase == "verify" and self.place.victim in ("collector", "worker"):
+            self.found = processes.await_part(self.mark, self._part, 10)  # it is soon over
         late = None
         if phase == "barrier":
             name = f"worker {cell.workers - 1}"
@@ -241,9 +251,8 @@ class _Trial:
         if place.victim == "server":
             assert isinstance(self.world, Served)
             return self.world.processes()
-        if place.victim == "worker":
-            seen.victim = f"worker {self.cell.index}"
-        found = processes.await_part(self.mark, seen.victim, 10)
+        seen.victim = self._part
+        found = self.found or processes.await_part(self.mark, seen.victim, 10)
         if found is None:
             raise Missed(f"no {seen.victim} was found")
         return [found]

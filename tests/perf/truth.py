@@ -76,13 +76,13 @@ class Fleet(Workload):
         return (CPU,)
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        del table
         ticks, hosts = np.divmod(rows, HOSTS)
-        return {
-            "time": Values(ticks * INTERVAL_MS + self.start_ms),
-            "hostname": Coded(hosts, self._names),
-            "usage_user": Coded(below(key_of(self.seed, "usage"), rows, len(GRID)), GRID),
+        makers: dict[str, Callable[[], ColumnData]] = {
+            "time": lambda: Values(ticks * INTERVAL_MS + self.start_ms),
+            "hostname": lambda: Coded(hosts, self._names),
+            "usage_user": lambda: Coded(below(key_of(self.seed, "usage"), rows, len(GRID)), GRID),
         }
+        return {column.name: makers[column.name]() for column in table.columns}
 
     def candidates(self, table: Table, selection: Selection) -> Rows | None:
         del table

@@ -14,6 +14,7 @@ from cli.config import Target
 from cli.distribution import Split
 from cli.insert_options import InsertOptions, generator_params
 from cli.plan import insert_runs
+from simulator.data.dataset import PartsBy
 from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
@@ -32,7 +33,8 @@ DEFAULTS = InsertOptions(
     workers=(1,),
     runs=None,
     primary_key=PrimaryKey.DB,
-    tables="single",
+    tables=1,
+    tables_by=PartsBy.ROW,
     num_inserts=100,
     batch=0,
     prefill=0,
@@ -239,7 +241,7 @@ def test_prefilled_rows_come_before_the_timed_ones():
 
 def test_the_dataset_says_what_was_asked_for():
     options = replace(
-        DEFAULTS, seed=7, params={"devices": 3}, tables="multiple", primary_key=PrimaryKey.CLIENT
+        DEFAULTS, seed=7, params={"devices": 3}, tables=4, primary_key=PrimaryKey.CLIENT
     )
     found = dataset_of(options)
 

@@ -82,7 +82,10 @@ class Workload(ABC):
 
     @abstractmethod
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return the columns of `table` (one of `tables`) for these rows, all of one lane."""
+        """Return the columns of `table` for these rows, ascending and all of one lane.
+
+        `table` is one of `tables`, or has only the time and some other columns of one.
+        """
 
     def candidates(
         self,

@@ -45,7 +45,7 @@ from simulator.data.mixer import below, key_of
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType
 from simulator.data.ranges import LANE_ROWS
-from simulator.data.schema import Column, Role, Table, Type
+from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, Distribution, Precision, Walk, Walks
 from simulator.data.workloads.base import DurationMs, EndMs, Params, Workload
 from simulator.data.workloads.devops_queries import HOUR_MS, DrawnQueries, fixed_queries
@@ -59,6 +59,7 @@ from simulator.data.workloads.devops_tables import (
     Drawn,
     Measurement,
     Tag,
+    longest,
     measurements,
 )
 
@@ -66,12 +67,14 @@ PERCENTS = np.arange(100 * 64 + 1) / 64
 MEBIBYTES = np.arange((max(MEMORY_BYTES) >> 20) + 1) << 20
 _MEBIBYTE_BITS = 20
 _MOST_LEVELS = 10_000
+MOST_HOSTS = 100_000_000
+_HOSTNAME = "host_%d"
 
 
 class DevopsParams(Params):
     """The fleet, its time, and how its values are drawn."""
 
-    scale: int = Field(1, ge=1, le=100_000_000, description="hosts")
+    scale: int = Field(1, ge=1, le=MOST_HOSTS, description="hosts")
     interval_ms: DurationMs = Field(10_000, ge=1, description="from one point to the next")
     duration_ms: EndMs = Field(6 * HOUR_MS, ge=1, description="end of the data, exclusive")
     distribution: Distribution = Field(
@@ -139,11 +142,13 @@ class Devops(Workload):
         """Return the points of these rows, ascending."""
         ticks, hosts = np.divmod(rows, self.params.scale)
         levels = {**self._host_tags(), **self._own_tags(table.name)}
-        walked = walks_at(self._walks[table.name], ticks, hosts)
+        sources = self._measurements[table.name].sources
+        asked = {sources.get(column.name, column.name) for column in table.fields}
+        walked = walks_at(self._walks[table.name].only(asked), ticks, hosts)
         fields = self._fields(table.name, ticks, hosts, walked)
         return {
             table.time.name: Values(ticks * self.params.interval_ms + self.start_ms),
-            **{tag: Coded(hosts, values) for tag, values in levels.items()},
+            **{tag.name: Coded(hosts, levels[tag.name]) for tag in table.tags},
             **{column.name: fields[column.name] for column in table.fields},
         }
 
@@ -169,7 +174,7 @@ class Devops(Workload):
             case "cpu":
                 return {name: self._percentage(values) for name, values in walked.items()}
             case "disk":
-                return self._disk(hosts, walked["free"].astype(np.int64))
+                return self._disk(hosts, walked)
             case "mem" if self.params.precision is Precision.GRID:
                 return self._coarse_memory(hosts, walked)
             case "mem":
@@ -187,52 +192,51 @@ class Devops(Workload):
             return Values(values)
         return Coded((values * 64).astype(np.int64), PERCENTS)
 
-    def _disk(self, hosts: Rows, free: Array) -> dict[str, ColumnData]:
-        used = DISK_BYTES - free
+    def _disk(self, hosts: Rows, walked: Mapping[str, Array]) -> dict[str, ColumnData]:
         total, inodes = self._disk_totals()
-        return {
+        fields: dict[str, ColumnData] = {
             "total": Coded(hosts, total),
-            "free": Values(free),
-            "used": Values(used),
-            "used_percent": Coded(100 * used // DISK_BYTES, _whole_numbers(100)),
             "inodes_total": Coded(hosts, inodes),
-            "inodes_free": Values(free // INODE_BYTES),
-            "inodes_used": Values(used // INODE_BYTES),
         }
+        if "free" in walked:
+            free = walked["free"].astype(np.int64)
+            used = DISK_BYTES - free
+            fields |= {
+                "free": Values(free),
+                "used": Values(used),
+                "used_percent": Coded(100 * used // DISK_BYTES, _whole_numbers(100)),
+                "inodes_free": Values(free // INODE_BYTES),
+                "inodes_used": Values(used // INODE_BYTES),
+            }
+        return fields
 
     def _memory(self, hosts: Rows, shares: Mapping[str, Array]) -> dict[str, ColumnData]:
         total = self._memory_totals().take(hosts)
-        used, cached, buffered = (
-            (shares[name] * total).astype(np.int64) for name in ("used", "cached", "buffered")
-        )
-        return {
+        parts = {name: (share * total).astype(np.int64) for name, share in shares.items()}
+        fields: dict[str, ColumnData] = {
             "total": Coded(hosts, self._memory_totals()),
-            "available": Values(total - used),
-            "used": Values(used),
-            "free": Values(total - used),
-            "cached": Values(cached),
-            "buffered": Values(buffered),
-            "used_percent": Values(100 * shares["used"]),
-            "available_percent": Values(100 * (1 - shares["used"])),
-            "buffered_percent": Values(100 * shares["buffered"]),
+            **{name: Values(part) for name, part in parts.items()},
         }
+        if "used" in parts:
+            fields["available"] = fields["free"] = Values(total - parts["used"])
+            fields["used_percent"] = Values(100 * shares["used"])
+            fields["available_percent"] = Values(100 * (1 - shares["used"]))
+        if "buffered" in parts:
+            fields["buffered_percent"] = Values(100 * shares["buffered"])
+        return fields
 
     def _coarse_memory(self, hosts: Rows, shares: Mapping[str, Array]) -> dict[str, ColumnData]:
         total = self._memory_totals().take(hosts) >> _MEBIBYTE_BITS
-        used, cached, buffered = (
-            (shares[name] * total).astype(np.int64) for name in ("used", "cached", "buffered")
-        )
-        available = Coded(total - used, MEBIBYTES)
+        parts = {name: (share * total).astype(np.int64) for name, share in shares.items()}
+        if "used" in parts:
+            parts["available"] = parts["free"] = total - parts["used"]
+        percents = {
+            name: parts[name] for name in ("used", "available", "buffered") if name in parts
+        }
         return {
             "total": Coded(hosts, self._memory_totals()),
-            "available": available,
-            "used": Coded(used, MEBIBYTES),
-            "free": available,
-            "cached": Coded(cached, MEBIBYTES),
-            "buffered": Coded(buffered, MEBIBYTES),
-            "used_percent": Coded(6400 * used // total, PERCENTS),
-            "available_percent": Coded(6400 * (total - used) // total, PERCENTS),
-            "buffered_percent": Coded(6400 * buffered // total, PERCENTS),
+            **{name: Coded(part, MEBIBYTES) for name, part in parts.items()},
+            **{f"{n}_percent": Coded(6400 * p // total, PERCENTS) for n, p in percents.items()},
         }
 
     def _drawn(self, name: str, bound: int) -> Rows:
@@ -249,7 +253,7 @@ class Devops(Workload):
         widest = max(map(len, centers))
         table = _texts([text for row in centers for text in (row + [""] * widest)[:widest]])
         return {
-            "hostname": _texts([f"host_{host}" for host in range(self.params.scale)]),
+            "hostname": _texts([_HOSTNAME % host for host in range(self.params.scale)]),
             "region": _texts(names).take(region),
             "datacenter": table.take(region * widest + place),
             **{tag: self._tag(tag, values) for tag, values in HOST_TAGS.items()},
@@ -297,13 +301,20 @@ class Devops(Workload):
 
 
 def _table(measurement: Measurement) -> Table:
-    tags = ("hostname", "region", "datacenter", *HOST_TAGS, *measurement.tags)
+    lengths = {
+        "hostname": len(_HOSTNAME % (MOST_HOSTS - 1)),
+        "region": max(map(len, DATACENTERS)),
+        "datacenter": max(map(len, DATACENTERS)) + 1,
+        **{tag: longest(values) for tag, values in {**HOST_TAGS, **measurement.tags}.items()},
+    }
     columns = (
         Column("time", Type.TIMESTAMP, Role.TIME),
-        *(Column(tag, Type.TEXT, Role.TAG) for tag in tags),
+        *(Column(tag, Type.TEXT, Role.TAG, max_characters=n) for tag, n in lengths.items()),
         *measurement.columns,
     )
-    return Table(measurement.name, columns, key=("hostname", "time"))
+    key = ("hostname", "time")
+    indices = (Index("series", key),)
+    return Table(measurement.name, columns, key, indices=indices, group=Devops.name)
 
 
 def _integers(walk: Walk, values: Array) -> ColumnData:

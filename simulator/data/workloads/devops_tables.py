@@ -52,6 +52,14 @@ class Drawn:
 
 Tag = Drawn | tuple[str, ...]
 
+
+def longest(tag: Tag) -> int:
+    """Return the number of characters of a tag's longest value."""
+    if isinstance(tag, Drawn):
+        return len(tag.form % tuple(bound - 1 + tag.offset for bound in tag.bounds))
+    return max(map(len, tag))
+
+
 _PORT = Drawn("%d", (20_000,), offset=1024)
 
 
@@ -66,6 +74,8 @@ class Measurement:
     """Of the fields that are walks; of `mem` and `disk` the walks that the fields are made of."""
     tags: Mapping[str, Tag] = field(default_factory=dict)
     """Those besides the tags of every point."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Fields that are made of a walk of another name -> that walk."""
 
 
 def _measurement(
@@ -113,6 +123,7 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
             _integers("total free used used_percent inodes_total inodes_free inodes_used"),
             {"free": Clamped(50, 1, 0, DISK_BYTES, start=DISK_BYTES // 2)},
             {"path": Drawn("/dev/sda%d", (10,)), "fstype": ("ext3", "ext4", "btrfs")},
+            dict.fromkeys(("used", "used_percent", "inodes_free", "inodes_used"), "free"),
         ),
         _measurement(
             "kernel",
@@ -127,6 +138,10 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
             _integers("total available used free cached buffered")
             + doubles("used_percent available_percent buffered_percent"),
             _each("used cached buffered", _SHARE),
+            sources={
+                **dict.fromkeys(("available", "free", "used_percent", "available_percent"), "used"),
+                "buffered_percent": "buffered",
+            },
         ),
         _measurement(
             "net",

@@ -6,6 +6,7 @@ takes one read of each array: no parsing, no library, and memory that does not g
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +17,16 @@ from pydantic import BaseModel, ConfigDict
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Texts, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
-from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type, dtype_of
+from simulator.data.schema import (
+    FLOATS,
+    Column,
+    Role,
+    Table,
+    TimeUnit,
+    Type,
+    dtype_of,
+    usual_indices,
+)
 from simulator.data.workloads.base import Params, Workload
 from simulator.errors import counted
 
@@ -144,9 +154,16 @@ class File(Workload):
             Column(c.name, c.type, c.role, nullable=c.nullable, exact=c.type not in FLOATS)
             for c in params.columns
         )
-        table = Table(params.table, columns, key=(), time_unit=TimeUnit.MICROSECOND)
+        table = Table(
+            params.table,
+            columns,
+            key=(),
+            time_unit=TimeUnit.MICROSECOND,
+            indices=usual_indices(columns),
+        )
         key = (*(tag.name for tag in table.tags), table.time.name) if params.unique else ()
-        self._table = Table(params.table, columns, key, time_unit=TimeUnit.MICROSECOND)
+        self._table = replace(table, key=key)
+        self._places = {column.name: place for place, column in enumerate(columns)}
         self._folder = Path(params.folder)
         self._levels = lru_cache(maxsize=None)(self._read_levels)
 
@@ -161,11 +178,12 @@ class File(Workload):
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return these rows of the file; their numbers are ascending."""
-        columns = enumerate(self.params.columns)
-        return {column.name: self._column(index, column, rows) for index, column in columns}
+        return {
+            column.name: self._column(self._places[column.name], rows) for column in table.columns
+        }
 
-    def _column(self, index: int, column: FileColumn, rows: Rows) -> ColumnData:
-        valid = None
+    def _column(self, index: int, rows: Rows) -> ColumnData:
+        column, valid = self.params.columns[index], None
         if column.nullable:
             valid = self._items(index, Content.VALID, np.dtype(np.bool_), rows)
         if column.coded:

@@ -11,19 +11,23 @@ from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.mixer import below, draw, key_of
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
 from simulator.data.ranges import LANE_BITS, LANE_ROWS
-from simulator.data.schema import Column, Role, Table, TimeUnit, Type
+from simulator.data.schema import Column, Index, Role, Table, TimeUnit, Type
 from simulator.data.workloads.base import Params, Workload
 
 EVENTS = Table(
     name="events",
     columns=(
         Column("timestamp", Type.INT64, Role.TIME),
-        Column("device_id", Type.TEXT, Role.TAG),
+        Column("device_id", Type.TEXT, Role.TAG, max_characters=12),
         Column("sequence_number", Type.INT64, Role.KEY),
         Column("temperature", Type.FLOAT32, Role.FIELD),
     ),
     key=("device_id", "timestamp", "sequence_number"),
     time_unit=TimeUnit.MILLISECOND,
+    indices=(
+        Index("series", ("device_id", "timestamp", "temperature")),
+        Index("field", ("temperature",)),
+    ),
 )
 
 # -20 <= t < 35 degrees in steps of 1/64: exact in float32, and sums are exact in float64.
@@ -89,15 +93,17 @@ class Iot(Workload):
         """Return the events of these rows, which are of one lane."""
         lane = int(rows[0]) >> LANE_BITS
         sequence = rows & (LANE_ROWS - 1)
-        devices = self.params.devices
-        return {
-            "timestamp": Values(self._timestamps(rows, sequence)),
-            "device_id": Coded(below(self._device_key, rows, devices), self._names(lane)),
-            "sequence_number": Values(sequence),
-            "temperature": Coded(
-                below(self._temperature_key, rows, len(TEMPERATURES)), TEMPERATURES
-            ),
-        }
+        asked = {column.name for column in table.columns}
+        found: dict[str, ColumnData] = {"timestamp": Values(self._timestamps(rows, sequence))}
+        if "device_id" in asked:
+            devices = below(self._device_key, rows, self.params.devices)
+            found["device_id"] = Coded(devices, self._names(lane))
+        if "sequence_number" in asked:
+            found["sequence_number"] = Values(sequence)
+        if "temperature" in asked:
+            temperatures = below(self._temperature_key, rows, len(TEMPERATURES))
+            found["temperature"] = Coded(temperatures, TEMPERATURES)
+        return found
 
     def _timestamps(self, rows: Rows, sequence: Rows) -> NDArray[np.int64]:
         """Return rising instants, 5..10 ticks (of 60 ms) apart, 7.5 on average.

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simulator.data.block import Block, Coded
+from simulator.data.block import Block, Coded, Rows
 from simulator.data.query import AggregateQuery, DistinctQuery, RowsQuery, Statement
 from simulator.data.schema import Column, Table, Type
 from simulator.encode.ndjson import check_finite, documents
+from simulator.encode.text import Text
 from simulator.errors import RunError, UnstorableError
-from simulator.modules.base import Encoder, Failure, Payload
+from simulator.modules.base import Encoder, Failure, MixedEncoder, Payload
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.http import Http, HttpError, HttpSession, gzipped
@@ -101,9 +102,7 @@ class ElasticsearchSession(HttpSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as a path and the bodies of bulk requests."""
-        key = next((column for column in table.columns if queries.is_key(column)), None)
-        fields = [column for column in table.columns if column is not key]
-        text = documents(fields, table.time_unit, key)
+        text = _documents(table)
         path = f"/{queries.indices([name])}{self._bulk}"
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, bytes]]:
@@ -111,6 +110,23 @@ class ElasticsearchSession(HttpSession):
                 _check(column, block)
             bodies = text.encode(block, rows_per_batch)
             return [(path, gzipped(body) if self._zipped else body) for body in bodies]
+
+        return encode
+
+    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+        """Return what encodes blocks as bulk requests whose actions name the index."""
+        texts = [_documents(table, queries.index_name(table.name)) for table in tables]
+
+        def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[tuple[str, bytes]]:
+            for block in blocks:
+                for column in block.table.columns:
+                    _check(column, block)
+            rows = [
+                text.between(block, places)
+                for text, block, places in zip(texts, blocks, edges, strict=True)
+            ]
+            bodies = map(b"".join, zip(*rows, strict=True))
+            return [(self._bulk, gzipped(body) if self._zipped else body) for body in bodies]
 
         return encode
 
@@ -231,6 +247,13 @@ class ElasticsearchSession(HttpSession):
         finally:
             with self.waiting(), suppress(Exception):
                 self.client.clear_scroll(scroll_id=reply["_scroll_id"])
+
+
+def _documents(table: Table, index: str = "") -> Text:
+    """Return the encoder of a table's rows."""
+    key = next((column for column in table.columns if queries.is_key(column)), None)
+    fields = [column for column in table.columns if column is not key]
+    return documents(fields, table.time_unit, key, index)
 
 
 def _parsed(text: str) -> tuple[str, str, queries.Body]:

@@ -1,7 +1,7 @@
 """InfluxDB 2, by HTTP: rows are written as line protocol and queried with Flux and InfluxQL.
 
-Each table has a bucket of its own, in which its parts are measurements, tags are tags and all other
-columns are fields. https://docs.influxdata.com/influxdb/v2/api/
+Each table, or group of tables that are written together, has a bucket of its own. A table's parts
+are measurements, its tags are tags and all other columns are fields. https://docs.influxdata.com/influxdb/v2/api/
 """
 
 import time
@@ -41,8 +41,8 @@ class InfluxOptions(HttpOptions):
     )
     prefix: str = Field(
         "benchmark_",
-        description="prefix of the buckets' names: each table has a bucket of its own, such as "
-        "benchmark_events",
+        description="prefix of the buckets' names, such as benchmark_events; the tables of a "
+        "group share a bucket, such as benchmark_devops",
     )
     language: Language = Field(
         Language.FLUX,
@@ -62,7 +62,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
     capabilities = Capabilities(
         modes={
             SINGLE: "one request with one line",
-            BATCH: "one request with a line for each row",
+            BATCH: "one request with a line for each row, of all tables of a group",
         },
         primary_keys={
             PrimaryKey.DB: "measurement, tags and time, which identify a row in InfluxDB",
@@ -73,6 +73,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         in_client="decodes CSV or JSON; merges the answers of several statements; fetches all "
         "values for extremes of texts, sums of times and distinct times; selects the newest row "
         "among those of several series",
+        mixes_tables=True,
         limits=(
             "a point of `iot` also has the field sequence_number, unlike the published one",
             "a row replaces an earlier one with the same tags and time",
@@ -126,9 +127,9 @@ class Influxdb(HttpDatabase[InfluxSession]):
     # --- buckets
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create a bucket for each table; all or none."""
+        """Create the buckets, all or none."""
         check_names(tables)
-        names = [self.bucket(table) for table in tables]
+        names = self.buckets(tables)
         with self.administration() as session:
             for name in names:
                 if session.client.bucket_id(name):
@@ -144,10 +145,14 @@ class Influxdb(HttpDatabase[InfluxSession]):
 
     def bucket(self, table: Table) -> str:
         """Return the name of a table's bucket."""
-        return self.options.prefix + table.name
+        return self.options.prefix + table.container
+
+    def buckets(self, tables: Iterable[Table]) -> list[str]:
+        """Return the names of the tables' buckets, each once."""
+        return [*dict.fromkeys(map(self.bucket, tables))]
 
     def _bucket_ids(self, session: InfluxSession, tables: Iterable[Table]) -> list[str]:
-        found = (session.client.bucket_id(self.bucket(table)) for table in tables)
+        found = map(session.client.bucket_id, self.buckets(tables))
         return [identifier for identifier in found if identifier]
 
     # --- the server

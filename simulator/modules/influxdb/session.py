@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from simulator.data.block import Block
+from simulator.data.block import Block, Rows
 from simulator.data.query import RowsQuery, Statement
 from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import LineProtocol
-from simulator.modules.base import Encoder, Failure, Payload
+from simulator.modules.base import Encoder, Failure, MixedEncoder, Payload
 from simulator.modules.influxdb import query as flux
 from simulator.modules.shared import influxql
 from simulator.modules.shared.http import (
@@ -96,16 +96,34 @@ class InfluxSession(HttpSession):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what makes a block into lines, each payload with the path to post it to."""
         del mode
-        database = quote(self._write.prefix + table.name, safe="")
-        precision = self._write.precisions[table.time_unit]
-        path = self._write.path.format(database=database, precision=precision)
-        protocol = LineProtocol(table, name)
+        path, protocol = self._path(table), LineProtocol(table, name)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
             bodies = protocol.encode(block, rows_per_batch)
             return [(path, gzipped(body) if self._write.gzip else body) for body in bodies]
 
         return encode
+
+    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+        """Return what makes blocks into lines of several measurements."""
+        path = self._path(tables[0])
+        protocols = [LineProtocol(table, table.name) for table in tables]
+
+        def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[Any]:
+            lines = [
+                protocol.between(block, places)
+                for protocol, block, places in zip(protocols, blocks, edges, strict=True)
+            ]
+            bodies = map(b"".join, zip(*lines, strict=True))
+            return [(path, gzipped(body) if self._write.gzip else body) for body in bodies]
+
+        return encode
+
+    def _path(self, table: Table) -> str:
+        """Return where the lines of a table, and of all that share its container, are posted."""
+        database = quote(self._write.prefix + table.container, safe="")
+        precision = self._write.precisions[table.time_unit]
+        return self._write.path.format(database=database, precision=precision)
 
     def send(self, payload: Payload) -> None:
         """Post the lines and return once all of them are acknowledged.

@@ -69,7 +69,9 @@ class MongodbOptions(Options):
         description="insert the documents of a batch in order and stop at the first error",
     )
     create_indices: bool = Field(
-        default=False, description="create indices on (tags, time, first field) and (first field)"
+        default=False,
+        description="create the workload's secondary indices: on (tags, time, first field) and "
+        "(first field); for devops on (hostname, time)",
     )
     ca_file: str | None = Field(
         None,

@@ -27,7 +27,7 @@ from simulator.data.query import (
     Statement,
     outputs,
 )
-from simulator.data.schema import ID, Column, Role, Table, TimeUnit, Type
+from simulator.data.schema import ID, Column, Index, Role, Table, TimeUnit, Type
 from simulator.encode.bson import Constant, Element, Embedded, Field
 
 Stage = dict[str, Any]
@@ -154,17 +154,27 @@ class Documents:
         return conditions
 
     def indices(self) -> dict[str, list[tuple[str, int]]]:
-        """Return the secondary indices: (tags, time, first field) and (first field)."""
-        time, fields = (self._table.time.name, 1), self._table.fields[:1]
-        if self._layout is Format.KEY_PAIR:
-            tags, field = ([(f"{group}.{part}", 1) for part in ("key", "val")]
-                           for group, _ in self._groups())  # fmt: skip
-            return {"series_index": [*tags, time], "field_index": field}
-        before = f"{self._tags}." if self._layout is Format.TIMESERIES else ""
-        tags = [(f"{before}{column.name}", 1) for column in self._table.tags]
-        field = [(column.name, 1) for column in fields]
-        indices = {"series_index": [*tags, (self.time_field, 1), *field], "field_index": field}
-        return {name: keys for name, keys in indices.items() if keys}
+        """Return the table's secondary indices: the fields that each of them sorts by."""
+        return {
+            f"{index.name}_index": [(path, 1) for path in self._paths(index)]
+            for index in self._table.indices
+        }
+
+    def _paths(self, index: Index) -> list[str]:
+        """Return the fields of an index; it can have one array, so it has the first of them."""
+        found: dict[str, None] = {}
+        arrays: dict[str, None] = {}
+        for column in map(self._table.column, index.columns):
+            groups = [group for group, columns in self._groups() if column in columns]
+            if self._layout is Format.KEY_PAIR and groups:
+                arrays |= dict.fromkeys(groups)
+                if groups[0] == next(iter(arrays)):
+                    found |= dict.fromkeys((f"{groups[0]}.key", f"{groups[0]}.val"))
+            elif self._layout is Format.TIMESERIES and column.role is Role.TAG:
+                found[f"{self._tags}.{column.name}"] = None
+            else:
+                found[self.time_field if column.role is Role.TIME else column.name] = None
+        return [*found]
 
 
 def problems(table: Table) -> list[str]:

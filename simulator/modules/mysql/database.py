@@ -146,8 +146,8 @@ class MySql(SqlDatabase[MySqlSession]):
         indices=True,
         limits=(
             (
-                f"a tag has at most {TEXT_LENGTHS[Role.TAG]} characters, a key from the client "
-                f"{TEXT_LENGTHS[Role.KEY]}"
+                "a tag has at most as many characters as the workload declares, or else "
+                f"{TEXT_LENGTHS[Role.TAG]}; a key from the client {TEXT_LENGTHS[Role.KEY]}"
             ),
             "instants are stored in microseconds, in years 1 to 9999",
             (

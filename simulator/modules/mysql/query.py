@@ -8,11 +8,24 @@ from simulator.data.schema import Column, PrimaryKey, Role, TimeUnit, Type
 from simulator.modules.shared import sql
 
 TEXT_LENGTHS = {Role.TAG: 128, Role.KEY: 250}
-"""Characters that a tag and a client's key may have; MyISAM takes keys of 1,000 bytes."""
+"""Characters that a tag and a client's key may have if the table does not declare how many.
+
+MyISAM takes keys of 1,000 bytes.
+"""
+_LONGEST_FIELD = 1000
+"""A longer field is a mediumtext: the varchars of a row share 65,535 bytes."""
 
 _INDEXED_CHARACTERS = 190
 """With 4 bytes each they leave room for the numbers in a key of 1,000 bytes."""
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # a DATETIME has no zone; these are in UTC
+
+
+def varchar_length(column: Column) -> int | None:
+    """Return how many characters a text column is declared with; None: it is a mediumtext."""
+    declared = column.max_characters
+    if declared is None or (column.role is Role.FIELD and declared > _LONGEST_FIELD):
+        return TEXT_LENGTHS.get(column.role)
+    return declared
 
 
 class MySqlDialect(sql.Dialect):
@@ -48,9 +61,8 @@ class MySqlDialect(sql.Dialect):
 
     def type_of(self, column: Column) -> str:
         """Return a column's type; the columns of a key must be short."""
-        if column.type is Type.TEXT and column.role in TEXT_LENGTHS:
-            return f"varchar({TEXT_LENGTHS[column.role]})"
-        return super().type_of(column)
+        length = varchar_length(column) if column.type is Type.TEXT else None
+        return f"varchar({length})" if length else super().type_of(column)
 
     def read(self, column: Column, expression: str = "") -> str:
         """Return a column so that no digit is lost: a float is printed with 6 digits."""
@@ -91,7 +103,7 @@ class MySqlDialect(sql.Dialect):
         most = _INDEXED_CHARACTERS // max(len(texts), 1)
         return ", ".join(
             f"{self.name(column.name)}({most})"
-            if column.type is Type.TEXT and TEXT_LENGTHS.get(column.role, most + 1) > most
+            if column.type is Type.TEXT and (varchar_length(column) or most + 1) > most
             else self.name(column.name)
             for column in columns
         )

@@ -16,7 +16,7 @@ from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, Text
 from simulator.errors import UnstorableError
 from simulator.modules.base import BATCH, Encoder, Failure, Payload, Session
-from simulator.modules.mysql.query import TEXT_LENGTHS
+from simulator.modules.mysql.query import varchar_length
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql import TRANSACTION
@@ -216,8 +216,8 @@ def _code(error: Exception) -> int | None:
 def _check_lengths(block: Block) -> None:
     """Raise UnstorableError for tags and keys that are longer than their columns."""
     for column in block.table.columns:
-        limit = TEXT_LENGTHS.get(column.role)
-        if limit is None or column.type is not Type.TEXT:
+        limit = varchar_length(column) if column.type is Type.TEXT else None
+        if limit is None:
             continue
         data = block.data[column.name]
         texts = data.levels if isinstance(data, Coded) else data.array

@@ -28,6 +28,7 @@ from simulator.data.schema import (
     Table,
     TimeUnit,
     Type,
+    index_name,
     names_of,
 )
 from simulator.errors import UnstorableError
@@ -167,19 +168,13 @@ def create_table(
 
 
 def indices(tables: Sequence[Table]) -> list[tuple[str, str, list[Column]]]:
-    """Return name, table and columns of the two secondary indices of the reference document.
-
-    One covers a series in time and the first field, the other the first field.
-    """
-    found = []
-    for table in tables:
-        first_field = [*table.fields[:1]]
-        series = [*table.tags, table.time, *first_field]
-        for name in table.names:
-            for kind, columns in (("series", series), ("field", first_field)):
-                if columns:
-                    found.append((f"{name}_{kind}_index", name, columns))
-    return found
+    """Return name, table and columns of the secondary indices that the tables declare."""
+    return [
+        (index_name(name, index), name, [*map(table.column, index.columns)])
+        for table in tables
+        for name in table.names
+        for index in table.indices
+    ]
 
 
 def create_indices(dialect: Dialect, tables: Sequence[Table]) -> list[str]:

@@ -19,7 +19,9 @@ class SqlOptions(Options):
     """Options of every module that can create secondary indices."""
 
     create_indices: bool = Field(
-        default=False, description="create indices on (tags, time, first field) and (first field)"
+        default=False,
+        description="create the workload's secondary indices: on (tags, time, first field) and "
+        "(first field); for devops on (hostname, time)",
     )
 
 

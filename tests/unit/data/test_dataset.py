@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from simulator.data.block import Values
-from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.dataset import Dataset, DatasetReader, PartsBy
+from simulator.data.query import RowsQuery
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range, merged, share
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
@@ -35,7 +36,8 @@ class Pair(Workload):
 
     def draw(self, table, rows):
         tag = np.full(len(rows), table.name.encode())
-        return {"at": Values(rows), "tag": Values(tag)}
+        data = {"at": Values(rows), "tag": Values(tag)}
+        return {column.name: data[column.name] for column in table.columns}
 
     def queries(self, tables):
         return {}
@@ -126,6 +128,18 @@ def test_with_four_parts_row_r_is_in_part_r_mod_4(start, rows, block_rows):
 
     first = LANE_ROWS + start
     assert found == {row: row % 4 for row in range(first, first + rows)}
+
+
+@pytest.mark.parametrize(("lane", "part"), [(0, 0), (1, 1), (5, 2)])
+def test_a_lane_that_is_pinned_fills_the_blocks_of_one_part(lane, part):
+    reader = DatasetReader(dataset(parts=3, parts_by=PartsBy.WORKER))
+    turns = [*reader.blocks([lane_range(lane, 4, 25)], 10, 5)]
+
+    assert [[(block.part, block.name, len(block)) for block in turn] for turn in turns] == [
+        [(part, f"events{part}", rows)] for rows in (10, 10, 5)
+    ]
+    numbers = [row for (block,) in turns for row in block.rows.tolist()]
+    assert numbers == [lane * LANE_ROWS + 4 + place for place in range(25)]
 
 
 @given(
@@ -233,3 +247,25 @@ def test_a_dataset_of_another_workload_version_is_refused():
 def test_an_unknown_workload_names_the_nearest():
     with pytest.raises(ConfigError, match=r"'iott' is not known .*did you mean 'iot'"):
         DatasetReader(dataset(workload="iott", params={}))
+
+
+@pytest.mark.parametrize("primary_key", [PrimaryKey.NONE, PrimaryKey.CLIENT])
+@pytest.mark.parametrize("column", ["timestamp", "device_id", "sequence_number", "temperature"])
+def test_a_reader_of_one_column_draws_it_and_the_time_as_one_of_all(column, primary_key):
+    whole = DatasetReader(dataset(primary_key=primary_key))
+    (table,), rows = whole.tables, np.arange(100, 300)
+    some = whole.reading([RowsQuery(table, (column,))]).drawn(table, rows)
+
+    assert [*some.data] == [c.name for c in some.table.columns]
+    assert {*some.data} == {"timestamp", column}
+    for name, data in some.data.items():
+        assert np.array_equal(data.values(), whole.drawn(table, rows).data[name].values())
+
+
+def test_a_reader_of_a_key_made_by_the_client_draws_what_it_is_made_of():
+    whole = DatasetReader(dataset(primary_key=PrimaryKey.CLIENT))
+    (table,), rows = whole.tables, np.arange(20)
+    some = whole.reading([RowsQuery(table, ("id",))]).drawn(table, rows)
+
+    assert {*some.data} == {"id", *table.key}
+    assert np.array_equal(some.data["id"].values(), whole.drawn(table, rows).data["id"].values())

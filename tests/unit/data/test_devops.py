@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from simulator.data import walks
 from simulator.data.block import Block, Coded
 from simulator.data.hashes import block_hashes
 from simulator.data.query import Compared, OneOf, Operator, RowsQuery, Selection, outputs
 from simulator.data.schema import Role, Type, dtype_of
-from simulator.data.walks import Distribution, Precision
-from simulator.data.workloads.devops import PERCENTS, Devops, DevopsParams
+from simulator.data.walks import Distribution, Precision, free_walks
+from simulator.data.workloads.devops import MOST_HOSTS, PERCENTS, Devops, DevopsParams
 from simulator.data.workloads.devops_tables import DATACENTERS
 from simulator.verify.oracle import Oracle
 
@@ -130,6 +131,30 @@ def test_any_rows_are_those_of_the_whole_table(name, precision):
     whole = hashes(np.arange(3600))
     for rows in (np.arange(1, 3600, 7), np.arange(1234, 1301), np.array([0, 1, 3599])):
         assert np.array_equal(hashes(rows), whole[rows])
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("precision", Precision)
+def test_a_column_alone_is_that_of_the_whole_table_and_takes_one_walk_at_most(
+    name, precision, monkeypatch
+):
+    walked = []
+
+    def counted(keys, ticks):
+        walked.append(len(keys))
+        return free_walks(keys, ticks)
+
+    monkeypatch.setattr(walks, "free_walks", counted)
+    workload, rows = fleet(precision=precision), np.arange(100)
+    table = table_of(workload, name)
+    whole = workload.draw(table, rows)
+    assert sum(walked) == {"disk": 1, "mem": 3, "kernel": 5, "redis": 30}.get(name, FIELDS[name])
+    for column in table.columns:
+        walked.clear()
+        alone = workload.draw(table.only({column.name}), rows)
+        assert [*alone] == [*dict.fromkeys(("time", column.name))]
+        assert np.array_equal(alone[column.name].values(), whole[column.name].values())
+        assert sum(walked) <= 1
 
 
 @pytest.mark.parametrize(
@@ -412,3 +437,19 @@ def test_the_candidates_of_a_query_give_its_true_answer():
     answer = truth(workload, query, few)
     assert len(answer.rows) == 60
     assert answer == truth(workload, query, np.arange(workload.size(query.table)))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_text_is_longer_than_its_column_declares(name):
+    workload = fleet(scale=20_000, duration_ms=10_000)
+    table = table_of(workload, name)
+    data = workload.draw(table, np.arange(20_000))
+
+    lengths = {
+        tag.name: int(np.strings.str_len(data[tag.name].values()).max()) for tag in table.tags
+    }
+    assert lengths.pop("hostname") == len("host_19999")
+    assert lengths == {t.name: t.max_characters for t in table.tags if t.name != "hostname"}
+    assert table.column("hostname").max_characters == len(f"host_{MOST_HOSTS - 1}")
+    with pytest.raises(ValidationError, match="less than or equal to 100000000"):
+        DevopsParams(scale=MOST_HOSTS + 1, duration_ms=10_000)

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from cli.insert_options import MOST_WORKERS
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import outputs
 from simulator.data.ranges import LANE_ROWS, lane_range
@@ -178,3 +179,11 @@ def test_the_five_published_queries_are_there():
         ],
         "newest-per-device": ["device_id", "temperature"],
     }
+
+
+@pytest.mark.parametrize("lane", [0, 1, 4095, MOST_WORKERS - 1])
+def test_no_text_is_longer_than_its_column_declares(lane):
+    (device,) = EVENTS.tags
+    names = drawn(lane, rows=1000, devices=14_000)["device_id"].values()
+
+    assert np.strings.str_len(names).max() == device.max_characters

@@ -79,7 +79,7 @@ def test_a_batch_is_covered_by_few_ranges_within_those_it_is_of(span, takes, low
         found = covering(batch, item.table)
         assert rows_of(found) == [(0, row) for row in batch.tolist()]
         assert len(found) <= 2
-        assert all(item.has(part) for part in found)
+        assert all(part in item for part in found)
 
 
 @given(parts=st.integers(2, 4), rounds=st.integers(1, 12), start=st.integers(0, 9), data=st.data())
@@ -97,13 +97,13 @@ def test_parts_that_were_written_unequally_far(parts, rounds, start, data):
 def test_a_range_has_no_rows_of_other_workers():
     first, second = distributed(0, 100, [10, 10])
 
-    assert first.has(RowRange(start=20, stop=30))
-    assert first.has(RowRange(start=0, stop=50, take=3, every=20))
-    assert not first.has(RowRange(start=25, stop=35))
-    assert not first.has(RowRange(start=0, stop=40))
-    assert not second.has(RowRange(start=20, stop=30))
-    assert not first.has(RowRange(start=20, stop=30, table=1))
-    assert not first.has(RowRange(start=0, stop=1 << 40))
+    assert RowRange(start=20, stop=30) in first
+    assert RowRange(start=0, stop=50, take=3, every=20) in first
+    assert RowRange(start=25, stop=35) not in first
+    assert RowRange(start=0, stop=40) not in first
+    assert RowRange(start=20, stop=30) not in second
+    assert RowRange(start=20, stop=30, table=1) not in first
+    assert RowRange(start=0, stop=1 << 40) not in first
 
 
 @given(span=spans, count=st.integers(0, 130), cut=st.integers(0, 120))

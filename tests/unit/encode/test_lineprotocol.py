@@ -145,3 +145,21 @@ def test_instants_reach_as_far_as_64_bits_of_nanoseconds(unit):
 def test_an_empty_block_is_no_payload():
     block = batch([(TIME, values([])), (field("x", Type.FLOAT64), values([], np.float64))])
     assert encode(replace(block, rows=block.rows[:0])) == []
+
+
+@pytest.mark.parametrize("sites", [("a", "bb", "ccc", "d"), ("a", "b", "c", "d")])
+def test_rows_between_edges_are_the_lines_of_these_rows(sites):
+    block = batch(
+        [
+            (TIME, values([1, 2, 3, 4])),
+            (SITE, texts(*sites)),
+            (field("i", Type.INT32), values([1, 2, 3, 4], np.int32)),
+        ]
+    )
+    single = encode(block, 1)
+    edges = np.array([0, 0, 1, 3, 4, 4])
+
+    found = LineProtocol(block.table, block.name).between(block, edges)
+    assert [bytes(piece) for piece in found] == [
+        b"", bytes(single[0]), b"".join(single[1:3]), bytes(single[3]), b"",
+    ]  # fmt: skip

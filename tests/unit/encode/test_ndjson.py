@@ -103,3 +103,19 @@ def test_any_single_comes_back(numbers):
 def test_what_stands_in_place_of_a_null_is_not_written():
     data = Values(np.array([np.nan, 1.5]), np.array([False, True]))
     assert read(encode(block({"x": (Type.FLOAT64, data)})))[1] == [{"x": None}, {"x": 1.5}]
+
+
+@pytest.mark.parametrize("has_key", [False, True])
+def test_an_action_may_name_the_index(has_key):
+    key = Values(np.array([b"a", b"bb"])) if has_key else None
+    batch = block({"n": (Type.INT16, Values(np.array([1, 2], np.int16)))}, key)
+    columns = [column for column in batch.table.columns if column is not ID]
+    text = documents(columns, TimeUnit.SECOND, ID if has_key else None, "Maschinen-ä")
+
+    pieces = [bytes(piece) for piece in text.between(batch, np.array([0, 0, 2]))]
+    actions, rows = read(pieces)
+    named = {"_index": "Maschinen-ä"}
+    ids = [{"_id": "a"}, {"_id": "bb"}] if has_key else [{}, {}]
+    assert actions == [{"create": {**named, **each}} for each in ids]
+    assert rows == [{"n": 1}, {"n": 2}]
+    assert pieces[0] == b""

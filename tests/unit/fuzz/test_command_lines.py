@@ -75,9 +75,9 @@ WORDS = st.one_of(
 )
 OPTIONS = st.sampled_from(
     "--workers --runs --num-inserts --batch --prefill --steps --rate --seed --devices --tick-ms"
-    " --start-time --timeout --tables --primary-key --verify --output --format --data --time-column"
-    " --time-format --tags --delimiter --on-error --workload --dataset --queries --runner"
-    " --namespace --kubeconfig --context --image --values --set --config".split()
+    " --start-time --timeout --tables --tables-by --primary-key --verify --output --format --data"
+    " --time-column --time-format --tags --delimiter --on-error --workload --dataset --queries"
+    " --runner --namespace --kubeconfig --context --image --values --set --config".split()
 )
 FLAGS = st.sampled_from(["--quiet", "--force", "--no-clean", "--clean", "--keep", "-h", "--x", "-"])
 WORD = st.one_of(

@@ -12,7 +12,7 @@ from simulator.load import asker as asking
 from simulator.load.asker import Asker
 from simulator.load.connection import Stopped
 from simulator.load.meter import merged_histogram
-from simulator.modules import base
+from simulator.modules import waits
 from simulator.modules.base import Session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import FIRST_INSTANCE, Ask
@@ -48,7 +48,7 @@ class Clock:
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(asking, "time", clock)
-    monkeypatch.setattr(base, "time", clock)
+    monkeypatch.setattr(waits, "time", clock)
     return clock
 
 

@@ -42,7 +42,8 @@ class Pair(_Made):
         return tuple(Table(name, columns, ("at",)) for name in ("left", "right"))
 
     def draw(self, table, rows):
-        return {"at": Values(rows), "big": Values(np.full(len(rows), 2**62))}
+        data = {"at": Values(rows), "big": Values(np.full(len(rows), 2**62))}
+        return {column.name: data[column.name] for column in table.columns}
 
 
 class Keyless(_Made):
@@ -60,7 +61,8 @@ class Keyless(_Made):
 
     def draw(self, table, rows):
         at = rows % 10
-        return {"at": Values(at), "v": Values(at * 0.1, at != 3)}
+        data = {"at": Values(at), "v": Values(at * 0.1, at != 3)}
+        return {column.name: data[column.name] for column in table.columns}
 
 
 @pytest.fixture(scope="module", autouse=True)

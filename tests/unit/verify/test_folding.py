@@ -1,5 +1,8 @@
 """Truths of a dataset: on several threads, and from the rows that a workload can name."""
 
+from dataclasses import replace
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -37,26 +40,29 @@ CPU = Table(
     ),
     key=("host", "time"),
 )
+NET = replace(CPU, name="net")
 
 
 class Fleet(Workload):
-    """Ten hosts; it counts the rows that it draws."""
+    """Two tables of ten hosts; it counts the rows that it draws, and which columns of which."""
 
     name = "fleet"
     version = 1
     params_model = Params
     drawn = 0
+    columns: ClassVar[set[tuple[str, str]]] = set()
 
     @property
     def tables(self):
-        return (CPU,)
+        return (CPU, NET)
 
     def draw(self, table, rows):
-        assert table == CPU
         type(self).drawn += len(rows)
+        self.columns.update((table.name, column.name) for column in table.columns)
         ticks, hosts = np.divmod(rows, len(HOSTS))
         usage = rows * 7919 % 101 - 50
-        return {"time": Values(ticks * 10), "host": Coded(hosts, HOSTS), "usage": Values(usage)}
+        data = {"time": Values(ticks * 10), "host": Coded(hosts, HOSTS), "usage": Values(usage)}
+        return {column.name: data[column.name] for column in table.columns}
 
     def candidates(self, table, selection):
         assert table == CPU
@@ -70,6 +76,7 @@ class Fleet(Workload):
 def fleet(monkeypatch):
     monkeypatch.setitem(WORKLOADS, Fleet.name, Fleet)
     monkeypatch.setattr(Fleet, "drawn", 0)
+    monkeypatch.setattr(Fleet, "columns", set())
     monkeypatch.setattr(folding, "_PIECE_ROWS", 64)
     monkeypatch.setattr(folding, "VERIFY_BLOCK_ROWS", 48)
 
@@ -131,6 +138,35 @@ def test_only_the_rows_of_an_instance_are_drawn():
     assert found == in_one(queries, WHOLE)
 
 
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        (AggregateQuery(CPU, (Aggregate(Function.COUNT),)), set()),
+        (AggregateQuery(CPU, (Aggregate(Function.COUNT),), ("host",)), {"host"}),
+        (AggregateQuery(CPU, (Aggregate(Function.MIN, "usage"),), bucket=600), {"usage"}),
+        (NewestQuery(CPU, ("host",), ()), {"host"}),
+        (RowsQuery(CPU, (), Selection(until=600)), {"host", "usage"}),
+        (of_host(3, 0, 600), {"host", "usage"}),
+        (
+            AggregateQuery(
+                CPU,
+                (Aggregate(Function.COUNT),),
+                selection=Selection((), (Compared("usage", Operator.MORE, 7),)),
+            ),
+            {"usage"},
+        ),
+    ],
+)
+def test_only_the_columns_that_a_query_reads_are_drawn_and_no_other_table(query, columns):
+    net = RowRange(start=0, stop=3000, table=1)
+    both = WHOLE.with_ranges([*WHOLE.ranges, net])
+
+    assert truths([query], both, 1) == in_one([query], WHOLE)
+    Fleet.columns.clear()
+    truths([query], both, 1)
+    assert Fleet.columns == {("cpu", name) for name in {"time", *columns}}
+
+
 def test_no_more_rows_are_drawn_by_name_than_the_dataset_has_and_then_all_once():
     queries = [of_host(host, since, since + 1200) for host in range(10) for since in range(60)]
     found = truths(queries, WHOLE, 2)
@@ -149,7 +185,7 @@ def test_rows_that_the_dataset_does_not_have_are_no_candidates(ranges):
 
 def test_a_key_made_by_the_client_is_selected_too():
     source = dataset((0, 3000), primary_key=PrimaryKey.CLIENT)
-    (table,) = DatasetReader(source).tables
+    table = DatasetReader(source).table("cpu")
     rows = RowsQuery(table, ("id", "usage"), Selection((OneOf("host", ("host_2",)),), until=30))
     (truth,) = truths([rows], source, 1).values()
 

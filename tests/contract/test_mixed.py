@@ -1,0 +1,107 @@
+"""Payloads with rows of several tables, on every database that takes them."""
+
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from simulator.data.block import Block, Coded
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.ranges import RowRange
+from simulator.data.schema import Type
+from simulator.data.workloads.devops import Devops
+from simulator.load.mixing import edges
+from simulator.load.sender import Sender
+from simulator.modules.base import BATCH, Failure
+from simulator.protocol.verdict import Status, VerifyMode
+from simulator.verify.comparison import verify
+from simulator.verify.folding import truths
+from tests.contract.harness import ask
+from tests.contract.targets import STORING
+
+COUNT = (Aggregate(Function.COUNT),)
+SCALE, TICKS, BATCH_ROWS = 3, 60, 100
+ROWS = SCALE * TICKS
+MIXING = {name: t for name, t in STORING.items() if t.database.capabilities.mixes_tables}
+
+pytestmark = pytest.mark.parametrize("target", MIXING.values(), ids=[*MIXING])
+
+
+@pytest.fixture
+def dataset(target):
+    key = target.database.capabilities.default_key
+    return Dataset(
+        workload=Devops.name,
+        workload_version=Devops.version,
+        params={"scale": SCALE, "duration_ms": TICKS * 10_000},
+        seed=1,
+        start_ms=1_795_232_700_000,
+        primary_key=key,
+        parts=1,
+        ranges=tuple(RowRange(start=0, stop=ROWS, table=table) for table in range(9)),
+    )
+
+
+@pytest.fixture
+def stored(database, dataset):
+    """The tables of the dataset, created."""
+    tables = DatasetReader(dataset).tables
+    database.drop(tables)
+    database.create(tables, BATCH_ROWS)
+    yield tables
+    database.drop(tables)
+
+
+def test_every_row_of_mixed_payloads_is_stored_in_its_table(database, dataset, stored):
+    sender = Sender(database, DatasetReader(dataset), threading.Event())
+    sender.start()
+    sender.insert(dataset.ranges, BATCH, BATCH_ROWS)
+    sender.close()
+    database.settle(stored)
+
+    assert sender.meter.rows == dataset.rows == 9 * ROWS
+    assert sender.meter.sends == -(-9 * ROWS // BATCH_ROWS)
+    assert verify(database, dataset, (), VerifyMode.FULL).status is Status.VERIFIED
+    reader = DatasetReader(dataset)
+    queries = reader.queries()
+    true = truths([*queries.values()], dataset, 1)
+    with database.connect() as session:
+        for name, query in queries.items():
+            assert true[query].agrees(ask(session, database.render(query))), name
+    size = database.size_bytes(stored)
+    assert size is None or 0 < size < 100_000_000
+
+
+def wordy(block):
+    """Return a block of `cpu` in which a field is a text and no number."""
+    columns = [
+        replace(column, type=Type.TEXT, nullable=True) if column.name == "usage_user" else column
+        for column in block.table.columns
+    ]
+    words = Coded(np.zeros(len(block), np.int64), np.array([b"warm"]))
+    table = replace(block.table, columns=tuple(columns))
+    return Block(table, 0, block.rows, {**block.data, "usage_user": words})
+
+
+def test_a_mixed_payload_of_which_one_table_refuses_its_rows_is_no_success(
+    database, dataset, stored
+):
+    (turn,) = DatasetReader(dataset).blocks(dataset.ranges, ROWS, 1)
+    cpu, *others = turn
+    with database.connect() as session:
+        (first,) = session.encode(cpu.slice(0, 1), BATCH, 1)
+        session.send(first)
+        mixed = [wordy(cpu.slice(1, ROWS)), *others]
+        (payload,) = session.encode_mixed(mixed, edges(mixed, dataset.rows))
+        assert payload.rows == dataset.rows - 1
+        with pytest.raises(Exception, match=r"(?i)conflict|failed to parse") as caught:
+            session.send(payload)
+        assert session.classify(caught.value) in (Failure.UNKNOWN, Failure.FATAL)
+        assert session.alive
+        database.settle(stored)
+        counts = [
+            ask(session, database.render(AggregateQuery(table, COUNT))).rows for table in stored
+        ]
+    assert counts == [((1,),), *[((ROWS,),)] * 8]

@@ -1,0 +1,130 @@
+"""Rows spread across any number of tables, by row or by worker, on SQLite."""
+
+import sqlite3
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
+INSERT = ("insert", *SQLITE, "--runs=1", "--num-inserts=100", "--batch=7", "--verify=full")
+QUERY = ("query", *SQLITE, "--format=json")
+
+
+def counts(cli: CommandLine) -> dict[str, int]:
+    """Return the number of rows of each table of events."""
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        listed = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'events%'"
+        )
+        names = [name for (name,) in listed]
+        found = {n: connection.execute(f"SELECT count(*) FROM {n}").fetchone()[0] for n in names}
+    connection.close()
+    return found
+
+
+def expect_right_answers(cli: CommandLine) -> None:
+    """Ask the queries of the workload, and expect all answers to be verified."""
+    asked = cli.run(*QUERY)
+    assert asked.code == 0, asked.err
+    assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
+
+
+def test_each_row_is_in_the_table_of_its_number(cli: CommandLine) -> None:
+    first = cli.run(*INSERT, "--workers=2", "--tables=6", "--prefill=100")
+    second = cli.run(*INSERT, "--workers=4", "--tables=6", "--no-clean", "--duration=60s")
+
+    assert (first.code, second.code) == (0, 0), first.err + second.err
+    found = counts(cli)
+    assert [*found] == [f"events{part}" for part in range(6)]
+    assert sum(found.values()) == 700
+    assert max(found.values()) - min(found.values()) <= 4  # a lane's rows begin anywhere
+    assert [r["configuration"]["tables"] for r in cli.results()] == [6, 6]
+    assert [r["configuration"]["tables_by"] for r in cli.results()] == ["row", "row"]
+    expect_right_answers(cli)
+
+
+def test_a_pinned_worker_writes_to_one_table(cli: CommandLine) -> None:
+    pinned = ("--tables=3", "--tables-by=worker")
+    first = cli.run(*INSERT, *pinned, "--workers=2", "--prefill=20")
+    assert first.code == 0, first.err
+    assert counts(cli) == {"events0": 110, "events1": 110, "events2": 0}
+    expect_right_answers(cli)
+
+    second = cli.run(*INSERT, *pinned, "--workers=4", "--no-clean")
+    assert second.code == 0, second.err
+    assert counts(cli) == {"events0": 310, "events1": 210, "events2": 100}
+    assert cli.results()[-1]["configuration"]["tables_by"] == "worker"
+    assert cli.results()[-1]["manifest"]["rows"] == 620
+    expect_right_answers(cli)
+
+    third = cli.run(*INSERT, "--tables=3", "--workers=1", "--no-clean")
+    assert third.code == 2
+    assert "the tables were made with parts_by = worker" in third.err
+
+
+def test_what_a_pinned_worker_wrote_until_the_end_of_time_is_known(cli: CommandLine) -> None:
+    pinned = ("--tables=2", "--tables-by=worker", "--workers=3", "--rate=1000", "--batch=5")
+    done = cli.run("insert", *SQLITE, "--runs=1", "--duration=1s", "--verify=full", *pinned)
+
+    assert done.code == 0, done.err
+    found = counts(cli)
+    assert sum(found.values()) == cli.results()[0]["manifest"]["rows"] > 500
+    assert found["events0"] > 1.5 * found["events1"] > 0
+    expect_right_answers(cli)
+
+
+def test_the_tables_of_an_earlier_insert_are_dropped(cli: CommandLine) -> None:
+    for tables, left in (("9", 9), ("single", 1), ("multiple", 4), ("1", 1)):
+        done = cli.run(*INSERT, "--workers=1", f"--tables={tables}")
+        assert done.code == 0, done.err
+        assert len(counts(cli)) == left
+    assert [r["configuration"]["tables"] for r in cli.results()] == [
+        9, "single", "multiple", "single",
+    ]  # fmt: skip
+
+
+def test_the_most_tables_are_written_and_asked(cli: CommandLine) -> None:
+    done = cli.run(*INSERT, "--workers=1", "--tables=256")
+
+    assert done.code == 0, done.err
+    assert len(counts(cli)) == 256
+    expect_right_answers(cli)
+
+
+def test_a_plan_says_how_the_rows_are_spread(cli: CommandLine) -> None:
+    by_row = cli.run(*INSERT, "--tables=16", "--dry-run")
+    by_worker = cli.run(*INSERT, "--tables=16", "--tables-by=worker", "--dry-run")
+
+    assert "tables: events, in 16 parts\n" in by_row.out
+    assert "tables: events, in 16 parts, of which each worker writes one\n" in by_worker.out
+
+
+@pytest.mark.parametrize(
+    ("words", "problems"),
+    [
+        (["--tables=0", "--batch=-1"], ["--batch: must", "--tables: must be at least 1"]),
+        (["--tables=257"], ["--tables: must be at most 256, got 257"]),
+        (["--tables=some"], ["--tables: expected single, multiple or a number of tables"]),
+        (["--tables=2.5"], ["--tables: expected single, multiple or a number of tables"]),
+        (["--tables-by=worker"], ["--tables-by worker: needs several tables"]),
+        (
+            ["--tables=100", "--batch=1M"],
+            ["--tables, --batch: each worker holds a batch for every table, 100,000,000 rows"],
+        ),
+        (
+            ["--workload=devops", "--tables=3", "--tables-by=worker", "--split=series"],
+            ["--split series: 3 tables", "--tables-by worker: the workers of workload devops"],
+        ),
+    ],
+)
+def test_numbers_of_tables_that_cannot_be_are_all_named(
+    cli: CommandLine, words: list[str], problems: list[str]
+) -> None:
+    done = cli.run("insert", *SQLITE, "--workers=1", *words)
+
+    assert done.code == 2
+    lines = done.err.splitlines()
+    assert len(lines) == len(problems), done.err
+    for problem in problems:
+        assert any(line.startswith(f"error: {problem}") for line in lines), done.err
