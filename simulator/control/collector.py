@@ -1,4 +1,4 @@
-"""The collector: prepares the tables, starts the workers together, settles, verifies.
+"""The collector: prepares the tables, starts the workers together, compacts, verifies.
 
 Standard output is the event stream of the run; its last event is the Outcome, even on failure.
 """

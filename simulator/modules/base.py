@@ -1,6 +1,6 @@
 """The contract between the benchmark and a database.
 
-A module has one Database and one Session. The collector uses the Database to prepare, settle and
+A module has one Database and one Session. The collector uses the Database to prepare, compact and
 measure the tables; each worker opens a Session from it to insert or to query.
 """
 
@@ -387,13 +387,18 @@ class Database(ABC, Generic[Session_co]):
         msg = f"{self.name} has no secondary indices"
         raise Unsupported(msg)
 
-    @abstractmethod
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Return once acknowledged rows are queryable and the storage is compacted."""
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Return once every acknowledged row is queryable; by default it is at once."""
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Return once the storage is merged and on disk, and the planner has its statistics.
+
+        What the server would do some time later; by default nothing, as it cannot be requested.
+        """
 
     @abstractmethod
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size on disk of the tables and their indices; None if it is not available."""
+        """Return the size on disk of the tables and their indices, compacted; None if unknown."""
 
     @abstractmethod
     def describe(self) -> Server:

@@ -219,7 +219,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
         with self.administration() as session:
             session.connection.execute("CHECKPOINT")
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Copy the log into the file, and collect the planner's statistics."""
         with self.administration() as session:
             session.connection.execute("CHECKPOINT")

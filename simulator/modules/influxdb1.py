@@ -123,7 +123,7 @@ class Influxdb1(Influxdb):
 
     # --- the server
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Wait until files are compacted; rows can be queried as soon as they are acknowledged.
 
         This server writes its cache after ten minutes without writes, and not on request.

@@ -164,9 +164,6 @@ class Influxdb3(Influxdb):
 
     # --- the server
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Do nothing: acknowledged rows can be queried; the server does not compact on request."""
-
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return None: the server reports files, without the rows that are only in its log."""
         return None

@@ -77,9 +77,6 @@ class Null(Database):
     def drop(self, tables: Sequence[Table]) -> None:
         """Do nothing."""
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Do nothing."""
-
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return None: there is nothing to measure."""
         return None

@@ -141,7 +141,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         with self.administration() as session:
             session.connection.execute("VACUUM")
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Collect the planner's statistics, copy the log into the file and empty it."""
         with self.administration() as session:
             for name in names_of(tables):

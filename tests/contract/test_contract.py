@@ -59,7 +59,7 @@ def test_every_value_comes_back_as_it_was_sent(request, target, mode, primary_ke
     with database.connect() as session:
         for block in blocks:
             send(session, block, mode, 1 if mode == SINGLE else 100)
-    database.settle(wide.tables)
+    database.visible(wide.tables)
 
     with database.connect() as session:
         for table in wide.tables:
@@ -126,7 +126,7 @@ def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, d
     with database.connect() as session:
         for batch in (first.slice(0, len(first) - 1), *others):
             send(session, batch, BATCH, 100)
-    database.settle(wide.tables)
+    database.visible(wide.tables)
     lost = int(first.rows[-1])
     verdict = verify(database, wide.dataset, (), VerifyMode.FULL)
     assert verdict.status is Status.MISMATCH
@@ -272,7 +272,7 @@ def test_several_sessions_write_at_once(target, database):
         thread.join()
 
     assert not errors
-    database.settle(wide.tables)
+    database.visible(wide.tables)
     assert verify(database, wide.dataset, (), VerifyMode.COUNTS).status is Status.VERIFIED
 
 
@@ -291,7 +291,7 @@ def test_a_row_whose_key_exists(target, database):
             assert session.classify(caught.value) == "fatal"
             assert session.alive
             assert re.search("unique|duplicate", database.explain(caught.value).lower())
-        database.settle(wide.tables)
+        database.visible(wide.tables)
         kept = len(modes) if target.duplicate is Duplicate.KEPT else 0
         assert count(database, session, wide.tables[0]) == 300 + kept
 
@@ -299,14 +299,14 @@ def test_a_row_whose_key_exists(target, database):
 def test_size_grows_with_rows_and_indices(target, database):
     wide = target.wide()
     database.create(wide.tables, 100)
-    database.settle(wide.tables)
+    database.compact(wide.tables)
     sizes = [database.size_bytes(wide.tables)]
     wide.fill(database)
     sizes.append(database.size_bytes(wide.tables))
     if database.capabilities.indices:
         database.create_indices(wide.tables)
         database.create_indices(wide.tables)
-        database.settle(wide.tables)
+        database.compact(wide.tables)
         sizes.append(database.size_bytes(wide.tables))
     else:
         with pytest.raises(Unsupported):
@@ -383,7 +383,8 @@ def test_null_stores_nothing_and_answers_nothing():
         with database.connect() as session:
             for batch in wide.batches:
                 send(session, batch, BATCH, 70)
-        database.settle(wide.tables)
+        database.visible(wide.tables)
+        database.compact(wide.tables)
         assert database.size_bytes(wide.tables) is None
         with pytest.raises(Unsupported):
             database.render(RowsQuery(readings))

@@ -414,7 +414,7 @@ def test_a_server_that_crashes(server, open_mysql, engine, mode):
             assert not session.alive
         finally:
             server.start()
-    database.settle(wide.tables)
+    database.visible(wide.tables)
     with database.connect() as session:
         assert count(database, session, wide.tables[0]) == 1
 
@@ -700,9 +700,9 @@ def test_a_statement_that_is_too_large_is_an_error_with_its_remedy(open_mysql, e
         execute("SET GLOBAL max_allowed_packet = DEFAULT")
 
 
-def test_settling_finds_a_missing_table(mysql):
+def test_compacting_finds_a_missing_table(mysql):
     with pytest.raises(SetupError, match=r"ANALYZE TABLE `readings`.*doesn't exist"):
-        mysql.settle([READINGS])
+        mysql.compact([READINGS])
 
 
 def test_the_servers_are_known_to_the_suite():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simulator.modules.cassandra.session import CassandraSession
 
 _FLUSH_MS = 100
-_SETTLE_S = 6 * 3600.0
+_COMPACT_S = 6 * 3600.0
 _SCHEMA_AGREEMENT_S = 30
 _SYSTEM_S = 30
 _HEARTBEAT_S = 10  # a node that vanishes is detected after two of them
@@ -340,13 +340,13 @@ class Cassandra(Database["CassandraSession"]):
                     full = cql.full_name(self.options.keyspace, name)
                     session.define(f"DROP TABLE IF EXISTS {full}")
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Write the memtables to disk and wait until no node flushes or compacts.
 
         CQL has no statement that flushes; `nodetool flush` and `compact` use JMX, which only the
         nodes themselves can reach. But a memtable is flushed when the table's flush period ends, so
         this is made short for a moment. The compaction strategy decides what to compact then.
-        Servers without virtual tables (Cassandra 3, YugabyteDB) settle on their own.
+        Servers without virtual tables (Cassandra 3, YugabyteDB) compact on their own.
         """
         with self.administration() as session:
             if not session.has_virtual_tables:
@@ -354,7 +354,7 @@ class Cassandra(Database["CassandraSession"]):
             self._flush_within(session, tables, _FLUSH_MS)
             time.sleep(2 * _FLUSH_MS / 1000)
             self._flush_within(session, tables, 0)
-            session.wait_until_quiet(_SETTLE_S)
+            session.wait_until_quiet(_COMPACT_S)
 
     def _flush_within(
         self, session: "CassandraSession", tables: Sequence[Table], period_ms: int

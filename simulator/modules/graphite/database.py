@@ -46,9 +46,11 @@ class GraphiteOptions(HttpOptions):
         "storage-schemas.conf. Older rows are an error",
     )
     quiet_s: float = Field(
-        5, gt=0, description="settling ends when no new points have appeared for this long"
+        5, gt=0, description="rows are visible when no new points have appeared for this long"
     )
-    settle_s: float = Field(600, gt=0, description="how long settling may take")
+    visible_s: float = Field(
+        600, gt=0, description="how long it may take until all rows are visible"
+    )
 
 
 class Graphite(HttpDatabase[GraphiteSession]):
@@ -141,14 +143,14 @@ class Graphite(HttpDatabase[GraphiteSession]):
                 )
             time.sleep(_POLL_S)
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def visible(self, tables: Sequence[Table]) -> None:
         """Wait until no new points appear; SetupError on timeout.
 
         carbon has read all points when the sessions are closed, but it creates files at a limited
         rate, and a point can be found only once its file exists.
         """
         with self.administration() as session:
-            deadline = time.monotonic() + self.options.settle_s
+            deadline = time.monotonic() + self.options.visible_s
             before, since = None, time.monotonic()
             while time.monotonic() - since < self.options.quiet_s:
                 now = [session.run(self.render(AggregateQuery(t, _COUNT))) for t in tables]
@@ -157,7 +159,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
                 if time.monotonic() > deadline:
                     raise SetupError(
                         f"{self.name}: new points still appear after "
-                        f"{self.options.settle_s:g} s; raise settle_s, or in carbon.conf "
+                        f"{self.options.visible_s:g} s; raise visible_s, or in carbon.conf "
                         "MAX_UPDATES_PER_SECOND and MAX_CREATES_PER_MINUTE"
                     )
                 time.sleep(_POLL_S)

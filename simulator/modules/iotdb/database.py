@@ -190,7 +190,7 @@ class IotDb(Database["IotDbSession"]):
                         return
                     raise
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Write the memory to files; the server decides when to merge them."""
         with self.administration() as session:
             session.link.execute(f"FLUSH {quoted(self.options.database)}")

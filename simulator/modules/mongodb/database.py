@@ -281,7 +281,7 @@ class Mongodb(Database["MongodbSession"]):
                 for index, keys in indices.items():
                     session.database[name].create_index(keys, name=index)
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Write a checkpoint, which updates the storage sizes; on FerretDB, compact.
 
         Acknowledged rows are queryable. WiredTiger has nothing to compact after inserts alone;

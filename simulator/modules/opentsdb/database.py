@@ -150,7 +150,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
                 # Deletes still buffered in the TSD would also remove rows written later.
                 time.sleep(2 * session.flush_s + _POLL_S)
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def visible(self, tables: Sequence[Table]) -> None:
         """Wait until the TSD has written its buffers, which synchronous sends leave empty.
 
         HBase cannot be flushed or compacted over HTTP.

@@ -48,7 +48,7 @@ class QuasarOptions(Options):
         gt=0,
         description="with push=async, how long the count of rows must be stable",
     )
-    settle_s: float = Field(3600, gt=0, description="how long trimming may take")
+    trim_s: float = Field(3600, gt=0, description="how long trimming may take")
 
 
 class QuasarDb(Database[QuasarSession]):
@@ -153,12 +153,16 @@ class QuasarDb(Database[QuasarSession]):
                 if table.exists():
                     table.remove()
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Write pipelines, trim old versions and compact files."""
-        with self.administration() as session:
-            if self.options.push == ASYNC:
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Wait until the pipelines of asynchronous pushes are written."""
+        if self.options.push == ASYNC:
+            with self.administration() as session:
                 self._wait_for_pipelines(session, tables)
-            wait = timedelta(seconds=self.options.settle_s)
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Trim old versions and compact files."""
+        with self.administration() as session:
+            wait = timedelta(seconds=self.options.trim_s)
             session.cluster.trim_all(timedelta(0), wait)
             session.cluster.compact_full()
             session.cluster.wait_for_compaction()

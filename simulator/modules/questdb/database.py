@@ -119,11 +119,15 @@ class QuestDb(HttpDatabase[QuestSession]):
             for name in former_names(tables):
                 session.ask(f"DROP TABLE IF EXISTS {_quoted(name)}")
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Wait until the log is applied, and merge partitions that out-of-order rows have split."""
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Wait until the log is applied."""
+        with self.administration() as session:
+            self._wait(session, names_of(tables))
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Merge partitions that out-of-order rows have split."""
         names = names_of(tables)
         with self.administration() as session:
-            self._wait(session, names)
             for name in names:
                 session.ask(f"ALTER TABLE {_quoted(name)} SQUASH PARTITIONS")
             self._wait(session, names)

@@ -68,7 +68,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             "The client puts rows together from points, and selects newest rows and buckets.",
             "The client finds the first or last value of several series among their points.",
             "Times are whole milliseconds from 1970 on, within the server's two retentions.",
-            "The server does not count the rows of a request: dropped rows are found by settling.",
+            "The server counts no rows in its answers: dropped rows are found after the insert.",
             "The size on disk is that of the whole server.",
             "The server must neither deduplicate nor use less than 64 bits of precision.",
             "Clusters are not supported: they have other paths.",
@@ -139,14 +139,18 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             path = "/api/v1/admin/tsdb/delete_series"
             session.call(path, {"match[]": queries.of_tables(names)})
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Wait until rows are visible and all parts of the storage are merged.
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Make rows visible; SetupError if the server has dropped some.
 
-        The merge also removes deleted rows. SetupError if the server has dropped rows since the
-        tables were created: its answers to writes do not report that.
+        Its answers to writes do not report rows that it drops.
         """
         with self.administration() as session:
             session.flush()
+            self._expect_no_drops(session.learn().dropped())
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Wait until all parts of the storage are merged, which also removes deleted rows."""
+        with self.administration() as session:
             session.call("/internal/force_merge")
             since = time.monotonic()
             while time.monotonic() - since < _QUIET_S:

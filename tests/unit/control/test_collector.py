@@ -39,7 +39,7 @@ def reported(collector, monkeypatch):
 
 
 def finish(collector):
-    """Settle and verify, as `serve` does it."""
+    """Compact and verify, as `serve` does it."""
 
     async def scenario():
         collector._loop = asyncio.get_running_loop()
@@ -51,13 +51,16 @@ def finish(collector):
 def test_only_one_thread_writes_events(collector, reported):
     finish(collector)
 
-    assert reported == [(threading.current_thread(), "settle")]
+    assert reported == [
+        (threading.current_thread(), "visible"),
+        (threading.current_thread(), "compact"),
+    ]
 
 
 def test_a_thread_that_goes_on_after_the_end_shows_nothing(collector, reported):
     collector._enter("insert")
     collector._run.stop("enough")
-    collector._enter("settle")
+    collector._enter("visible")
 
     assert [phase for _, phase in reported] == ["insert"]
 
