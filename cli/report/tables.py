@@ -56,6 +56,11 @@ def _significant(value: float) -> str:
     return f"{value:.{decimals if value < 10 else 1}f}"
 
 
+def _megabytes(value: float) -> str:
+    megabytes = value / 1e6
+    return _significant(megabytes) if megabytes >= 1 else f"{megabytes:.2f}"
+
+
 def _percent(value: float) -> str:
     return f"{value:.1%}"
 
@@ -73,23 +78,32 @@ def _subject(title: str, *, text: bool = False) -> Column:
 
 
 _WORKERS = "Workers"
+_MB_PER_S = "MB/s"
 _SENDS = (
     Column("p50\nms", _figure("latency_p50_ms"), _significant, drop=4),
     Column("p99\nms", _figure("latency_p99_ms"), _significant, drop=6),
-    Column("Max\nms", _figure("latency_max_ms"), _significant, drop=1),
+    Column("Max\nms", _figure("latency_max_ms"), _significant, drop=3),
     Column("Client", _figure("client_share"), _percent, drop=7),
     Column("Verdict", lambda row: row.verdict, str, text=True),
 )
 _COLUMNS = {
     "workers": (
         _subject(_WORKERS),
-        Column("Min\nrows/s", _figure("rows_per_s_min"), _rate, drop=2),
-        Column("Max\nrows/s", _figure("rows_per_s_max"), _rate, drop=3),
+        Column("Min\nrows/s", _figure("rows_per_s_min"), _rate, drop=1),
+        Column("Max\nrows/s", _figure("rows_per_s_max"), _rate, drop=2),
         Column("Avg\nrows/s", _figure("rows_per_s_avg"), _rate),
+        Column("Stored\nrows/s", _figure("rows_per_s_stored_avg"), _rate, drop=8),
+        Column(_MB_PER_S, _figure("bytes_per_s_avg"), _megabytes),
         Column("Spread", _spread, _percent, drop=5),
         *_SENDS,
     ),
-    "level": (_subject("Level"), Column("Inserts/s", _figure("rows_per_s"), _rate), *_SENDS),
+    "level": (
+        _subject("Level"),
+        Column("Inserts/s", _figure("rows_per_s"), _rate),
+        Column("Stored/s", _figure("rows_per_s_stored"), _rate, drop=8),
+        Column(_MB_PER_S, _figure("bytes_per_s"), _megabytes),
+        *_SENDS,
+    ),
     "query": (
         _subject("Query", text=True),
         Column(_WORKERS, lambda row: row.workers, str),

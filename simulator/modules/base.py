@@ -43,6 +43,7 @@ OWN = "iotbench_"
 """Prefix of the tables that the program keeps for itself, beside those of a workload."""
 _LARGEST = 2**63 - 1
 _LONGEST_S = 366 * 86_400
+_BYTES = (bytes, bytearray, memoryview)
 _ADDRESSES = ("host", "hosts", "uri", "url")
 """Last words of the names of options that are addresses, but are not credentials."""
 
@@ -111,6 +112,8 @@ class Payload:
     rows: int
     mode: str
     data: Any
+    size_bytes: int | None = None
+    """The bytes of `data` as they are sent, without headers; None if the driver makes them."""
 
 
 Encoder: TypeAlias = Callable[[Block, int], Sequence[Any]]
@@ -231,7 +234,7 @@ class Session(ABC):
             encoder = self._known_encoders[key] = self.encoder(block.table, block.name, mode)
         starts = range(0, len(block), batch_rows)
         return [
-            Payload(min(batch_rows, len(block) - start), mode, data)
+            Payload(min(batch_rows, len(block) - start), mode, data, self.size_of(data))
             for start, data in zip(starts, encoder(block, batch_rows), strict=True)
         ]
 
@@ -242,6 +245,14 @@ class Session(ABC):
     @abstractmethod
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return the encoder of one physical table; the session keeps it."""
+
+    def size_of(self, data: Any) -> int | None:
+        """Return how many bytes of a payload's data are sent; None if the driver makes them.
+
+        Here for data that is bytes, or a tuple that ends with them, such as path and body.
+        """
+        body = data[-1] if isinstance(data, tuple) else data
+        return len(body) if isinstance(body, _BYTES) else None
 
     @abstractmethod
     def send(self, payload: Payload) -> None:

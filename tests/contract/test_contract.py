@@ -4,6 +4,7 @@ import re
 import threading
 from itertools import chain
 
+import numpy as np
 import pytest
 
 from simulator.control.marks import MarkTable
@@ -18,7 +19,7 @@ from simulator.data.query import (
     RowsQuery,
 )
 from simulator.data.ranges import RowRange
-from simulator.data.schema import PrimaryKey
+from simulator.data.schema import PrimaryKey, Type
 from simulator.errors import BenchError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Database, Unsupported
 from simulator.protocol.mark import Mark, State
@@ -30,6 +31,8 @@ from tests.contract.targets import STORING, TARGETS, Duplicate, Target
 from tests.contract.wide import ROWS, Awkward
 
 COUNT = (Aggregate(Function.COUNT),)
+OBJECTS = ("duckdb", "quasardb", "sqlite")
+"""Modules whose drivers make the bytes."""
 SINGLE_ROWS = 72
 """Of each table; among them is every value of the columns that hold awkward ones."""
 
@@ -274,6 +277,24 @@ def test_several_sessions_write_at_once(target, database):
     assert not errors
     database.visible(wide.tables)
     assert verify(database, wide.dataset, (), VerifyMode.COUNTS).status is Status.VERIFIED
+
+
+@pytest.mark.parametrize(("target", "mode", "primary_key"), MODES_AND_KEYS)
+def test_a_payload_knows_how_many_bytes_are_sent(request, target, mode, primary_key):
+    """At least those of the texts in it; where a driver makes them of objects, they are unknown."""
+    database, wide = target.open(request), target.wide(primary_key)
+    block, rows = wide.batches[0], 1 if mode == SINGLE else 20
+    database.create(wide.tables, 100)
+    with database.connect() as session:
+        payloads = session.encode(block, mode, rows)
+    if database.name in OBJECTS:
+        assert {payload.size_bytes for payload in payloads} == {None}
+        return
+    columns = [column.name for column in block.table.columns if column.type is Type.TEXT]
+    for place, payload in enumerate(payloads):
+        mine = np.arange(place * rows, place * rows + payload.rows)
+        texts = [text for name in columns for text in block.data[name].take(mine).present()]
+        assert payload.size_bytes >= sum(map(len, texts))
 
 
 def test_a_row_whose_key_exists(target, database):
