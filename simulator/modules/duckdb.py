@@ -24,11 +24,11 @@ from simulator.modules.base import (
     Capabilities,
     Encoder,
     Failure,
-    Options,
     Payload,
     Server,
     Session,
 )
+from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
 

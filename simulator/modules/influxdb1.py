@@ -13,7 +13,7 @@ from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
-from simulator.modules.base import Options, Server
+from simulator.modules.base import Server
 from simulator.modules.influxdb.database import (
     Influxdb,
     check_names,
@@ -22,6 +22,7 @@ from simulator.modules.influxdb.database import (
     wait_until,
 )
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
+from simulator.modules.options import Options
 from simulator.modules.shared import influxql
 from simulator.modules.shared.http import Http, HttpOptions, basic
 from simulator.modules.shared.influxql import QueryFailed, identifier, literal

@@ -24,12 +24,12 @@ from simulator.modules.base import (
     Database,
     Encoder,
     Failure,
-    Options,
     Payload,
     Server,
     Session,
     Unsupported,
 )
+from simulator.modules.options import Options
 
 
 class Encoding(StrEnum):

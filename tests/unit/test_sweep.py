@@ -14,7 +14,7 @@ from cli.results import Manifest, Result, ResultFile
 from cli.sweep import run_sweep
 from simulator.data.ranges import lane_range
 from simulator.errors import Interrupted
-from simulator.modules.base import Options
+from simulator.modules.options import Options
 from simulator.protocol.messages import Outcome, PhaseEvent, ProgressEvent, WorkerReport
 from simulator.protocol.spec import Insert, Kind
 from tests.unit.specs import dataset, run_spec

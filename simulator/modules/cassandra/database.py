@@ -16,8 +16,9 @@ from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, OWN, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import BATCH, OWN, SINGLE, Capabilities, Database, Server
 from simulator.modules.cassandra import query as cql
+from simulator.modules.options import Options
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, socket_options, tls_context
 
 if TYPE_CHECKING:

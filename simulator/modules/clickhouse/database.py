@@ -13,7 +13,7 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
     CSV,
@@ -22,6 +22,7 @@ from simulator.modules.clickhouse.session import (
     ServerError,
     ServerSession,
 )
+from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 
 _MOST_ROWS = 1_000_000

@@ -15,7 +15,7 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server, Session
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server, Session
 from simulator.modules.cratedb.query import (
     LONGEST_TEXT_BYTES,
     CrateDialect,
@@ -23,6 +23,7 @@ from simulator.modules.cratedb.query import (
     quoted,
 )
 from simulator.modules.cratedb.session import CratedbSession
+from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.sql_database import SqlDatabase
 

@@ -15,9 +15,10 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
+from simulator.modules.options import Options
 from simulator.modules.shared import influxql
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused
 from simulator.modules.shared.prometheus import Metrics, Sample

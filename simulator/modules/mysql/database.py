@@ -13,9 +13,10 @@ from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
+from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.sql import TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions

@@ -15,9 +15,10 @@ from pydantic import Field
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, checked
+from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import ROWS_APART

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server, with_remedy
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server, with_remedy
+from simulator.modules.options import Options
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql

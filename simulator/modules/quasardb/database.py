@@ -14,7 +14,8 @@ from pydantic import Field, SecretStr
 from simulator.data.features import Feature
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, former_names, names_of
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.options import Options
 from simulator.modules.quasardb.query import check_names, render
 from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, stored
 from simulator.modules.shared.tls import CONNECT_S

@@ -15,7 +15,8 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.options import Options
 from simulator.modules.questdb.query import QuestSql, check_names
 from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic

@@ -14,7 +14,8 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.metrics.rollups import ROWS_APART
 from simulator.modules.victoriametrics import query as queries

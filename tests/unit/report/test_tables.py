@@ -158,6 +158,7 @@ def table_of(text):
         (45, "Min rows/s, Max rows/s, Stored rows/s, Spread, p50 ms, p99 ms, Max ms, Client"),
         (80, "Min rows/s, Max rows/s, Max ms"),
         (None, "Min rows/s, Max rows/s, Max ms"),
+        (100, "Min rows/s, Max rows/s"),
         (109, ""),
         (200, ""),
     ],
