@@ -368,10 +368,10 @@ def test_rows_that_the_server_acknowledges_and_drops_are_named():
         database.create([TABLE], 10)
         with database.connect() as session:
             session.send(encoded(session, lately(b"d1")))  # two series, one a field
-            database.visible([TABLE])
+            database.compact([TABLE])
             session.send(encoded(session, lately(b"d2")))
         with pytest.raises(SetupError, match=r"dropped acknowledged rows \(.*hourly_limit_exceed"):
-            database.visible([TABLE])
+            database.compact([TABLE])
 
 
 def lately(device):
