@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 
 import pytest
 
@@ -409,7 +408,7 @@ def test_a_row_that_the_engine_skips_silently_is_an_error(embedded):
         payload = encoded(session, wide.batches[0], CSV, 10)
         into, form, content = payload.data
         with pytest.raises(ServerError) as caught:
-            session.send(replace(payload, data=(into, form, b"!" + content)))
+            session.send(payload._replace(data=(into, form, b"!" + content)))
         assert str(caught.value) == "the server acknowledged 9 of 10 rows"
         assert session.classify(caught.value) is Failure.UNKNOWN
         assert count(database, session, wide.tables[0]) == 9

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from dataclasses import replace
 
 import pymysql
 import pytest
@@ -278,7 +277,7 @@ def test_rows_that_the_server_leaves_out_are_an_error(open_mysql, engine, mode, 
         ignoring = [insert.replace(b"INSERT INTO", b"INSERT IGNORE INTO", 1) for insert in inserts]
         data = ignoring if mode == TRANSACTION else ignoring[0]
         with pytest.raises(RowCountMismatch, match="and reported no error") as caught:
-            session.send(replace(payload, data=data))
+            session.send(payload._replace(data=data))
         assert session.classify(caught.value) is meaning
         assert session.alive
         stored = count(database, session, wide.tables[0])
