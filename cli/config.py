@@ -15,7 +15,8 @@ from cli.validation import problems_of, shown, shown_key
 from cli.yamlfile import read_yaml
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
-from simulator.modules.base import Database, Options
+from simulator.modules.base import Database
+from simulator.modules.options import Options
 
 FILE = "config.yaml"
 RUNNERS = ("local", "kubernetes")

@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from hdrh.histogram import HdrHistogram
 from pydantic import BaseModel, ConfigDict
 
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.walks import Precision
 from simulator.load.meter import merged_histogram
 from simulator.protocol.messages import Outcome, QueryTimes, WorkerReport
+
+_VISIBLE, _AFTER_VISIBLE = "visible", "compact"
+"""Phases of a run."""
 
 
 class Latency(BaseModel):
@@ -36,6 +41,10 @@ class InsertMetrics(BaseModel):
     retried: int
     rows_per_s: float
     """The headline: rows / (last acknowledgement - opening of the barrier)."""
+    rows_per_s_stored: float | None = None
+    """Rows / (the same time + the phase visible); None if that was not reached or not measured."""
+    bytes_per_s: float | None = None
+    """Payloads, as they were sent; None where the driver makes the bytes."""
     rows_per_s_reference: float
     """The reference document's formula, for comparison with published numbers: rows / mean of the
     workers' durations."""
@@ -49,11 +58,16 @@ class InsertMetrics(BaseModel):
     memory_peak_bytes: int
     """Of the largest worker."""
     bytes_per_row: float | None
+    """On disk."""
+    bits_per_value: float | None = None
+    """On disk; a value is a cell that is not NULL."""
+    precision: Precision | None = None
+    """How many bits the numbers with a fraction have; None: they are not drawn."""
     latency: Latency
 
 
-def insert_metrics(outcome: Outcome, stored_rows: int) -> InsertMetrics:
-    """Return the numbers of a run; `stored_rows` is what the tables hold after it."""
+def insert_metrics(outcome: Outcome, stored: Dataset) -> InsertMetrics:
+    """Return the numbers of a run; `stored` is what the tables hold after it."""
     reports = outcome.workers
     rows = sum(report.rows for report in reports)
     ends = [report.ended_s for report in reports if report.ended_s]
@@ -61,17 +75,22 @@ def insert_metrics(outcome: Outcome, stored_rows: int) -> InsertMetrics:
     busy = sum(report.duration_s for report in reports)
     mean = busy / len(reports) if reports else 0.0
     waited = sum(report.send_s + report.idle_s for report in reports)
+    reader, size_bytes = DatasetReader(stored), outcome.size_bytes
     return InsertMetrics(
         rows=rows,
         uncertain_rows=sum(len(item) for report in reports for item in report.uncertain),
         retried=sum(report.retried for report in reports),
         rows_per_s=_ratio(rows, window),
+        rows_per_s_stored=_stored_rate(rows, window, outcome),
+        bytes_per_s=_bytes_per_s(reports, window),
         rows_per_s_reference=_ratio(rows, mean),
         client_share=_ratio(max(busy - waited, 0.0), busy),
         cpu_share=_ratio(sum(report.cpu_s for report in reports), busy),
         throttled_share=_ratio(sum(report.throttled_s for report in reports), busy),
         memory_peak_bytes=max((report.memory_peak_bytes for report in reports), default=0),
-        bytes_per_row=_ratio(outcome.size_bytes, stored_rows) if outcome.size_bytes else None,
+        bytes_per_row=_ratio(size_bytes, stored.rows) if size_bytes else None,
+        bits_per_value=_bits_per_value(size_bytes, reader, stored) if size_bytes else None,
+        precision=reader.precision,
         latency=latency_of(merged(reports)),
     )
 
@@ -100,6 +119,23 @@ def query_metrics(times: Sequence[QueryTimes]) -> QueryMetrics:
         queries_per_s=_ratio(runs, elapsed_s),
         client_share=_ratio(client, waited + client),
     )
+
+
+def _stored_rate(rows: int, window_s: float, outcome: Outcome) -> float | None:
+    """Return the rate until every row was queryable, if that moment was reached."""
+    reached = _AFTER_VISIBLE in outcome.phases_s
+    return _ratio(rows, window_s + outcome.phases_s.get(_VISIBLE, 0.0)) if reached else None
+
+
+def _bytes_per_s(reports: Sequence[WorkerReport], window_s: float) -> float | None:
+    sizes = [report.payload_bytes for report in reports]
+    known = [size for size in sizes if size is not None]
+    return _ratio(sum(known), window_s) if known and len(known) == len(sizes) else None
+
+
+def _bits_per_value(size_bytes: int, reader: DatasetReader, stored: Dataset) -> float | None:
+    values = reader.values(stored.ranges)
+    return None if values is None else _ratio(8 * size_bytes, values)
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -122,7 +122,7 @@ class _Record:
                 run=self._planned.run,
                 level=self._planned.level,
                 outcome=outcome,
-                metrics=insert_metrics(outcome, stored.rows) if inserts else None,
+                metrics=insert_metrics(outcome, stored) if inserts else None,
                 progress=None if reported else progress,
                 logs=logs if outcome.status == "failed" else {},
             )

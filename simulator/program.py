@@ -29,7 +29,7 @@ def _arguments() -> argparse.Namespace:
         prog="python -m simulator", description="The collector or a worker of one run."
     )
     roles = parser.add_subparsers(dest="role", required=True)
-    collector = roles.add_parser("collector", help="prepare, start the workers, settle, verify")
+    collector = roles.add_parser("collector", help="prepare, start the workers, compact, verify")
     worker = roles.add_parser("worker", help="insert or query, and report")
     for role in (collector, worker):
         role.add_argument(

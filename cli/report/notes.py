@@ -6,12 +6,19 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from cli.report.summary import summary_of
+from cli.report.summary import OnDisk, on_disk_of, summary_of
 from cli.results import Result, RunRecord
+from simulator.data.walks import Precision
 from simulator.errors import counted
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
 
+_DRAWN = {
+    Precision.GRID: "precision grid: about 13 bits, which compress well",
+    Precision.FULL: "precision full: every bit of a double",
+    None: "values of the file",
+}
+"""What to know about the values of a table whose size is shown."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 
 
@@ -33,10 +40,8 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
     servers = [run.outcome.server for run in result.runs if run.outcome.server]
     if servers:
         yield f"server: {servers[-1].version}; {servers[-1].durability}"
-    sizes = [run for run in result.runs if run.metrics and run.metrics.bytes_per_row]
-    if sizes and sizes[-1].metrics:
-        size, each = sizes[-1].outcome.size_bytes or 0, sizes[-1].metrics.bytes_per_row or 0.0
-        yield f"on disk after settle: {counted(size, 'byte')}, {each:.1f} bytes/row"
+    if on_disk := on_disk_of(result):
+        yield f"on disk after compaction: {_size(on_disk)}"
     if result.ran_on:
         yield f"cluster: {_cluster(result)}"
     machine = result.machine
@@ -62,6 +67,13 @@ def _reference_rates(result: Result) -> Iterator[str]:
     if found:
         formula = "rows/s by the published formula (rows / mean duration of the workers)"
         yield f"{formula}: {', '.join(found)}"
+
+
+def _size(on_disk: OnDisk) -> str:
+    size, each = counted(on_disk.size_bytes, "byte"), f"{on_disk.bytes_per_row:.1f} bytes/row"
+    if on_disk.bits_per_value is None:
+        return f"{size}, {each}"
+    return f"{size}, {each}, {on_disk.bits_per_value:.1f} bits/value ({_DRAWN[on_disk.precision]})"
 
 
 def mismatches_of(result: Result) -> list[str]:

@@ -3,11 +3,12 @@
 import csv
 import io
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from cli.report.notes import mismatches_of
-from cli.report.summary import Row, summary_of
+from cli.report.summary import Row, on_disk_of, summary_of
 from cli.results import Result
 from simulator.protocol.spec import Kind
 
@@ -39,6 +40,7 @@ def _record(kind: Kind, subject: str, row: Row) -> Record:
 
 def as_json(result: Result, path: Path | None) -> str:
     """Return a result's summary, and what is needed to judge it, as JSON."""
+    on_disk = on_disk_of(result)
     shown = {
         "kind": result.kind.value,
         "target": result.target,
@@ -54,6 +56,7 @@ def as_json(result: Result, path: Path | None) -> str:
             for query in run.outcome.queries
             for each in query.shown
         ],
+        "on_disk": asdict(on_disk) if on_disk else None,
         "configuration": result.configuration,
         "target_options": result.target_options,
         "file": str(path) if path else None,

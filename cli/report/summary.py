@@ -1,12 +1,13 @@
 """What a result says, as typed figures: made once, and shown as a table, JSON or CSV."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cli.metrics import latency_of, merged, query_metrics
+from cli.metrics import InsertMetrics, latency_of, merged, query_metrics
 from cli.results import Result, RunRecord
+from simulator.data.walks import Precision
 from simulator.protocol.messages import QueryTimes, QueryVerdict
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
@@ -16,6 +17,7 @@ class Unit(StrEnum):
     """What a figure counts."""
 
     ROWS_PER_S = "rows/s"
+    BYTES_PER_S = "bytes/s"
     MILLISECONDS = "ms"
     SECONDS = "s"
     QUERIES_PER_S = "queries/s"
@@ -62,6 +64,26 @@ class Summary:
     rows: tuple[Row, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """The size of the tables after the last run whose database reports one."""
+
+    size_bytes: int
+    bytes_per_row: float
+    bits_per_value: float | None
+    """None if it was not measured, as in results of version 0.1.0."""
+    precision: Precision | None
+
+
+def on_disk_of(result: Result) -> OnDisk | None:
+    """Return what the rows of a result take on disk, if that is known."""
+    for run in reversed(result.runs):
+        size_bytes, found = run.outcome.size_bytes, run.metrics
+        if size_bytes and found and found.bytes_per_row:
+            return OnDisk(size_bytes, found.bytes_per_row, found.bits_per_value, found.precision)
+    return None
+
+
 def summary_of(result: Result) -> Summary:
     """Return the summary of a result."""
     done = [run for run in result.runs if run.outcome.status == "done"]
@@ -91,6 +113,8 @@ def _workers(count: int, runs: Sequence[RunRecord]) -> Row:
         "rows_per_s_min": Figure(min(rates), Unit.ROWS_PER_S, n),
         "rows_per_s_max": Figure(max(rates), Unit.ROWS_PER_S, n),
         "rows_per_s_avg": Figure(_mean(rates), Unit.ROWS_PER_S, n, spread),
+        **_known("rows_per_s_stored_avg", Unit.ROWS_PER_S, runs, lambda m: m.rows_per_s_stored),
+        **_known("bytes_per_s_avg", Unit.BYTES_PER_S, runs, lambda m: m.bytes_per_s),
         "rows_per_s_reference_avg": Figure(
             _mean(reference), Unit.ROWS_PER_S, n, spread_of(reference)
         ),
@@ -105,9 +129,25 @@ def _step(run: RunRecord) -> Row:
     figures = {
         "rows_per_s": Figure(rate, Unit.ROWS_PER_S, 1),
         "rows_per_s_reference": Figure(reference, Unit.ROWS_PER_S, 1),
+        **_known("rows_per_s_stored", Unit.ROWS_PER_S, [run], lambda m: m.rows_per_s_stored),
+        **_known("bytes_per_s", Unit.BYTES_PER_S, [run], lambda m: m.bytes_per_s),
         **_sends([run]),
     }
     return Row(run.level, 1, figures, _worst([run]).value)
+
+
+def _known(
+    name: str,
+    unit: Unit,
+    runs: Sequence[RunRecord],
+    value: Callable[[InsertMetrics], float | None],
+) -> dict[str, Figure]:
+    """Return the mean of the runs' values; nothing if one of them is unknown."""
+    values = [value(run.metrics) for run in runs if run.metrics]
+    known = [each for each in values if each is not None]
+    if not known or len(known) < len(values):
+        return {}
+    return {name: Figure(_mean(known), unit, len(known), spread_of(known))}
 
 
 def _sends(runs: Sequence[RunRecord]) -> dict[str, Figure]:

@@ -38,7 +38,8 @@ class Column:
     value: Callable[[Row], Any]
     write: Callable[[Any], str]
     drop: int = 0
-    """The order in which columns are dropped where the table is too wide; 0: never."""
+    """The order in which columns are dropped where the table is too wide, equal ones together; 0:
+    never."""
     text: bool = False
 
 
@@ -54,6 +55,11 @@ def _significant(value: float) -> str:
     while decimals < 9 and 0 < value < 10 ** (2 - decimals):
         decimals += 1
     return f"{value:.{decimals if value < 10 else 1}f}"
+
+
+def _megabytes(value: float) -> str:
+    megabytes = value / 1e6
+    return _significant(megabytes) if megabytes >= 1 else f"{megabytes:.2f}"
 
 
 def _percent(value: float) -> str:
@@ -74,22 +80,30 @@ def _subject(title: str, *, text: bool = False) -> Column:
 
 _WORKERS = "Workers"
 _SENDS = (
-    Column("p50\nms", _figure("latency_p50_ms"), _significant, drop=4),
-    Column("p99\nms", _figure("latency_p99_ms"), _significant, drop=6),
-    Column("Max\nms", _figure("latency_max_ms"), _significant, drop=1),
-    Column("Client", _figure("client_share"), _percent, drop=7),
+    Column("p50\nms", _figure("latency_p50_ms"), _significant, drop=3),
+    Column("p99\nms", _figure("latency_p99_ms"), _significant, drop=5),
+    Column("Max\nms", _figure("latency_max_ms"), _significant, drop=2),
+    Column("Client", _figure("client_share"), _percent, drop=6),
     Column("Verdict", lambda row: row.verdict, str, text=True),
 )
 _COLUMNS = {
     "workers": (
         _subject(_WORKERS),
-        Column("Min\nrows/s", _figure("rows_per_s_min"), _rate, drop=2),
-        Column("Max\nrows/s", _figure("rows_per_s_max"), _rate, drop=3),
+        Column("Min\nrows/s", _figure("rows_per_s_min"), _rate, drop=1),
+        Column("Max\nrows/s", _figure("rows_per_s_max"), _rate, drop=1),
         Column("Avg\nrows/s", _figure("rows_per_s_avg"), _rate),
-        Column("Spread", _spread, _percent, drop=5),
+        Column("Stored\nrows/s", _figure("rows_per_s_stored_avg"), _rate, drop=7),
+        Column("MB/s", _figure("bytes_per_s_avg"), _megabytes),
+        Column("Spread", _spread, _percent, drop=4),
         *_SENDS,
     ),
-    "level": (_subject("Level"), Column("Inserts/s", _figure("rows_per_s"), _rate), *_SENDS),
+    "level": (
+        _subject("Level"),
+        Column("Inserts/s", _figure("rows_per_s"), _rate),
+        Column("Stored/s", _figure("rows_per_s_stored"), _rate, drop=7),
+        Column("MB/s", _figure("bytes_per_s"), _megabytes),
+        *_SENDS,
+    ),
     "query": (
         _subject("Query", text=True),
         Column(_WORKERS, lambda row: row.workers, str),
@@ -151,18 +165,17 @@ def _table(result: Result, path: Path | None, width: int) -> str:
 
 def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Column]]:
     """Return the columns that fit the console, and those that were dropped for that."""
-    columns = list(_COLUMNS[summary.subject])
+    every = list(_COLUMNS[summary.subject])
     if summary.subject == "query" and len({row.workers for row in summary.rows}) < 2:
-        columns = [column for column in columns if column.title != _WORKERS]
-    dropped: list[Column] = []
-    for column in sorted((c for c in columns if c.drop), key=lambda column: column.drop):
+        every = [column for column in every if column.title != _WORKERS]
+    columns = every
+    for least in sorted({column.drop for column in every if column.drop}):
         table = _drawn(summary, columns, flexible_width=_FLEXIBLE_WIDTH)
         unbounded = console.options.update(width=_UNBOUNDED)
         if Measurement.get(console, unbounded, table).maximum <= console.width:
             break
-        columns.remove(column)
-        dropped.append(column)
-    return columns, [column for column in _COLUMNS[summary.subject] if column in dropped]
+        columns = [column for column in columns if column.drop != least]
+    return columns, [column for column in every if column not in columns]
 
 
 def _drawn(summary: Summary, columns: Sequence[Column], flexible_width: int | None = None) -> Table:

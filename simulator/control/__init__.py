@@ -1,1 +1,1 @@
-"""The collector: coordinates the workers and prepares, settles and verifies the tables."""
+"""The collector: coordinates the workers and prepares, compacts and verifies the tables."""

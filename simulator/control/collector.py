@@ -1,4 +1,4 @@
-"""The collector: prepares the tables, starts the workers together, settles, verifies.
+"""The collector: prepares the tables, starts the workers together, compacts, verifies.
 
 Standard output is the event stream of the run; its last event is the Outcome, even on failure.
 """
@@ -210,8 +210,8 @@ class Collector:
         self._emit(PhaseEvent(phase=phase, detail=detail))
 
     def _enter_from_thread(self, phase: str) -> None:
-        """Enter a phase in the loop's thread: two threads would mix their lines."""
-        self._loop.call_soon_threadsafe(self._enter, phase)
+        """Enter a phase, which begins now, in the loop's thread: two would mix their lines."""
+        self._loop.call_soon_threadsafe(self._enter, phase, "", time.time())
 
     def _leave(self, at_s: float) -> None:
         if self._phase:

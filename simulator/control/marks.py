@@ -32,7 +32,7 @@ _MOST_ROWS = 3000
 """A table with more rows is created again, with the newest marks only."""
 _LOOKS_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _LATE_LOOKS_S = (0.0, 0.5, 1.0, 2.0, 4.0)
-"""Pauses before each look for a mark that was acknowledged: at once, and after settling."""
+"""Pauses before each look for a mark that was acknowledged: at once, and when all are visible."""
 
 
 class MarkTable:
@@ -46,14 +46,14 @@ class MarkTable:
         self.missing = ""
         """Why the database has no place for marks; empty if it has one."""
 
-    def read(self, *, settled: bool = False) -> Marks:
+    def read(self, *, visible: bool = False) -> Marks:
         """Return the marks; none where they cannot be read, for example in a new database.
 
-        Those of a process that was killed may be visible only once the table has settled.
+        Those of a process that was killed are perhaps not `visible` yet.
         """
-        if settled:
+        if visible:
             with suppress(Exception):  # a database without marks, or one that is read-only
-                self._database.settle([TABLE])
+                self._database.visible([TABLE])
         try:
             with self._database.connect() as session:
                 return self._read(session)
@@ -130,7 +130,7 @@ class MarkTable:
                 time.sleep(pause_s)
                 if mark in self._read(session).entries:
                     return
-            self._database.settle([TABLE])
+            self._database.visible([TABLE])
         raise SetupError(
             f"{self._database.name}: table {TABLE.name}: rows that were acknowledged cannot be read"
             " back; look at the server's log, or drop the table"

@@ -62,7 +62,8 @@ def _write_and_read(database: Database, scratch: Table) -> None:
             session.send(payload)
         if not database.capabilities.stores:
             return
-        database.settle([scratch])
+        database.visible([scratch])
+        database.compact([scratch])
         count = AggregateQuery(scratch, (Aggregate(Function.COUNT),))
         ((rows,),) = session.run(database.render(count))
         if rows != 1:

@@ -81,11 +81,11 @@ class Stages:
                 ((rows,),) = session.run(self._database.render(count))
                 stored += int(rows)
         if stored != self._spec.dataset.rows:
-            raise self.tenure.wrong_count(self._expect_own(settled=True), stored)
+            raise self.tenure.wrong_count(self._expect_own(visible=True), stored)
 
-    def _expect_own(self, *, settled: bool = False) -> Mark | None:
+    def _expect_own(self, *, visible: bool = False) -> Mark | None:
         """Return the mark of the expected rows; SetupError if others or only some are stored."""
-        mark = self.tenure.found(settled=settled)
+        mark = self.tenure.found(visible=visible)
         if self.tenure.interrupted(mark):
             raise self.tenure.refusal(mark)
         return mark
@@ -96,7 +96,7 @@ class Stages:
         self.found_marks = self.tenure.read().current
 
     def finish_insert(self, reports: Sequence[WorkerReport]) -> None:
-        """Settle, measure the size, and verify what is stored.
+        """Wait until all rows are visible, compact, measure the size, and verify what is stored.
 
         RunError if nothing was acknowledged: a rate of 0 is no measurement.
         """
@@ -104,8 +104,10 @@ class Stages:
         causes = [report.uncertain_cause for report in reports if report.uncertain_cause]
         if causes and not any(report.rows for report in reports):
             raise RunError(f"no row was acknowledged; the last error: {causes[-1]}")
-        self._enter("settle")
-        database.settle(self._reader.tables)
+        self._enter("visible")
+        database.visible(self._reader.tables)
+        self._enter("compact")
+        database.compact(self._reader.tables)
         self.size_bytes = database.size_bytes(self._reader.tables)
         uncertain = [item for report in reports for item in report.uncertain]
         stored = spec.stored(reports)
@@ -128,7 +130,7 @@ class Stages:
             self.verdict = verify(self._database, spec.dataset, (), spec.verify)
             if self.verdict.status is not Status.MISMATCH:
                 return
-            mark = self.tenure.found(settled=True)
+            mark = self.tenure.found(visible=True)
             if not self.tenure.interrupted(mark):
                 return
         if mark and mark.state is State.CLEARING:
@@ -147,7 +149,7 @@ class Stages:
         asked = [query for query in self.queries if query.statement]
         self.verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
         if self.verdict.status is Status.MISMATCH:
-            self._expect_own(settled=True)
+            self._expect_own(visible=True)
 
 
 def _complete(verdict: Verdict, uncertain: Sequence[RowRange]) -> bool:

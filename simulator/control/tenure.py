@@ -22,9 +22,9 @@ class Tenure:
         """Why the database keeps no mark of an insert; empty if it does."""
         return self._book.missing if self._book else ""
 
-    def read(self, *, settled: bool = False) -> Marks:
+    def read(self, *, visible: bool = False) -> Marks:
         """Return the marks of the database."""
-        return self._book.read(settled=settled) if self._book else Marks()
+        return self._book.read(visible=visible) if self._book else Marks()
 
     def most_parts(self) -> int:
         """Return the most parts that the marks know of these tables; 1 if there is no mark."""
@@ -62,12 +62,12 @@ class Tenure:
             at_ms=0,
         )
 
-    def found(self, *, settled: bool = False) -> Mark | None:
+    def found(self, *, visible: bool = False) -> Mark | None:
         """Return the mark of the expected rows, if there is one; SetupError if it is of others.
 
-        Before a database is accused the mark is read again, `settled`.
+        Before a database is accused the mark is read again, `visible`.
         """
-        mark = self.read(settled=settled).newest(self._tables)
+        mark = self.read(visible=visible).newest(self._tables)
         if mark and not same_rows(mark.dataset, self._spec.dataset):
             raise SetupError(self._of_another(mark))
         return mark

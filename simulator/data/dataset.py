@@ -19,6 +19,7 @@ from simulator.data.query import Query, Selection, columns_of
 from simulator.data.query_type import QueryType
 from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged
 from simulator.data.schema import ID, PrimaryKey, Table
+from simulator.data.walks import Precision
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import client_key
 from simulator.errors import ConfigError
@@ -135,6 +136,27 @@ class DatasetReader:
     def lane_parts(self) -> int:
         """Number of parts of each table that the rows of a lane are spread across."""
         return self.parts if self.parts_by is PartsBy.ROW else 1
+
+    @property
+    def precision(self) -> Precision | None:
+        """How many bits numbers with a fraction have; None: they are not drawn."""
+        return self._workload.precision
+
+    def values(self, ranges: Sequence[RowRange]) -> int | None:
+        """Return how many values these rows have as they are stored, without NULLs; None: unknown.
+
+        A key that the client makes is a value, one that the database makes is not.
+        """
+        found = 0
+        for place, table in enumerate(self.tables):
+            rows = [item for item in ranges if item.table == place]
+            found += sum(map(len, rows)) * len(table.columns)
+            if any(column.nullable for column in table.columns):
+                nulls = self._workload.nulls(self._workload.tables[place], rows)
+                if nulls is None:
+                    return None
+                found -= nulls
+        return found
 
     def series(self, table: int) -> int:
         """Return after how many rows of a table (its place) its series repeat."""

@@ -76,6 +76,8 @@ class Meter:
         self.last_ns = start_ns
         self.rows = 0
         self.sends = 0
+        self.payload_bytes: int | None = 0
+        """Of all batches; None if one has no known size."""
         self._ends = np.empty(_BUFFER, np.int64)
         self._latencies = np.empty(_BUFFER, np.int64)
         self._counts = np.empty(_BUFFER, np.int64)
@@ -83,7 +85,7 @@ class Meter:
         self._histogram = new_histogram()
         self._by_second = np.zeros(0, np.int64)
 
-    def record(self, due_ns: int, end_ns: int, rows: int) -> None:
+    def record(self, due_ns: int, end_ns: int, rows: int, size_bytes: int | None) -> None:
         """Record a batch that was due at `due_ns` and acknowledged at `end_ns`."""
         at = self._filled
         self._ends[at] = end_ns
@@ -93,6 +95,10 @@ class Meter:
         self.last_ns = max(self.last_ns, end_ns)  # batches in flight end in any order
         self.rows += rows
         self.sends += 1
+        if size_bytes is None or self.payload_bytes is None:
+            self.payload_bytes = None
+        else:
+            self.payload_bytes += size_bytes
         if self._filled == _BUFFER:
             self._fold()
 

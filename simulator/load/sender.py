@@ -230,7 +230,7 @@ class Sender:
     def _end(self, send: Send) -> None:
         """Count a batch that has ended, or send it again."""
         if send.error is None:
-            self.meter.record(send.due_ns, send.ended_ns, send.batch.payload.rows)
+            self._count_acknowledged(send)
         elif self._send_again(send.error, send.batch, send.attempt):
             send.attempt += 1
             self._begin(send)
@@ -248,10 +248,14 @@ class Sender:
             while self._window:
                 self._count_ended(self._window.ended())
 
+    def _count_acknowledged(self, send: Send) -> None:
+        payload = send.batch.payload
+        self.meter.record(send.due_ns, send.ended_ns, payload.rows, payload.size_bytes)
+
     def _count_ended(self, send: Send) -> None:
         """Count a batch without a retry: the run is over."""
         if send.error is None:
-            self.meter.record(send.due_ns, send.ended_ns, send.batch.payload.rows)
+            self._count_acknowledged(send)
         elif self._session.classify(send.error) is Failure.UNKNOWN:
             self._add_uncertain(send.batch)
             self.uncertain_cause = self._database.explain(send.error)
@@ -273,7 +277,8 @@ class Sender:
             else:
                 after = time.perf_counter_ns()
                 self.send_ns += after - before
-                self.meter.record(due_ns, after, batch.payload.rows)
+                payload = batch.payload
+                self.meter.record(due_ns, after, payload.rows, payload.size_bytes)
                 return
 
     def _send_again(self, error: Exception, batch: Batch, attempt: int) -> bool:

@@ -251,6 +251,7 @@ class Worker:
             rows=meter.rows,
             prefill_rows=self._prefilled,
             sends=meter.sends,
+            payload_bytes=meter.payload_bytes,
             retried=sender.retried if sender else 0,
             written=self._written(),
             uncertain=tuple(sender.uncertain) if sender else (),

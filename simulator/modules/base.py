@@ -1,27 +1,20 @@
 """The contract between the benchmark and a database.
 
-A module has one Database and one Session. The collector uses the Database to prepare, settle and
+A module has one Database and one Session. The collector uses the Database to prepare, compact and
 measure the tables; each worker opens a Session from it to insert or to query.
 """
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from types import TracebackType
-from typing import Any, ClassVar, Generic, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias
 
 import numpy as np
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    SecretStr,
-    create_model,
-    field_validator,
-)
 from typing_extensions import TypeVar
 
 from simulator.data.block import Block, Rows
@@ -30,9 +23,8 @@ from simulator.data.query import Query, Statement, outputs
 from simulator.data.query_type import QueryType
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
-from simulator.modules.bounds import bounded, without_login
+from simulator.modules.options import Options
 from simulator.modules.waits import Waits
-from simulator.redaction import HIDDEN, Redactor
 
 SINGLE = "single"
 """Insert mode: one row per batch, each acknowledged on its own."""
@@ -44,6 +36,7 @@ PREFILL_ROWS = 1000
 """Rows per batch of a prefill, at least, unless the module has other ones."""
 OWN = "iotbench_"
 """Prefix of the tables that the program keeps for itself, beside those of a workload."""
+_BYTES = (bytes, bytearray, memoryview)
 
 
 class Failure(StrEnum):
@@ -111,75 +104,20 @@ class Server:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """An encoded batch; only the module interprets `data`."""
+class Payload(NamedTuple):
+    """An encoded batch; only the module interprets `data`. A tuple is made fastest."""
 
     rows: int
     mode: str
     data: Any
+    size_bytes: int | None = None
+    """The bytes of `data` as they are sent, without headers; None if the driver makes them."""
 
 
 Encoder: TypeAlias = Callable[[Block, int], Sequence[Any]]
 """Block, batch size -> the data of each payload; UnstorableError if a value cannot be stored."""
 MixedEncoder: TypeAlias = Callable[[Sequence[Block], Sequence[Rows]], Sequence[Any]]
 """Blocks, edges of each -> the data of each payload, of the rows between two edges."""
-
-
-class Options(BaseModel):
-    """A target's options: the keys of its entry in config.yaml and of --extra-option.
-
-    Every field has a description; the option tables in the documentation are made of them.
-    Credentials are SecretStr; they are sent to the database only.
-    """
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True
-    )
-
-    _bounded = field_validator("*")(bounded)
-    _without_login = field_validator("*")(without_login)
-
-    columns: ClassVar[tuple[str, ...]] = ()
-    """Options that name columns of the workload, which other tables do not have."""
-
-    @classmethod
-    def credentials(cls) -> list[str]:
-        """Return the names of the options that are credentials."""
-        fields = cls.model_fields.items()
-        return [name for name, field in fields
-                if SecretStr in (field.annotation, *get_args(field.annotation))]  # fmt: skip
-
-    @classmethod
-    def without(cls, names: Iterable[str]) -> "type[Self]":
-        """Return the options without some credentials, which only the pods know."""
-        unknown = {name: (SecretStr, SecretStr("")) for name in names}
-        return create_model(cls.__name__, __base__=cls, **unknown) if unknown else cls  # type: ignore[call-overload]
-
-    def public(self) -> dict[str, Any]:
-        """Return the options as they may be printed and stored, with credentials hidden."""
-        shown: dict[str, Any] = {}
-        for name in type(self).model_fields:
-            value = getattr(self, name)
-            shown[name] = HIDDEN if isinstance(value, SecretStr) else value
-        return shown
-
-    def secrets(self) -> dict[str, str]:
-        """Return the credentials in clear, by option name."""
-        values = {name: getattr(self, name) for name in type(self).model_fields}
-        return {n: v.get_secret_value() for n, v in values.items() if isinstance(v, SecretStr)}
-
-    def hidden(self) -> set[str]:
-        """Return the texts to redact: the credentials, and passwords within them."""
-        return set(self.secrets().values())
-
-    def redact(self, text: str) -> str:
-        """Return a text with every form of each credential in it redacted."""
-        return self._redactor(text)
-
-    @cached_property
-    def _redactor(self) -> Redactor:
-        return Redactor(self.hidden())
 
 
 class Session(Waits, ABC):
@@ -217,7 +155,7 @@ class Session(Waits, ABC):
             encoder = self._known_encoders[key] = self.encoder(block.table, block.name, mode)
         starts = range(0, len(block), batch_rows)
         return [
-            Payload(min(batch_rows, len(block) - start), mode, data)
+            Payload(min(batch_rows, len(block) - start), mode, data, self.size_of(data))
             for start, data in zip(starts, encoder(block, batch_rows), strict=True)
         ]
 
@@ -242,6 +180,14 @@ class Session(Waits, ABC):
     @abstractmethod
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return the encoder of one physical table; the session keeps it."""
+
+    def size_of(self, data: Any) -> int | None:
+        """Return how many bytes of a payload's data are sent; None if the driver makes them.
+
+        Here for data that is bytes, or a tuple that ends with them, such as path and body.
+        """
+        body = data[-1] if isinstance(data, tuple) else data
+        return len(body) if isinstance(body, _BYTES) else None
 
     @abstractmethod
     def send(self, payload: Payload) -> None:
@@ -381,13 +327,18 @@ class Database(ABC, Generic[Session_co]):
         msg = f"{self.name} has no secondary indices"
         raise Unsupported(msg)
 
-    @abstractmethod
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Return once acknowledged rows are queryable and the storage is compacted."""
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Return once every acknowledged row is queryable; by default it is at once."""
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Return once the storage is merged and on disk, and the planner has its statistics.
+
+        What the server would do some time later; by default nothing, as it cannot be requested.
+        """
 
     @abstractmethod
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
-        """Return the size on disk of the tables and their indices; None if it is not available."""
+        """Return the size on disk of the tables and their indices, compacted; None if unknown."""
 
     @abstractmethod
     def describe(self) -> Server:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from simulator.errors import SetupError
-from simulator.modules.base import Options
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseTables, TableOptions
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import ClickhouseSession, ServerError
+from simulator.modules.options import Options
 
 if TYPE_CHECKING:
     from chdb.state.sqlitelike import Connection

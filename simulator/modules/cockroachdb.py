@@ -101,7 +101,7 @@ class Cockroachdb(Postgres):
         "store a part of a batch",
         **Postgres.remedies,
     }
-    settling: ClassVar[str] = "ANALYZE"  # the servers compact on their own; there is no VACUUM
+    compacting: ClassVar[str] = "ANALYZE"  # the servers compact on their own; there is no VACUUM
 
     def session_settings(self) -> dict[str, str]:
         """Return the session's settings, with that of COPY if it is used."""

@@ -14,7 +14,7 @@ from simulator.data.query import Statement
 from simulator.data.schema import Table
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, Text
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Options, Payload
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Encoder, Failure, Payload
 from simulator.modules.cratedb.database import (
     ACKNOWLEDGED,
     LIMITS,
@@ -24,6 +24,7 @@ from simulator.modules.cratedb.database import (
     CrateTables,
 )
 from simulator.modules.cratedb.query import CrateDialect, check_values
+from simulator.modules.options import Options
 from simulator.modules.postgres.database import PostgresWire, WireOptions
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows

@@ -24,11 +24,11 @@ from simulator.modules.base import (
     Capabilities,
     Encoder,
     Failure,
-    Options,
     Payload,
     Server,
     Session,
 )
+from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
@@ -220,7 +220,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
         with self.administration() as session:
             session.connection.execute("CHECKPOINT")
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Copy the log into the file, and collect the planner's statistics."""
         with self.administration() as session:
             session.connection.execute("CHECKPOINT")

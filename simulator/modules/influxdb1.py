@@ -13,7 +13,7 @@ from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
-from simulator.modules.base import Options, Server
+from simulator.modules.base import Server
 from simulator.modules.influxdb.database import (
     Influxdb,
     check_names,
@@ -22,6 +22,7 @@ from simulator.modules.influxdb.database import (
     wait_until,
 )
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
+from simulator.modules.options import Options
 from simulator.modules.shared import influxql
 from simulator.modules.shared.http import Http, HttpOptions, basic
 from simulator.modules.shared.influxql import QueryFailed, identifier, literal
@@ -123,7 +124,7 @@ class Influxdb1(Influxdb):
 
     # --- the server
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Wait until files are compacted; rows can be queried as soon as they are acknowledged.
 
         This server writes its cache after ten minutes without writes, and not on request.

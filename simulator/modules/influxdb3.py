@@ -26,10 +26,11 @@ from simulator.data.query import (
 from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.encode.lineprotocol import marker
 from simulator.errors import SetupError
-from simulator.modules.base import Options, Server
+from simulator.modules.base import Server
 from simulator.modules.influxdb.database import Influxdb, check_names
 from simulator.modules.influxdb.query import moment, nanoseconds
 from simulator.modules.influxdb.session import InfluxSession, Write
+from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpOptions, lines
 from simulator.modules.shared.influxql import QueryFailed
@@ -166,9 +167,6 @@ class Influxdb3(Influxdb):
         return {row["iox::database"] for row in found}
 
     # --- the server
-
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Do nothing: acknowledged rows can be queried; the server does not compact on request."""
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return None: the server reports files, without the rows that are only in its log."""

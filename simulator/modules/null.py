@@ -24,12 +24,12 @@ from simulator.modules.base import (
     Database,
     Encoder,
     Failure,
-    Options,
     Payload,
     Server,
     Session,
     Unsupported,
 )
+from simulator.modules.options import Options
 
 
 class Encoding(StrEnum):
@@ -75,9 +75,6 @@ class Null(Database):
         """Do nothing."""
 
     def drop(self, tables: Sequence[Table]) -> None:
-        """Do nothing."""
-
-    def settle(self, tables: Sequence[Table]) -> None:
         """Do nothing."""
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:

@@ -22,11 +22,11 @@ from simulator.modules.base import (
     Capabilities,
     Encoder,
     Failure,
-    Options,
     Payload,
     Server,
     Session,
 )
+from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql_database import SqlFile, SqlOptions
@@ -142,7 +142,7 @@ class Sqlite(SqlFile["SqliteSession"]):
         with self.administration() as session:
             session.connection.execute("VACUUM")
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Collect the planner's statistics, copy the log into the file and empty it."""
         with self.administration() as session:
             for name in names_of(tables):

@@ -1,7 +1,7 @@
 """TimescaleDB, a relative of `postgres`: tables that are split into chunks of time.
 
 It uses no policies, which need a definition of "now" where time is an integer
-(set_integer_now_func): `settle` compresses the chunks, so that no result depends on the time at
+(set_integer_now_func): `compact` compresses the chunks, so that no result depends on the time at
 which a background job ran.
 """
 
@@ -156,7 +156,7 @@ class Timescaledb(Postgres):
         parts = "".join(f", {key} = {self.dialect.text(value)}" for key, value in settings.items())
         return f"ALTER TABLE {self.dialect.name(name)} SET (timescaledb.compress{parts})"
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Compress the chunks if the options say so, and do what autovacuum does later."""
         if self.options.compress:
             with self.cursor() as cursor:
@@ -166,7 +166,7 @@ class Timescaledb(Postgres):
                         "SELECT count(compress_chunk(chunk, if_not_compressed => true)) "
                         f"FROM show_chunks({relation}) AS chunk"
                     )
-        super().settle(tables)
+        super().compact(tables)
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the tables with all chunks, indices and long values."""

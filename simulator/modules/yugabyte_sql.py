@@ -102,7 +102,7 @@ class YugabyteSql(Postgres):
     options_model = YugabyteSqlOptions
     options: YugabyteSqlOptions
     dialect: ClassVar[PostgresDialect] = YugabyteSqlDialect()
-    settling: ClassVar[str] = "ANALYZE"  # the servers compact on their own; VACUUM does nothing
+    compacting: ClassVar[str] = "ANALYZE"  # the servers compact on their own; VACUUM does nothing
     shown_settings: ClassVar[tuple[str, ...]] = (*_SESSION_OPTIONS, _COPY_ROWS)
 
     def session_settings(self) -> dict[str, str]:

@@ -172,6 +172,8 @@ class WorkerReport(Message):
     """Acknowledged in the timed part."""
     prefill_rows: Count = 0
     sends: Count = 0
+    payload_bytes: Count | None = None
+    """Size of what was acknowledged in the timed part; None where the driver makes the bytes."""
     retried: Count = 0
     written: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES)] | None = None
     """The timed rows that were sent, if not all of its plan; some may be uncertain."""

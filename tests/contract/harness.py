@@ -75,7 +75,8 @@ class Wideset:
         with database.connect() as session:
             for batch in self.batches:
                 send(session, batch, BATCH, 100)
-        database.settle(self.tables)
+        database.visible(self.tables)
+        database.compact(self.tables)
 
 
 def send(session: Session, batch: Block, mode: str, batch_rows: int) -> None:

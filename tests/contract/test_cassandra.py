@@ -718,7 +718,7 @@ def test_the_default_read_consistency_finds_every_acknowledged_row(open_cassandr
     assert chosen.describe().settings["read_consistency"] == "TWO"
 
 
-def test_settling_writes_the_memtables_to_disk(server, server_database, cassandra):
+def test_compacting_writes_the_memtables_to_disk(server, server_database, cassandra):
     def files():
         found = server.folder.glob(f"node*/data/{server_database}/readings-*/*-Data.db")
         return sum(path.stat().st_size for path in found)
@@ -728,7 +728,7 @@ def test_settling_writes_the_memtables_to_disk(server, server_database, cassandr
     with cassandra.connect() as session:
         send(session, wide.batches[0], BATCH, 100)
     assert files() == 0
-    cassandra.settle(wide.tables)
+    cassandra.compact(wide.tables)
     assert files() > 1000
     assert cassandra.size_bytes(wide.tables) >= files()
     ((period,),) = server.execute(

@@ -68,7 +68,7 @@ def test_a_quorum_continues_without_one_of_three_nodes(server, open_cassandra, m
     for back in (False, True):
         if back:
             server.start()
-            database.settle(DatasetReader(DATASET).tables)
+            database.visible(DatasetReader(DATASET).tables)
         verdict = verify(database, dataset, sender.uncertain, VerifyMode.FULL)
         assert verdict.status is Status.VERIFIED, verdict.reason
 

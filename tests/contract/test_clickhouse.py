@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 
 import pytest
 
@@ -111,7 +110,8 @@ def test_the_statements_for_a_cluster_are_valid_for_the_engine(embedded, monkeyp
     options = {"cluster": "bench", "engine": "ReplicatedMergeTree", "async_insert": True}
     database = Clickhouse(ClickhouseOptions(url="http://x:1", **options))
     database.create([EVENTS], 1)
-    database.settle([EVENTS])
+    database.visible([EVENTS])
+    database.compact([EVENTS])
     database.drop([EVENTS])
     statements = [text for text in sent if "version()" not in text]
 
@@ -176,7 +176,7 @@ def test_a_range_of_time_is_found_by_the_index(embedded):
     assert "time in [" in plan
 
 
-def test_settling_merges_into_one_part_unless_optimize_is_false(embedded):
+def test_compacting_merges_into_one_part_unless_optimize_is_false(embedded):
     parts = "SELECT count() FROM system.parts WHERE active AND table = 'readings'"
     for optimize in (True, False):
         database = embedded(optimize=optimize)
@@ -190,7 +190,7 @@ def test_settling_merges_into_one_part_unless_optimize_is_false(embedded):
             before = int(session.execute(parts))
             session.execute("SYSTEM START MERGES readings")
         assert before > 1
-        database.settle(wide.tables)
+        database.compact(wide.tables)
         if optimize:
             assert asked(database, parts) == "1"
 
@@ -408,7 +408,7 @@ def test_a_row_that_the_engine_skips_silently_is_an_error(embedded):
         payload = encoded(session, wide.batches[0], CSV, 10)
         into, form, content = payload.data
         with pytest.raises(ServerError) as caught:
-            session.send(replace(payload, data=(into, form, b"!" + content)))
+            session.send(payload._replace(data=(into, form, b"!" + content)))
         assert str(caught.value) == "the server acknowledged 9 of 10 rows"
         assert session.classify(caught.value) is Failure.UNKNOWN
         assert count(database, session, wide.tables[0]) == 9

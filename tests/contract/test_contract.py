@@ -6,6 +6,7 @@ import threading
 import time
 from itertools import chain
 
+import numpy as np
 import pytest
 
 from simulator.control.marks import MarkTable
@@ -21,7 +22,7 @@ from simulator.data.query import (
     answer,
 )
 from simulator.data.ranges import RowRange
-from simulator.data.schema import PrimaryKey
+from simulator.data.schema import PrimaryKey, Type
 from simulator.errors import BenchError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Database, Unsupported
 from simulator.protocol.mark import Mark, State
@@ -41,6 +42,8 @@ READ_HERE = {
 """Targets whose answers come through a socket and are decoded or combined in Python."""
 READ_S = 0.3
 """How much longer each read from a socket takes in the test of waiting."""
+OBJECTS = ("duckdb", "quasardb", "sqlite")
+"""Modules whose drivers make the bytes."""
 SINGLE_ROWS = 72
 """Of each table; among them is every value of the columns that hold awkward ones."""
 
@@ -70,7 +73,7 @@ def test_every_value_comes_back_as_it_was_sent(request, target, mode, primary_ke
     with database.connect() as session:
         for block in blocks:
             send(session, block, mode, 1 if mode == SINGLE else 100)
-    database.settle(wide.tables)
+    database.visible(wide.tables)
 
     with database.connect() as session:
         for table in wide.tables:
@@ -137,7 +140,7 @@ def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, d
     with database.connect() as session:
         for batch in (first.slice(0, len(first) - 1), *others):
             send(session, batch, BATCH, 100)
-    database.settle(wide.tables)
+    database.visible(wide.tables)
     lost = int(first.rows[-1])
     verdict = verify(database, wide.dataset, (), VerifyMode.FULL)
     assert verdict.status is Status.MISMATCH
@@ -329,8 +332,26 @@ def test_several_sessions_write_at_once(target, database):
         thread.join()
 
     assert not errors
-    database.settle(wide.tables)
+    database.visible(wide.tables)
     assert verify(database, wide.dataset, (), VerifyMode.COUNTS).status is Status.VERIFIED
+
+
+@pytest.mark.parametrize(("target", "mode", "primary_key"), MODES_AND_KEYS)
+def test_a_payload_knows_how_many_bytes_are_sent(request, target, mode, primary_key):
+    """At least those of the texts in it; where a driver makes them of objects, they are unknown."""
+    database, wide = target.open(request), target.wide(primary_key)
+    block, rows = wide.batches[0], 1 if mode == SINGLE else 20
+    database.create(wide.tables, 100)
+    with database.connect() as session:
+        payloads = session.encode(block, mode, rows)
+    if database.name in OBJECTS:
+        assert {payload.size_bytes for payload in payloads} == {None}
+        return
+    columns = [column.name for column in block.table.columns if column.type is Type.TEXT]
+    for place, payload in enumerate(payloads):
+        mine = np.arange(place * rows, place * rows + payload.rows)
+        texts = [text for name in columns for text in block.data[name].take(mine).present()]
+        assert payload.size_bytes >= sum(map(len, texts))
 
 
 def test_a_row_whose_key_exists(target, database):
@@ -348,7 +369,7 @@ def test_a_row_whose_key_exists(target, database):
             assert session.classify(caught.value) == "fatal"
             assert session.alive
             assert re.search("unique|duplicate", database.explain(caught.value).lower())
-        database.settle(wide.tables)
+        database.visible(wide.tables)
         kept = len(modes) if target.duplicate is Duplicate.KEPT else 0
         assert count(database, session, wide.tables[0]) == 300 + kept
 
@@ -356,14 +377,14 @@ def test_a_row_whose_key_exists(target, database):
 def test_size_grows_with_rows_and_indices(target, database):
     wide = target.wide()
     database.create(wide.tables, 100)
-    database.settle(wide.tables)
+    database.compact(wide.tables)
     sizes = [database.size_bytes(wide.tables)]
     wide.fill(database)
     sizes.append(database.size_bytes(wide.tables))
     if database.capabilities.indices:
         database.create_indices(wide.tables)
         database.create_indices(wide.tables)
-        database.settle(wide.tables)
+        database.compact(wide.tables)
         sizes.append(database.size_bytes(wide.tables))
     else:
         with pytest.raises(Unsupported):
@@ -440,7 +461,8 @@ def test_null_stores_nothing_and_answers_nothing():
         with database.connect() as session:
             for batch in wide.batches:
                 send(session, batch, BATCH, 70)
-        database.settle(wide.tables)
+        database.visible(wide.tables)
+        database.compact(wide.tables)
         assert database.size_bytes(wide.tables) is None
         with pytest.raises(Unsupported):
             database.render(RowsQuery(readings))

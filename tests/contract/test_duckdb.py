@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -100,7 +99,7 @@ def test_rows_that_the_engine_leaves_out_are_an_error(duck, start, sent, stored,
         insert, rows = payload.data
         ignoring = insert.replace("INSERT INTO", "INSERT OR IGNORE INTO")
         with pytest.raises(RowCountMismatch, match=f"{stored} of {sent} rows") as caught:
-            session.send(replace(payload, data=(ignoring, rows)))
+            session.send(payload._replace(data=(ignoring, rows)))
         assert session.classify(caught.value) is meaning
         assert count(duck, session, wide.tables[0]) == stored + 1
 

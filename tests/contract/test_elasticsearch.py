@@ -72,7 +72,7 @@ def stored(database, table, data):
     database.create([table], 100)
     with database.connect() as session:
         send(session, batch, BATCH, 1000)
-    database.settle([table])
+    database.visible([table])
     return batch
 
 
@@ -167,7 +167,7 @@ def test_rows_are_visible_at_once_with_refresh(open_search):
 
 
 @BOTH
-def test_settling_merges_each_shard_into_one_segment_unless_disabled(open_search):
+def test_compacting_merges_each_shard_into_one_segment_unless_disabled(open_search):
     segments = {}
     for force_merge in (False, True):
         wide, database = Wideset(PrimaryKey.DB), open_search(shards=1, force_merge=force_merge)
@@ -177,7 +177,7 @@ def test_settling_merges_each_shard_into_one_segment_unless_disabled(open_search
             for start in range(0, 60, 10):
                 send(session, wide.batches[0].slice(start, start + 10), BATCH, 10)
                 session.call("POST", "/readings/_refresh")
-        database.settle(wide.tables)
+        database.compact(wide.tables)
         stats = call(database, "GET", "/readings/_stats/segments")
         segments[force_merge] = stats["_all"]["primaries"]["segments"]["count"]
     assert segments[True] == 1 < segments[False]
@@ -502,7 +502,7 @@ def test_a_duplicate_among_new_rows_is_an_error(search):
             session.send(payload)
         assert session.classify(caught.value) is Failure.FATAL
         assert "--clean" in search.explain(caught.value)
-        search.settle(wide.tables)
+        search.visible(wide.tables)
         assert count(search, session, wide.tables[0]) == 10
 
 
@@ -552,7 +552,7 @@ def test_rows_that_an_ingest_pipeline_drops_are_an_error(open_search, gzip):
         with pytest.raises(BulkError, match=r"an ingest pipeline .*one of \d+ rows") as caught:
             session.send(one_payload(session))
         assert session.classify(caught.value) is Failure.FATAL
-        search.settle([READINGS])
+        search.visible([READINGS])
         assert count(search, session, READINGS) < 10
 
 
@@ -714,7 +714,7 @@ def test_rows_go_in_by_tls_and_password(search, mode):
     search.create(wide.tables, 10)
     with search.connect() as session:
         send(session, wide.batches[0].slice(0, 5), mode, 1 if mode == SINGLE else 5)
-        search.settle(wide.tables)
+        search.visible(wide.tables)
         assert count(search, session, wide.tables[0]) == 5
 
 
@@ -882,6 +882,6 @@ def test_sessions_write_at_the_same_time(search):
         thread.start()
     for thread in threads:
         thread.join()
-    search.settle([READINGS])
+    search.visible([READINGS])
     with search.connect() as session:
         assert (errors, count(search, session, READINGS)) == ([], 800)

@@ -33,7 +33,7 @@ def batches(target: Target) -> Iterator[Block]:
 
 def sent(session: Session, database: Database, batch: Block) -> None:
     send(session, batch, BATCH, ROWS)
-    database.settle([batch.table])
+    database.visible([batch.table])
 
 
 def test_a_server_that_is_killed(target, database, server):

@@ -110,7 +110,7 @@ def test_a_text_of_the_users_own_fills_columns_by_its_targets(graphite):
     with graphite.connect() as session:
         session.send(encoded(session, readings()))
         session.send(encoded(session, readings(3, device=b"d2")))
-    graphite.settle([TABLE])
+    graphite.visible([TABLE])
     path = f"{graphite.options.prefix}events.GENERATION.*.temperature"
     node = graphite.options.prefix.count(".") + 2
     text = f'from=-6h until=now\naliasByNode(summarize({path},"12h","last",true),{node})'
@@ -136,7 +136,7 @@ def test_pickles_and_lines_say_the_same(graphite, open_graphite):
         })  # fmt: skip
         with graphite.connect() as session:
             session.send(encoded(session, named, mode))
-    graphite.settle([TABLE])
+    graphite.visible([TABLE])
     with graphite.connect() as session:
         found = session.run(graphite.render(QUERIES["temperature-stats-per-device"]))
     assert sorted(found) == [(device, 1499.5, 2999 / 4, 0.0) for device in ("lines", "pickles")]
@@ -165,7 +165,7 @@ def test_a_table_made_again_has_none_of_the_old_rows(graphite):
         assert stored(graphite) == 0
         with graphite.connect() as session:
             session.send(encoded(session, readings(rows)))
-        graphite.settle([TABLE])
+        graphite.visible([TABLE])
         assert stored(graphite) == rows
 
 
@@ -183,7 +183,7 @@ def test_what_carbon_had_not_written_is_lost_when_it_is_killed(server, graphite,
         assert session.classify(caught.value) in (Failure.UNKNOWN, Failure.NOT_APPLIED)
         assert not session.alive
     server.start()
-    graphite.settle([TABLE])
+    graphite.visible([TABLE])
     assert stored(graphite) < 3000
     record_property("target", "graphite")
     record_property("kill", Kill.SOME_LOST)

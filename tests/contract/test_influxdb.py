@@ -367,7 +367,7 @@ def test_a_shard_spans_as_much_time_as_wanted(open_influxdb):
 
 
 @ONLY_2
-def test_settling_writes_the_cache_to_files(open_influxdb):
+def test_compacting_writes_the_cache_to_files(open_influxdb):
     wide = Wideset(PrimaryKey.DB)
     database = open_influxdb()
     wide.fill(database)

@@ -474,7 +474,7 @@ def test_a_log_that_is_synced_keeps_all_that_was_acknowledged(server):
         writer.join(60)
         writer.session.close()
         own.start()
-        database.settle([TABLE])
+        database.visible([TABLE])
         stop = max([writer.acknowledged.stop, *(item.stop for item in writer.uncertain)])
         ranges = [lane_range(0, 0, stop)]
         verdict = verify(database, dataset.with_ranges(ranges), writer.uncertain, VerifyMode.FULL)

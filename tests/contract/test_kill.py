@@ -94,7 +94,7 @@ def test_acknowledged_rows_are_stored_after_a_kill(target, server, database, rec
         assert writer.error, "a killed server acknowledges nothing"
         writer.session.close()
     server.start()
-    database.settle(tables)
+    database.visible(tables)
 
     uncertain = [item for writer in writers for item in writer.uncertain]
     ranges = [writer.acknowledged for writer in writers]

@@ -307,7 +307,7 @@ def test_rows_that_the_server_leaves_out_are_an_error(open_mysql, engine, mode, 
         ignoring = [insert.replace(b"INSERT INTO", b"INSERT IGNORE INTO", 1) for insert in inserts]
         data = ignoring if mode == TRANSACTION else ignoring[0]
         with pytest.raises(RowCountMismatch, match="server acknowledged") as caught:
-            session.send(replace(payload, data=data))
+            session.send(payload._replace(data=data))
         assert session.classify(caught.value) is meaning
         assert session.alive
         stored = count(database, session, wide.tables[0])
@@ -441,7 +441,7 @@ def test_a_server_that_crashes(server, open_mysql, engine, mode):
             assert not session.alive
         finally:
             server.start()
-    database.settle(wide.tables)
+    database.visible(wide.tables)
     with database.connect() as session:
         assert count(database, session, wide.tables[0]) == 1
 
@@ -727,9 +727,9 @@ def test_a_statement_that_is_too_large_is_an_error_with_its_remedy(open_mysql, e
         execute("SET GLOBAL max_allowed_packet = DEFAULT")
 
 
-def test_settling_finds_a_missing_table(mysql):
+def test_compacting_finds_a_missing_table(mysql):
     with pytest.raises(SetupError, match=r"ANALYZE TABLE `readings`.*doesn't exist"):
-        mysql.settle([READINGS])
+        mysql.compact([READINGS])
 
 
 def test_the_servers_are_known_to_the_suite():

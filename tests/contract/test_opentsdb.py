@@ -248,12 +248,12 @@ def test_dropping_deletes_the_points_of_every_field(opentsdb):
 
 
 @SERVER
-def test_a_send_that_is_not_synchronous_is_there_once_settled(open_opentsdb):
+def test_a_send_that_is_not_synchronous_is_there_once_visible(open_opentsdb):
     database = open_opentsdb(sync=False)
     database.create([TABLE], 10)
     with database.connect() as session:
         session.send(encoded(session, readings(1000)))
-    database.settle([TABLE])
+    database.visible([TABLE])
     assert stored(database) == 1000
     assert database.describe().durable is False
 

@@ -481,7 +481,7 @@ def test_durability_follows_from_the_servers_settings(postgres, server_database,
     assert "synchronous_commit=off" in server.durability
 
 
-def test_settling_leaves_statistics_and_a_visibility_map(postgres):
+def test_compacting_leaves_statistics_and_a_visibility_map(postgres):
     wide = Wideset(parts=4)
     wide.fill(postgres)
     with postgres.connect() as session, session.connection.cursor() as cursor:

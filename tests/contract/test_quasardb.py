@@ -326,8 +326,8 @@ def test_dropping_takes_every_part_and_may_be_repeated(connected, tables):
     assert tables == {"other"}
 
 
-def test_settling_trims_before_it_compacts(connected, calls):
-    connected().settle([POINTS])
+def test_old_versions_are_trimmed_before_files_are_compacted(connected, calls):
+    connected().compact([POINTS])
     names = [name for name, _, _ in calls]
     order = [names.index(name) for name in ("trim_all", "compact_full", "wait_for_compaction")]
     assert order == sorted(order)
@@ -337,7 +337,7 @@ def test_pipelines_are_waited_for_until_the_count_rests(connected, answers):
     counts = [1, 2, 3]
     answers += [[("count(sequence_number)", np.array([n]))] for n in counts]
     answers += [[("count(sequence_number)", np.array([3]))]] * 20
-    connected(push="async", quiet_s=0.3).settle([EVENTS_TABLE])
+    connected(push="async", quiet_s=0.3).visible([EVENTS_TABLE])
     assert len(answers) < 20
 
 

@@ -74,7 +74,8 @@ def encoded(session, block, mode=BATCH):
 def put(database, block):
     with database.connect() as session:
         session.send(encoded(session, block))
-    database.settle([block.table])
+    database.visible([block.table])
+    database.compact([block.table])
 
 
 def all_of(database, table):
@@ -83,7 +84,7 @@ def all_of(database, table):
 
 
 def stored_rows(database):
-    database.settle([TABLE])
+    database.visible([TABLE])
     with database.connect() as session:
         return count(database, session, TABLE)
 
@@ -391,7 +392,7 @@ def test_a_query_that_the_server_refuses_fails_with_its_message(database):
 
 
 @SERVER
-def test_settling_waits_for_the_log_and_names_a_table_that_makes_no_progress(
+def test_rows_are_visible_once_the_log_is_applied_and_it_names_a_table_that_makes_no_progress(
     monkeypatch, own_server
 ):
     with own_server(cairo_commit_mode="sync", dev_mode_enabled="true") as server:
@@ -406,7 +407,7 @@ def test_settling_waits_for_the_log_and_names_a_table_that_makes_no_progress(
             session.send(encoded(session, readings()))
             assert count(database, session, TABLE) == 0
         with pytest.raises(SetupError, match=r'events is suspended: .*"events" RESUME WAL'):
-            database.settle([TABLE])
+            database.visible([TABLE])
         server.execute("ALTER TABLE events RESUME WAL")
         assert stored_rows(database) == 5
 
@@ -417,7 +418,7 @@ def test_settling_waits_for_the_log_and_names_a_table_that_makes_no_progress(
             session.send(encoded(session, readings()))
         monkeypatch.setattr(module, "_STUCK_S", 0.5)
         with pytest.raises(SetupError, match=r"no progress in applying the log for 0.5 s; look at"):
-            database.settle([TABLE])
+            database.visible([TABLE])
 
 
 # --- what an error means for the rows ------------------------------------------------------------

@@ -429,7 +429,7 @@ def test_a_users_own_search_runs_unchanged(filled):
             session.run(Statement('search index="points" | frobnicate', outputs))
 
 
-def test_rows_have_settled_once_their_count_is_stable():
+def test_rows_are_visible_once_their_count_is_stable():
     server, seen = SyntheticSplunk(), []
     search = server.search
 
@@ -443,7 +443,7 @@ def test_rows_have_settled_once_their_count_is_stable():
     with Web(server) as web:
         database = Splunk(options(web.url, quiet_s=0.05))
         database.create([POINTS], 10)
-        database.settle([POINTS])
+        database.visible([POINTS])
     assert len(seen) >= 5
 
 

@@ -108,7 +108,7 @@ def test_a_log_that_is_not_emptied_is_an_error(sqlite):
         (payload,) = writer.encode(wide.batches[0].slice(0, 1), BATCH, 1)
         writer.send(payload)
         with pytest.raises(SetupError, match="another process"):
-            sqlite.settle(wide.tables)
+            sqlite.compact(wide.tables)
 
 
 @pytest.mark.parametrize(

@@ -169,12 +169,12 @@ def test_time_goes_on_from_step_to_step_so_that_full_chunks_are_left_behind(open
     assert newest_before < oldest_after
 
 
-def test_settling_reaches_the_chunks(timescaledb):
+def test_compacting_reaches_the_chunks(timescaledb):
     rows = RowRange(start=0, stop=5000)
     reader = events(rows)
     timescaledb.create(reader.tables, 1000)
     write(timescaledb, reader, rows)
-    timescaledb.settle(reader.tables)
+    timescaledb.compact(reader.tables)
     found = fetched(
         timescaledb,
         "SELECT sum(reltuples), bool_and(relallvisible > 0) FROM pg_class "

@@ -74,7 +74,8 @@ def fill(database, *batches):
     with database.connect() as session:
         for batch in batches:
             session.send(encoded(session, batch))
-    database.settle([TABLE])
+    database.visible([TABLE])
+    database.compact([TABLE])
 
 
 def stored(database, table=TABLE):
@@ -180,7 +181,7 @@ def test_a_tag_may_be_called_as_it_likes(victoria, tag):
     victoria.create([table], 10)
     with victoria.connect() as session:
         session.send(encoded(session, Block(table, 0, np.arange(4), data)))
-    victoria.settle([table])
+    victoria.visible([table])
     total = (Aggregate(Function.SUM, "n"),)
     with victoria.connect() as session:
         grouped = victoria.render(AggregateQuery(table, total, by=(tag,)))
@@ -231,7 +232,7 @@ def test_all_numbers_that_are_taken_come_back_whatever_is_beside_them(open_victo
         for start in range(0, rows, 1000):
             part = numbers(floats, integers).slice(start, start + 1000)
             session.send(encoded(session, part))
-    database.settle([NUMBERS])
+    database.visible([NUMBERS])
     with database.connect() as session:
         found = sorted(session.run(database.render(RowsQuery(NUMBERS))))
     assert [row[1] for row in found] == integers
@@ -316,7 +317,7 @@ def test_both_formats_say_the_same_and_the_shorter_is_taken(victoria, unit):
             assert {p.data[0].partition("?")[0] for p in payloads} == {path}
             for payload in payloads:
                 session.send(payload)
-        victoria.settle([table])
+        victoria.visible([table])
         with victoria.connect() as session:
             found.append(ask(session, victoria.render(RowsQuery(table))))
     assert found[0] == found[1] == found[2]
@@ -346,11 +347,11 @@ def test_a_row_sent_twice_is_two_rows_of_which_one_is_distinct(victoria):
 
 
 @SERVER
-def test_an_acknowledged_row_can_be_found_once_settled(victoria):
+def test_an_acknowledged_row_can_be_found_once_visible(victoria):
     victoria.create([TABLE], 10)
     with victoria.connect() as session:
         session.send(encoded(session, readings(1000)))
-    victoria.settle([TABLE])
+    victoria.visible([TABLE])
     assert stored(victoria) == 1000
     reported = victoria.describe()
     assert reported.durable is False
@@ -360,17 +361,17 @@ def test_an_acknowledged_row_can_be_found_once_settled(victoria):
 
 @SERVER
 @pytest.mark.usefixtures("server")
-def test_rows_that_the_server_acknowledges_and_drops_are_named_by_settling():
+def test_rows_that_the_server_acknowledges_and_drops_are_named():
     """The limit of series is the one drop that the real server can be made to do silently."""
     with Server(storage__maxHourlySeries="3") as other:
         database = VictoriaMetrics(VictoriaMetricsOptions(**other.options("t")))
         database.create([TABLE], 10)
         with database.connect() as session:
             session.send(encoded(session, lately(b"d1")))  # two series, one a field
-            database.settle([TABLE])
+            database.compact([TABLE])
             session.send(encoded(session, lately(b"d2")))
         with pytest.raises(SetupError, match=r"dropped acknowledged rows \(.*hourly_limit_exceed"):
-            database.settle([TABLE])
+            database.compact([TABLE])
 
 
 def lately(device):
@@ -400,7 +401,7 @@ def test_dropping_leaves_alone_what_only_begins_alike(victoria):
     with victoria.connect() as session:
         session.send(encoded(session, Block(other, 0, np.arange(3), readings(3).data)))
     victoria.drop([TABLE])
-    victoria.settle([other])
+    victoria.visible([other])
     assert stored(victoria, other) == 3
     victoria.create([TABLE], 10)
     assert stored(victoria) == 0
@@ -414,7 +415,7 @@ def test_rows_just_sent_are_dropped_too(victoria):
             session.send(encoded(session, readings(rows)))
         victoria.drop([TABLE])
     victoria.create([TABLE], 10)
-    victoria.settle([TABLE])
+    victoria.visible([TABLE])
     assert stored(victoria) == 0
 
 

@@ -265,7 +265,7 @@ def test_in_a_pod_with_only_the_documented_permissions(
 def test_the_next_run_follows_soon(cli: ClusterLine, capsys: pytest.CaptureFixture[str]) -> None:
     """From the last acknowledgement of a run to the first insert of the next.
 
-    In between the database settles and is verified, which is not the runner's; the rest is: the
+    In between the database is compacted and verified, which is not the runner's; the rest is: the
     old pods go, the new ones come, their tables are made, and they find each other.
     """
     process = cli.start(
@@ -283,14 +283,14 @@ def test_the_next_run_follows_soon(cli: ClusterLine, capsys: pytest.CaptureFixtu
     gaps, idle = [], []
     for before, after in itertools.pairwise(outcomes):
         ended_s = max(report["ended_s"] for report in before["workers"])
-        after_insert = ("settle", "verify", "size", "compact")
+        after_insert = ("visible", "compact", "verify")
         work_s = sum(before["phases_s"].get(phase, 0.0) for phase in after_insert)
         gaps.append(after["released_s"] - ended_s)
         idle.append(gaps[-1] - work_s)
     with capsys.disabled():
         print(
-            f"\nfrom run to run: {', '.join(f'{gap:.2f}' for gap in gaps)} s; without settling and"
-            f" verifying: {', '.join(f'{gap:.2f}' for gap in idle)} s; a pod was created and"
+            f"\nfrom run to run: {', '.join(f'{gap:.2f}' for gap in gaps)} s; without compacting"
+            f" and verifying: {', '.join(f'{gap:.2f}' for gap in idle)} s; a pod was created and"
             f" started within {max(starts.values(), default=0):.0f} s (of {len(starts)} pods, in"
             f" whole seconds); phases of a run: {outcomes[-1]['phases_s']}"
         )

@@ -14,7 +14,7 @@ TARGETS = ("sqlite", "postgres", "influxdb")
 syncs its log before it acknowledges, so that a kill may lose nothing."""
 
 PHASES = {
-    "insert": ("start", "init", "prefill", "barrier", "insert", "settle", "verify"),
+    "insert": ("start", "init", "prefill", "barrier", "insert", "compact", "verify"),
     "query": ("start", "init", "barrier", "query", "verify"),
 }
 _HERE_ONLY = {"worker": ("start", "init", "prefill", "barrier", "insert", "query")}
@@ -120,7 +120,7 @@ def places() -> list[Place]:
                 continue
             if fault in ("cut", "blink") and victim == "collector" and phase == "verify":
                 continue  # the workers have ended
-            if fault in ("cut", "blink") and victim == "collector" and phase == "settle":
+            if fault in ("cut", "blink") and victim == "collector" and phase == "compact":
                 continue
             found.append(Place(target, command, phase, victim, fault))
     return found

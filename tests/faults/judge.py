@@ -166,7 +166,7 @@ def _rows(cell: Cell, seen: Seen) -> Iterator[str]:
         acknowledged = sum(worker.rows + worker.prefill_rows for worker in workers)
         if acknowledged > (stored or 0):
             yield f"{acknowledged} rows were acknowledged, and {stored} are stored"
-    if seen.at.phase in ("prefill", "insert", "settle", "verify"):
+    if seen.at.phase in ("prefill", "insert", "visible", "compact", "verify"):
         shown = seen.at.rows if seen.at.phase in ("prefill", "insert") else 0
         shown += cell.prefill if seen.at.phase != "prefill" else 0
         if shown > (stored or 0) and not (seen.at.run < cell.runs and seen.at.phase == "verify"):

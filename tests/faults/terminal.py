@@ -13,7 +13,9 @@ from dataclasses import dataclass
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _SHOWN = re.compile(r"(?:\[(\d+)/\d+\] \d+ workers?|query|verify|insert) ([a-z]+)\b(?!:)")
 _ROWS = re.compile(r"([\d,]+) of [\d,]+ rows?,")
-_PHASES = {"init", "index", "prefill", "barrier", "insert", "query", "settle", "verify"}
+_PHASES = {
+    *("init", "index", "prefill", "barrier", "insert", "query", "visible", "compact", "verify")
+}
 
 
 @dataclass(frozen=True)

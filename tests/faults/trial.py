@@ -28,7 +28,7 @@ LIMIT_S = 20.0
 _TRIES = 6
 _BEFORE_ROWS = 300
 _SMALL = ("--workers=1", "--runs=1", "--batch=100", "--verify=full")
-_HELD = ("init", "settle")
+_HELD = ("init", "compact")
 """Phases in which the database does not answer until the fault, so that they are not missed."""
 _AGAIN_S = 0.5
 _LATE_S = 0.3

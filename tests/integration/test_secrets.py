@@ -22,7 +22,7 @@ from cli.plan import collector_run
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
-from simulator.modules.base import Options
+from simulator.modules.options import Options
 from simulator.protocol.messages import Outcome, parse_event
 from simulator.protocol.spec import Insert, Kind
 from tests.integration.conftest import CommandLine

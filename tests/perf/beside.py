@@ -96,7 +96,7 @@ class Contest:
         spent_s = time.perf_counter() - start
         for process in processes:
             process.join()
-        _in_a_process(_settle, self)
+        _in_a_process(_compact, self)
         return rows // connections * connections / spent_s
 
     def tool_rate(self, folder: Path, connections: int, rows: int) -> tuple[float, float]:
@@ -156,8 +156,10 @@ def _create(contest: Contest) -> None:
     contest.module.create(DatasetReader(contest.dataset).tables, contest.rival.batch_rows)
 
 
-def _settle(contest: Contest) -> None:
-    contest.module.settle(DatasetReader(contest.dataset).tables)
+def _compact(contest: Contest) -> None:
+    tables = DatasetReader(contest.dataset).tables
+    contest.module.visible(tables)
+    contest.module.compact(tables)
 
 
 def _write(contest: Contest, lane: int, rows: int, barrier: Barrier) -> None:

@@ -56,7 +56,10 @@ class CratedbPgOnPostgres(CratedbPg):
     def storage(self) -> str:
         return ""
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def visible(self, tables: Sequence[Table]) -> None:
+        pass
+
+    def compact(self, tables: Sequence[Table]) -> None:
         pass
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:

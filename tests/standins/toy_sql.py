@@ -59,7 +59,7 @@ class Toy(SqlDatabase["Session"]):
             for statement in statements:
                 connection.execute(statement)
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         self.change([f"ANALYZE {Dialect().name(name)}" for name in names_of(tables)])
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:

@@ -29,6 +29,17 @@ def test_the_numbers_of_a_result_file_of_format_1_are_kept(name, rows, exit_code
     assert result.exit_code == shown["exit_code"] == exit_code
 
 
+@pytest.mark.parametrize(("name", "rate"), [("insert", "Avg rows/s"), ("steps", "Inserts/s")])
+def test_what_format_1_did_not_measure_is_not_shown_as_a_number(name, rate):
+    result = results.read(ROOT / f"tests/files/format1/{name}.json")
+    shown = json.loads(printed(result, None, "json"))
+    values = printed(result, None, "table").split("\n\n")[0].splitlines()[-1].split()
+
+    assert not any("stored" in figure or "bytes_per_s" in figure for figure in shown["rows"][0])
+    assert values[2:4] == ["-", "-"], rate
+    assert shown["on_disk"]["bits_per_value"] is None
+
+
 @pytest.mark.parametrize("name", ["insert", "steps"])
 def test_the_manifest_of_format_1_still_says_what_the_tables_hold(name):
     manifest = results.read(ROOT / f"tests/files/format1/{name}.json").manifest

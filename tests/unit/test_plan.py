@@ -20,9 +20,9 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError, UnverifiableError
-from simulator.modules.base import Options
 from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import Null, NullOptions
+from simulator.modules.options import Options
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import VerifyMode

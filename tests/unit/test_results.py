@@ -17,6 +17,7 @@ from cli.results import Manifest, Progress, Result, RunRecord
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import PrimaryKey
+from simulator.data.walks import Precision
 from simulator.errors import ConfigError
 from simulator.load.meter import encoded_histogram
 from simulator.protocol.messages import Outcome, QueryTimes, QueryVerdict, ServerFacts, WorkerReport
@@ -50,11 +51,15 @@ METRICS = InsertMetrics(
     uncertain_rows=1,
     retried=2,
     rows_per_s=3.25,
+    rows_per_s_stored=3.125,
+    bytes_per_s=130.0,
     rows_per_s_reference=3.5,
     client_share=0.25,
     cpu_share=0.5,
     memory_peak_bytes=2**20,
     bytes_per_row=40.5,
+    bits_per_value=81.0,
+    precision=Precision.FULL,
     latency=LATENCY,
 )
 
@@ -92,6 +97,7 @@ def full_result():
         ended_s=2.25,
         duration_s=0.75,
         rows=9,
+        payload_bytes=360,
         uncertain=(RowRange(start=1, stop=9, take=1, every=4),),
         latency="HISTFAAA",
         rows_by_second=(4, 5),

@@ -14,7 +14,7 @@ from cli.results import Manifest, Result, ResultFile
 from cli.sweep import run_sweep
 from simulator.data.ranges import lane_range
 from simulator.errors import Interrupted
-from simulator.modules.base import Options
+from simulator.modules.options import Options
 from simulator.protocol.messages import Outcome, PhaseEvent, ProgressEvent, WorkerReport
 from simulator.protocol.spec import Insert, Kind
 from tests.unit.specs import dataset, run_spec
@@ -121,7 +121,7 @@ def _result(spec):
 
 INIT, INSERT = PhaseEvent(phase="init"), PhaseEvent(phase="insert")
 BATCH = ProgressEvent(phase="insert", rows=7, of=10, rows_per_s=1.0, left_s=3.0)
-SETTLE = PhaseEvent(phase="settle")
+COMPACT = PhaseEvent(phase="compact")
 KILLED = Outcome(status="failed", cause="the collector was killed", exit_code=1, touched=True)
 REFUSED = Outcome(status="failed", cause="the rows of another insert", exit_code=1)
 DONE = Outcome(
@@ -137,11 +137,11 @@ def test_the_file_says_before_a_run_that_its_rows_are_not_known_to_be_stored(tmp
 
 
 def test_the_file_holds_the_progress_while_a_run_goes_on(tmp_path):
-    _, init, insert, batch, settle, last = swept(tmp_path, INIT, INSERT, BATCH, SETTLE)[:6]
+    _, init, insert, batch, compact, last = swept(tmp_path, INIT, INSERT, BATCH, COMPACT)[:6]
 
     assert (init.in_progress.phase, insert.in_progress.phase) == ("init", "insert")
     assert batch.in_progress.rows == 0  # written less than 5 s ago
-    assert (settle.in_progress.phase, settle.in_progress.rows) == ("settle", 7)
+    assert (compact.in_progress.phase, compact.in_progress.rows) == ("compact", 7)
     assert last.in_progress is None
 
 
@@ -171,7 +171,7 @@ def test_a_run_that_touched_nothing_leaves_the_manifest_as_it_was(tmp_path):
 
 
 def test_a_file_of_a_sweep_that_was_killed_says_so(tmp_path):
-    killed = swept(tmp_path, INIT, INSERT, BATCH, SETTLE, DONE)[4]
+    killed = swept(tmp_path, INIT, INSERT, BATCH, COMPACT, DONE)[4]
 
     text = "\n".join(notes_of(killed, None))
     assert "running: did not end: its command line was killed, or is still running" in text

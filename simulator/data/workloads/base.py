@@ -7,7 +7,7 @@ share. Prefill, steps and `--no-clean` are further ranges of the same rows.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
@@ -17,8 +17,9 @@ from simulator.data.block import Array, ColumnData, Rows
 from simulator.data.joined import joined
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType, always
-from simulator.data.ranges import LANE_ROWS
+from simulator.data.ranges import LANE_ROWS, RowRange
 from simulator.data.schema import Table
+from simulator.data.walks import Precision
 
 
 class Written(StrEnum):
@@ -62,6 +63,15 @@ class Workload(ABC):
     @abstractmethod
     def tables(self) -> tuple[Table, ...]:
         """The tables."""
+
+    @property
+    def precision(self) -> Precision | None:
+        """How many bits its numbers with a fraction have; None: they are not drawn."""
+        return None
+
+    def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
+        """Return how many values are NULL in rows of a table that may have some; None: unknown."""
+        return None
 
     def size(self, table: Table) -> int | None:
         """Return the number of rows of a table, all in lane 0; None: every lane is endless."""

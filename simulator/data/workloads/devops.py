@@ -134,6 +134,11 @@ class Devops(Workload):
         """The nine tables, in the document's order."""
         return self._tables
 
+    @property
+    def precision(self) -> Precision:
+        """As the parameter says."""
+        return self.params.precision
+
     def size(self, table: Table) -> int:
         """Return the number of rows of a table."""
         return self.params.ticks * self.params.scale

@@ -5,7 +5,7 @@ takes one read of each array: no parsing, no library, and memory that does not g
 (An Arrow file would be cut into record batches, and each worker would have to load pyarrow.)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Texts, Values
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
+from simulator.data.ranges import RowRange
 from simulator.data.schema import (
     FLOATS,
     Column,
@@ -31,6 +32,8 @@ from simulator.data.workloads.base import Params, Workload
 from simulator.errors import counted
 
 _ASKED_FIELDS = 2
+_COUNTED_ROWS = 1 << 20
+"""NULLs are counted in portions of so many rows."""
 _READ_ROWS = 2000
 """How many rows can be read in the time that another read takes."""
 
@@ -175,6 +178,22 @@ class File(Workload):
     def size(self, table: Table) -> int:
         """Return the number of the file's rows."""
         return self.params.rows
+
+    def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
+        """Return how many cells of these rows are NULL, as long as the prepared folder exists."""
+        if not self._folder.is_dir():
+            return None
+        nullable = [place for place, column in enumerate(self.params.columns) if column.nullable]
+        portions = (
+            item.numbers(low, min(low + _COUNTED_ROWS, len(item)))
+            for item in ranges
+            for low in range(0, len(item), _COUNTED_ROWS)
+        )
+        return sum(
+            int(np.count_nonzero(~self._items(place, Content.VALID, np.dtype(np.bool_), rows)))
+            for rows in portions
+            for place in nullable
+        )
 
     def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
         """Return these rows of the file; their numbers are ascending."""

@@ -12,6 +12,7 @@ from simulator.data.mixer import below, draw, key_of
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, Query
 from simulator.data.ranges import LANE_BITS, LANE_ROWS
 from simulator.data.schema import Column, Index, Role, Table, TimeUnit, Type
+from simulator.data.walks import Precision
 from simulator.data.workloads.base import Params, Workload
 
 EVENTS = Table(
@@ -78,6 +79,11 @@ class Iot(Workload):
     def tables(self) -> tuple[Table, ...]:
         """The one table."""
         return (EVENTS,)
+
+    @property
+    def precision(self) -> Precision:
+        """Temperatures are multiples of 1/64 degree."""
+        return Precision.GRID
 
     def last_ms(self, rows: int) -> int:
         """Return a time that none of the first rows of a lane is after."""

@@ -43,7 +43,7 @@ class ArangodbOptions(HttpOptions):
         default=False,
         description="true: sync rows to disk before acknowledging them (waitForSync)",
     )
-    compact: bool = Field(default=True, description="compact the collections when settling")
+    compact: bool = Field(default=True, description="compact the collections after an insert")
 
 
 class Arangodb(HttpDatabase[ArangodbSession]):
@@ -118,7 +118,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
             for name in map(queries.collection, former_names(tables)):
                 session.db.delete_collection(name, ignore_missing=True)
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Compact the collections; an acknowledged row is queryable at once."""
         if self.options.compact:
             with self.administration() as session:

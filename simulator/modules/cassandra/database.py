@@ -16,8 +16,9 @@ from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, OWN, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import BATCH, OWN, SINGLE, Capabilities, Database, Server
 from simulator.modules.cassandra import query as cql
+from simulator.modules.options import Options
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, socket_options, tls_context
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from simulator.modules.cassandra.session import CassandraSession
 
 _FLUSH_MS = 100
-_SETTLE_S = 6 * 3600.0
+_COMPACT_S = 6 * 3600.0
 _SCHEMA_AGREEMENT_S = 30
 _SYSTEM_S = 30
 _HEARTBEAT_S = 10  # a node that vanishes is detected after two of them
@@ -342,13 +343,13 @@ class Cassandra(Database["CassandraSession"]):
                     full = cql.full_name(self.options.keyspace, name)
                     session.define(f"DROP TABLE IF EXISTS {full}")
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Write the memtables to disk and wait until no node flushes or compacts.
 
         CQL has no statement that flushes; `nodetool flush` and `compact` use JMX, which only the
         nodes themselves can reach. But a memtable is flushed when the table's flush period ends, so
         this is made short for a moment. The compaction strategy decides what to compact then.
-        Servers without virtual tables (Cassandra 3, YugabyteDB) settle on their own.
+        Servers without virtual tables (Cassandra 3, YugabyteDB) compact on their own.
         """
         with self.administration() as session:
             if not session.has_virtual_tables:
@@ -356,7 +357,7 @@ class Cassandra(Database["CassandraSession"]):
             self._flush_within(session, tables, _FLUSH_MS)
             time.sleep(2 * _FLUSH_MS / 1000)
             self._flush_within(session, tables, 0)
-            session.wait_until_quiet(_SETTLE_S)
+            session.wait_until_quiet(_COMPACT_S)
 
     def _flush_within(
         self, session: "CassandraSession", tables: Sequence[Table], period_ms: int

@@ -171,6 +171,11 @@ class CassandraSession(Session):
                 self._prepared[text] = self.session.prepare(text)
         return self._prepared[text]
 
+    def size_of(self, data: tuple[_Target, Sequence[Request]]) -> int:
+        """Return the size of the rows in all requests."""
+        _, requests = data
+        return sum(len(request.content) for request in requests)
+
     def send(self, payload: Payload) -> None:
         """Send the rows; return once as many replicas have them as `consistency` demands."""
         ended = threading.Event()

@@ -13,7 +13,7 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
     CSV,
@@ -22,6 +22,7 @@ from simulator.modules.clickhouse.session import (
     ServerError,
     ServerSession,
 )
+from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 
 _MOST_ROWS = 1_000_000
@@ -57,8 +58,8 @@ class TableOptions(Options):
     )
     optimize: bool = Field(
         default=True,
-        description="rewrite each table into as few parts as possible (OPTIMIZE FINAL) when it "
-        "settles; false: leave merging to the server",
+        description="rewrite each table into as few parts as possible (OPTIMIZE FINAL) after "
+        "an insert; false: leave merging to the server",
     )
 
 
@@ -183,16 +184,13 @@ class ClickhouseTables(Database[ClickhouseSession]):
         """Return the statement that drops one physical table."""
         return f"DROP TABLE IF EXISTS {self.dialect.name(name)}{self.on_cluster} SYNC"
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Merge the parts."""
+        if not self.options.optimize:
+            return
         with self.administration() as session:
             for name in map(self.dialect.name, names_of(tables)):
-                for statement in self.settling(name):
-                    session.execute(statement)
-
-    def settling(self, name: str) -> list[str]:
-        """Return the statements that settle one physical table."""
-        return [f"OPTIMIZE TABLE {name} FINAL"] if self.options.optimize else []
+                session.execute(f"OPTIMIZE TABLE {name} FINAL")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the compressed size of the tables' active parts on this server."""
@@ -309,21 +307,25 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         cluster = self.options.cluster
         return f" ON CLUSTER {self.dialect.name(cluster)}" if cluster else ""
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Flush the rows that the server still collects, and merge the parts."""
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Flush the rows that the server still collects, and copy all rows to every replica."""
         if self.options.async_insert:
             with self.administration() as session:
                 session.execute(f"SYSTEM FLUSH ASYNC INSERT QUEUE{self.on_cluster}")
-        super().settle(tables)
+        self._sync(tables)
 
-    def settling(self, name: str) -> list[str]:
-        """Return the statements that settle one physical table, on every replica."""
-        statements = super().settling(name)
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Merge the parts, on every replica."""
+        super().compact(tables)
+        self._sync(tables)
+
+    def _sync(self, tables: Sequence[Table]) -> None:
+        """Wait for all replicas: verification may reach another server."""
         if not self.options.engine.startswith("Replicated"):
-            return statements
-        # On every server, because verification may reach another one.
-        sync = f"SYSTEM SYNC REPLICA{self.on_cluster} {name}"
-        return [sync, *statements, sync]
+            return
+        with self.administration() as session:
+            for name in map(self.dialect.name, names_of(tables)):
+                session.execute(f"SYSTEM SYNC REPLICA{self.on_cluster} {name}")
 
     def nodes(self, session: ClickhouseSession) -> int:
         """Return how many servers the option `cluster` names, or 1."""

@@ -15,7 +15,7 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server, Session
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server, Session
 from simulator.modules.cratedb.query import (
     LONGEST_TEXT_BYTES,
     CrateDialect,
@@ -23,6 +23,7 @@ from simulator.modules.cratedb.query import (
     quoted,
 )
 from simulator.modules.cratedb.session import CratedbSession
+from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.sql_database import SqlDatabase
 
@@ -67,7 +68,7 @@ _SIZE_POLL_S = 1.0
 
 
 class CrateOptions(Options):
-    """How tables are created and settled."""
+    """How tables are created and compacted."""
 
     shards: int | None = Field(
         None, ge=1, description="shards of a table; default: the server's choice"
@@ -88,7 +89,7 @@ class CrateOptions(Options):
         description="request: synced to disk before it is acknowledged; async: later",
     )
     optimize: bool = Field(
-        default=True, description="merge each shard into one segment when settling"
+        default=True, description="merge each shard into one segment when compacting"
     )
 
 
@@ -144,14 +145,16 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         """Drop the tables, one by one."""
         self.change([f"DROP TABLE IF EXISTS {quoted(name)}" for name in former_names(tables)])
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Make acknowledged rows visible, and merge each shard's segments into one."""
-        names = ", ".join(map(quoted, names_of(tables)))
-        statements = [f"REFRESH TABLE {names}"]
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Open a view of the files that has every acknowledged row."""
+        self.change([f"REFRESH TABLE {_listed(tables)}"])
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Merge each shard's segments into one."""
         if self.options.optimize:
-            statements.append(f"OPTIMIZE TABLE {names} WITH (max_num_segments = 1)")
-            statements.append(f"REFRESH TABLE {names}")  # releases the segments that were merged
-        self.change(statements)
+            merge = f"OPTIMIZE TABLE {_listed(tables)} WITH (max_num_segments = 1)"
+            # The new view releases the segments that were merged.
+            self.change([merge, f"REFRESH TABLE {_listed(tables)}"])
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of all shards, copies included; None if it does not become final.
@@ -267,3 +270,8 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
         if query == RowsQuery(query.table):
             return Statement(statement.text, statement.outputs, (query.table.time.name,))
         return statement
+
+
+def _listed(tables: Sequence[Table]) -> str:
+    """Return the names of the physical tables, as statements list them."""
+    return ", ".join(map(quoted, names_of(tables)))

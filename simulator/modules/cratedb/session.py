@@ -119,6 +119,10 @@ class CratedbSession(HttpSession):
             before, after = b'{"stmt":%b,"args":' % statement, b"}"
         return Text(row, Frame(before, b",", after), table.time_unit)
 
+    def size_of(self, data: Sequence[tuple[int, bytes]]) -> int:
+        """Return the size of the requests' bodies."""
+        return sum(len(body) for _, body in data)
+
     def send(self, payload: Payload) -> None:
         """Send the rows and return once every one is stored."""
         requests: Sequence[tuple[int, bytes]] = payload.data

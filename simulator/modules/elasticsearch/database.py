@@ -61,7 +61,8 @@ class ElasticsearchOptions(HttpOptions):
     shards: int | None = Field(None, ge=1, description="primary shards of an index")
     replicas: int | None = Field(None, ge=0, description="replicas of each primary shard")
     refresh_interval: str | None = Field(
-        None, description="how often new rows become visible, such as 30s; -1: only when settling"
+        None,
+        description="how often new rows become visible, such as 30s; -1: only after the insert",
     )
     refresh: Literal["false", "true", "wait_for"] = Field(
         "false", description="true, wait_for: a batch is acknowledged once its rows are visible"
@@ -72,7 +73,7 @@ class ElasticsearchOptions(HttpOptions):
         "(index.translog.durability)",
     )
     force_merge: bool = Field(
-        default=True, description="merge each shard into one segment when settling"
+        default=True, description="merge each shard into one segment when compacting"
     )
     gzip: bool = Field(default=False, description="send bulk requests compressed")
 
@@ -190,12 +191,17 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         with self.administration() as session:
             session.client.indices.delete(index=names, ignore_unavailable=True)
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Make every row visible, then merge each shard's segments into one."""
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Open a view of the files that has every acknowledged row."""
+        names = [*map(queries.index_name, names_of(tables))]
+        with self.administration() as session:
+            session.client.indices.refresh(index=names)
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Merge each shard's segments into one."""
         names = [*map(queries.index_name, names_of(tables))]
         with self.administration() as session:
             indices = session.client.indices
-            indices.refresh(index=names)
             if self.options.force_merge:
                 started = indices.forcemerge(
                     index=names, max_num_segments=1, wait_for_completion=False

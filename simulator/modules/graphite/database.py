@@ -16,10 +16,11 @@ from simulator.data.block import Block
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_span, checked
 from simulator.modules.graphite.wire import Carbon, CarbonError
+from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.rollups import ROWS_APART
 
@@ -47,9 +48,11 @@ class GraphiteOptions(HttpOptions):
         "storage-schemas.conf. Older rows are an error",
     )
     quiet_s: float = Field(
-        5, gt=0, description="settling ends when no new points have appeared for this long"
+        5, gt=0, description="rows are visible when no new points have appeared for this long"
     )
-    settle_s: float = Field(600, gt=0, description="how long settling may take")
+    visible_s: float = Field(
+        600, gt=0, description="how long it may take until all rows are visible"
+    )
 
 
 class Graphite(HttpDatabase[GraphiteSession]):
@@ -149,14 +152,14 @@ class Graphite(HttpDatabase[GraphiteSession]):
                 )
             time.sleep(_POLL_S)
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def visible(self, tables: Sequence[Table]) -> None:
         """Wait until no new points appear; SetupError on timeout.
 
         carbon has read all points when the sessions are closed, but it creates files at a limited
         rate, and a point can be found only once its file exists.
         """
         with self.administration() as session:
-            deadline = time.monotonic() + self.options.settle_s
+            deadline = time.monotonic() + self.options.visible_s
             before, since = None, time.monotonic()
             while time.monotonic() - since < self.options.quiet_s:
                 now = [session.run(self.render(AggregateQuery(t, _COUNT))) for t in tables]
@@ -165,7 +168,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
                 if time.monotonic() > deadline:
                     raise SetupError(
                         f"{self.name}: new points still appear after "
-                        f"{self.options.settle_s:g} s; raise settle_s, or in carbon.conf "
+                        f"{self.options.visible_s:g} s; raise visible_s, or in carbon.conf "
                         "MAX_UPDATES_PER_SECOND and MAX_CREATES_PER_MINUTE"
                     )
                 time.sleep(_POLL_S)

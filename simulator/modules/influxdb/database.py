@@ -15,9 +15,10 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
+from simulator.modules.options import Options
 from simulator.modules.shared import influxql
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused
 from simulator.modules.shared.prometheus import Metrics, Sample
@@ -27,7 +28,7 @@ from simulator.modules.shared.tls import tls_context
 if TYPE_CHECKING:
     from simulator.modules.influxdb.wire import Client
 
-_SETTLE_S = 600
+_COMPACT_S = 600
 _POLL_S = 0.2
 
 
@@ -157,7 +158,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
 
     # --- the server
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Have the server write its cache to files, and wait until they are compacted.
 
         Rows can be queried as soon as they are acknowledged. Without a snapshot the server writes
@@ -242,7 +243,7 @@ def check_names(tables: Iterable[Table]) -> None:
 
 def wait_until(done: Callable[[], bool]) -> None:
     """Return once `done`, or after ten minutes: compaction is throttled and may take hours."""
-    deadline = time.monotonic() + _SETTLE_S
+    deadline = time.monotonic() + _COMPACT_S
     while not done() and time.monotonic() < deadline:
         time.sleep(_POLL_S)
 

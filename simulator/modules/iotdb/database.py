@@ -14,9 +14,10 @@ from pydantic import Field, SecretStr, field_validator
 from simulator.data.query import Query, Statement
 from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type, former_names
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
 from simulator.modules.iotdb import query as queries
 from simulator.modules.iotdb.query import columns_of, quoted, stored_table, type_of
+from simulator.modules.options import Options
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, tls_context
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ class IotDb(Database["IotDbSession"]):
                         return
                     raise
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Write the memory to files; the server decides when to merge them."""
         with self.administration() as session:
             session.link.execute(f"FLUSH {quoted(self.options.database)}")

@@ -44,6 +44,11 @@ class IotDbSession(Session):
             (target, tablet) for tablet in target.tablets.encode(block, rows_per_batch)
         ]
 
+    def size_of(self, data: "tuple[_Target, Tablet]") -> int:
+        """Return the size of a tablet's times and values."""
+        _, tablet = data
+        return len(tablet.times) + len(tablet.values)
+
     def send(self, payload: Payload) -> None:
         """Send a tablet; return once every row of it is acknowledged."""
         target: _Target

@@ -16,9 +16,10 @@ from pydantic import Field, SecretStr, field_validator
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.query import Documents, Format
+from simulator.modules.options import Options
 from simulator.modules.shared.conninfo import redacted
 
 if TYPE_CHECKING:
@@ -284,7 +285,7 @@ class Mongodb(Database["MongodbSession"]):
                 for index, keys in indices.items():
                     session.database[name].create_index(keys, name=index)
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Write a checkpoint, which updates the storage sizes; on FerretDB, compact.
 
         Acknowledged rows are queryable. WiredTiger has nothing to compact after inserts alone;

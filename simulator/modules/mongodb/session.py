@@ -115,6 +115,11 @@ class MongodbSession(Session):
 
         return encode
 
+    def size_of(self, data: tuple[str, list[tuple[int, bytes]]]) -> int:
+        """Return the size of the documents."""
+        _, inserts = data
+        return sum(len(documents) for _, documents in inserts)
+
     def send(self, payload: Payload) -> None:
         """Insert the rows; return once they are acknowledged as the write concern demands.
 

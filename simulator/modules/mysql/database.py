@@ -13,9 +13,10 @@ from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
+from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.sql import TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
@@ -306,13 +307,19 @@ class MySql(SqlDatabase[MySqlSession]):
                 on = f"{self.dialect.name(name)} ({self.dialect.index_key(columns)})"
                 connection.query(f"CREATE INDEX {self.dialect.name(index)} ON {on}")
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Collect the planner's statistics; first repair MyISAM tables that a crash left open."""
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Repair MyISAM tables that a crash left open: others show every row at once."""
         with self.connection() as connection:
-            transactional = self._is_transactional(connection)
+            if self._is_transactional(connection):
+                return
             for name in map(self.dialect.name, names_of(tables)):
-                if not transactional and _problems(connection, f"CHECK TABLE {name} FAST"):
+                if _problems(connection, f"CHECK TABLE {name} FAST"):
                     self._maintain(connection, f"REPAIR TABLE {name}")
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Collect the planner's statistics: rows that were only inserted leave no gaps."""
+        with self.connection() as connection:
+            for name in map(self.dialect.name, names_of(tables)):
                 self._maintain(connection, f"ANALYZE TABLE {name}")
 
     def _maintain(self, connection: "Connection", statement: str) -> None:

@@ -104,6 +104,10 @@ class MySqlSession(Session):
         inserts = Text.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
 
+    def size_of(self, data: Any) -> int | None:
+        """Return the size of the rows: of the statements of a transaction, or of the one stream."""
+        return sum(map(len, data)) if isinstance(data, list) else super().size_of(data)
+
     def send(self, payload: Payload) -> None:
         """Send the rows and return once they are committed."""
         from pymysql import Error  # noqa: PLC0415

@@ -16,9 +16,10 @@ from simulator.data.block import Block
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, checked
+from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import ROWS_APART
@@ -156,7 +157,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
                 # Deletes still buffered in the TSD would also remove rows written later.
                 time.sleep(2 * session.flush_s + _POLL_S)
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def visible(self, tables: Sequence[Table]) -> None:
         """Wait until the TSD has written its buffers, which synchronous sends leave empty.
 
         HBase cannot be flushed or compacted over HTTP.

@@ -109,6 +109,10 @@ class OpenTsdbSession(MetricSession):
 
         return encode
 
+    def size_of(self, data: Sequence[bytes]) -> int:
+        """Return the size of the requests' bodies."""
+        return sum(map(len, data))
+
     def send(self, payload: Payload) -> None:
         """Send the points; return once the server reports all of them as stored."""
         for body in payload.data:

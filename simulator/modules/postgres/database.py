@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server, with_remedy
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server, with_remedy
+from simulator.modules.options import Options
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
 from simulator.modules.shared import sql
@@ -220,7 +221,7 @@ class Postgres(PostgresWire):
     options_model: ClassVar[type[Options]] = PostgresOptions
     options: PostgresOptions
     dialect: ClassVar[PostgresDialect] = PostgresDialect()
-    settling: ClassVar[str] = "VACUUM (ANALYZE)"
+    compacting: ClassVar[str] = "VACUUM (ANALYZE)"
     shown_settings: ClassVar[tuple[str, ...]] = _SETTINGS
 
     def dialect_of(self, table: Table) -> PostgresDialect:
@@ -271,11 +272,11 @@ class Postgres(PostgresWire):
             id_column = f"{id_column} (CACHE {batch_rows or _DEFAULT_CACHE_ROWS})"
         return id_column, self.options.primary_key_constraint
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def compact(self, tables: Sequence[Table]) -> None:
         """Do what autovacuum does some time later: hint bits, visibility map, statistics."""
         with self.cursor() as cursor:
             for name in names_of(tables):
-                cursor.execute(f"{self.settling} {self.dialect.name(name)}")
+                cursor.execute(f"{self.compacting} {self.dialect.name(name)}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the tables with their indices and long values."""

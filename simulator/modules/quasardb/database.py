@@ -14,7 +14,8 @@ from pydantic import Field, SecretStr
 from simulator.data.features import Feature
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, former_names, names_of
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.options import Options
 from simulator.modules.quasardb.query import check_names, render
 from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, stored
 from simulator.modules.shared.tls import CONNECT_S
@@ -48,7 +49,7 @@ class QuasarOptions(Options):
         gt=0,
         description="with push=async, how long the count of rows must be stable",
     )
-    settle_s: float = Field(3600, gt=0, description="how long trimming may take")
+    trim_s: float = Field(3600, gt=0, description="how long trimming may take")
 
 
 class QuasarDb(Database[QuasarSession]):
@@ -154,12 +155,16 @@ class QuasarDb(Database[QuasarSession]):
                 if table.exists():
                     table.remove()
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Write pipelines, trim old versions and compact files."""
-        with self.administration() as session:
-            if self.options.push == ASYNC:
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Wait until the pipelines of asynchronous pushes are written."""
+        if self.options.push == ASYNC:
+            with self.administration() as session:
                 self._wait_for_pipelines(session, tables)
-            wait = timedelta(seconds=self.options.settle_s)
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Trim old versions and compact files."""
+        with self.administration() as session:
+            wait = timedelta(seconds=self.options.trim_s)
             session.cluster.trim_all(timedelta(0), wait)
             session.cluster.compact_full()
             session.cluster.wait_for_compaction()

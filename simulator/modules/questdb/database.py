@@ -15,7 +15,8 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.options import Options
 from simulator.modules.questdb.query import QuestSql, check_names
 from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
@@ -120,11 +121,15 @@ class QuestDb(HttpDatabase[QuestSession]):
             for name in former_names(tables):
                 session.ask(f"DROP TABLE IF EXISTS {_quoted(name)}")
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Wait until the log is applied, and merge partitions that out-of-order rows have split."""
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Wait until the log is applied."""
+        with self.administration() as session:
+            self._wait(session, names_of(tables))
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Merge partitions that out-of-order rows have split."""
         names = names_of(tables)
         with self.administration() as session:
-            self._wait(session, names)
             for name in names:
                 session.ask(f"ALTER TABLE {_quoted(name)} SQUASH PARTITIONS")
             self._wait(session, names)

@@ -29,7 +29,8 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field, SecretStr, field_validator
 
 from simulator.errors import BenchError, SetupError
-from simulator.modules.base import Database, Failure, Options, Session
+from simulator.modules.base import Database, Failure, Session
+from simulator.modules.options import Options
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.tls import (
     CA,

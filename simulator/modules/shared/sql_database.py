@@ -9,7 +9,8 @@ from typing_extensions import TypeVar
 
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names
-from simulator.modules.base import Database, Options, Session
+from simulator.modules.base import Database, Session
+from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import Dialect

@@ -57,7 +57,7 @@ class SplunkOptions(HttpOptions):
         "indexer acknowledgement enabled",
     )
     quiet_s: float = Field(
-        5, gt=0, description="rows have settled once their count is stable for so long"
+        5, gt=0, description="rows are visible once their count is stable for so long"
     )
 
     @field_validator("search_url")
@@ -149,7 +149,7 @@ class Splunk(HttpDatabase[SplunkSession]):
                 with _ignored(_NOT_FOUND):
                     session.call("DELETE", f"{_INDICES}/{name}")
 
-    def settle(self, tables: Sequence[Table]) -> None:
+    def visible(self, tables: Sequence[Table]) -> None:
         """Return once the number of searchable rows has not changed for `quiet_s`."""
         text = searches.count(names_of(tables))
         with self.administration() as session:

@@ -15,7 +15,8 @@ from simulator.data.block import Block
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Options, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.metrics.rollups import ROWS_APART
 from simulator.modules.victoriametrics import query as queries
@@ -71,7 +72,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             "Floats are at most 900,000, with 6 decimals (see decimals).",
             "Integers are at most 2**53.",
             "Times are whole milliseconds from 1970 on, within the server's two retentions.",
-            "The server does not count the rows of a request: dropped rows are found by settling.",
+            "The server counts no rows in its answers: dropped rows are found after the insert.",
             "The size on disk is that of the whole server.",
             "The server must neither deduplicate nor use less than 64 bits of precision.",
             "Clusters are not supported: they have other paths.",
@@ -146,14 +147,18 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             path = "/api/v1/admin/tsdb/delete_series"
             session.call(path, {"match[]": queries.of_tables(names)})
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        """Wait until rows are visible and all parts of the storage are merged.
-
-        The merge also removes deleted rows. SetupError if the server has dropped rows since the
-        tables were created: its answers to writes do not report that.
-        """
+    def visible(self, tables: Sequence[Table]) -> None:
+        """Make rows visible."""
         with self.administration() as session:
             session.flush()
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Wait until all parts of the storage are merged, which also removes deleted rows.
+
+        SetupError if the server has dropped rows since the tables were created: its answers to
+        writes do not report that, and its counters do a second later.
+        """
+        with self.administration() as session:
             session.call("/internal/force_merge")
             since = time.monotonic()
             while time.monotonic() - since < _QUIET_S:

@@ -140,7 +140,7 @@ class VictoriaMetricsSession(MetricSession):
     def send(self, payload: Payload) -> None:
         """Send the points; return once the server has them in memory.
 
-        The answer has no count: `settle` compares the counters of dropped rows.
+        The answer has no count: `compact` compares the counters of dropped rows.
         """
         path, body = payload.data
         reply = self.http.request("POST", path, body)

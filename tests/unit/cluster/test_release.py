@@ -17,7 +17,7 @@ from cli.cluster.lifetime import UNATTENDED_S
 from cli.cluster.release import OWNER, RUN, SWEEP, Release, is_abandoned, is_run_of, this_owner
 from cli.config import SecretRef, Target
 from simulator.data.ranges import lane_range
-from simulator.modules.base import Options
+from simulator.modules.options import Options
 from simulator.protocol.spec import Insert, RunSpec
 from tests import ROOT
 from tests.unit.specs import run_spec

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
@@ -39,7 +40,7 @@ def reported(collector, monkeypatch):
 
 
 def finish(collector):
-    """Settle and verify, as `serve` does it."""
+    """Compact and verify, as `serve` does it."""
 
     async def scenario():
         collector._loop = asyncio.get_running_loop()
@@ -51,13 +52,55 @@ def finish(collector):
 def test_only_one_thread_writes_events(collector, reported):
     finish(collector)
 
-    assert reported == [(threading.current_thread(), "settle")]
+    assert reported == [
+        (threading.current_thread(), "visible"),
+        (threading.current_thread(), "compact"),
+    ]
+
+
+class Recorded(Null):
+    """Its rows are visible at once; meanwhile the loop is busy for half a second."""
+
+    def __init__(self):
+        super().__init__(NullOptions())
+        self.calls = []
+        self.keep_busy = None
+
+    def visible(self, tables):
+        self.calls.append("visible")
+        self.keep_busy(time.sleep, 0.5)
+
+    def compact(self, tables):
+        self.calls.append("compact")
+
+    def size_bytes(self, tables):
+        self.calls.append("size_bytes")
+        return 4096
+
+
+@pytest.mark.usefixtures("reported")
+def test_rows_are_visible_before_the_storage_is_compacted_and_measured(collector):
+    database = collector._stages._database = Recorded()
+
+    async def scenario():
+        collector._loop = asyncio.get_running_loop()
+        database.keep_busy = collector._loop.call_soon_threadsafe
+        await collector._in_thread(collector._finish)
+        collector._leave(time.time())
+
+    asyncio.run(scenario())
+
+    assert database.calls == ["visible", "compact", "size_bytes"]
+    assert collector._stages.size_bytes == 4096
+    assert list(collector._phases_s) == ["visible", "compact"]
+    assert collector._phases_s["visible"] < 0.2
+    assert collector._phases_s["compact"] > 0.4
 
 
 def test_a_thread_that_goes_on_after_the_end_shows_nothing(collector, reported):
     collector._enter("insert")
     collector._run.stop("enough")
-    collector._enter("settle")
+    collector._enter("visible")
 
     assert [phase for _, phase in reported] == ["insert"]
 

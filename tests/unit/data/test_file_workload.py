@@ -17,6 +17,7 @@ from cli.files.request import Request, conflicts
 from cli.files.roles import table_name
 from simulator.data.block import Coded, Values
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey, Role, Type
 from simulator.data.workloads.file import File
 from simulator.errors import ConfigError
@@ -234,6 +235,21 @@ def test_drawn_rows_are_the_file_s_whatever_the_range(prepare, suffix, tmp_path)
         for name in ("host", "note"):
             texts = [None if t is None else t.encode() for t in expected[name].to_pylist()]
             assert listed(data[name]) == texts
+
+
+def test_values_of_a_file_are_its_cells_without_nulls(prepare, monkeypatch):
+    monkeypatch.setattr("simulator.data.workloads.file._COUNTED_ROWS", 1000)
+    table = big(5000)
+    reader = DatasetReader(stored(prepare(table)))
+    for item in (
+        RowRange(start=0, stop=5000),
+        RowRange(start=17, stop=2500),
+        RowRange(start=3, stop=5000, take=20, every=80),
+    ):
+        taken = table.take(pa.array(item.numbers()))
+        nulls = sum(taken[name].null_count for name in taken.column_names)
+        assert nulls > 0
+        assert reader.values([item]) == 4 * len(item) - nulls
 
 
 def test_levels_are_one_array_for_all_batches(prepare):

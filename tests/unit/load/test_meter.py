@@ -17,7 +17,7 @@ def measured(latencies_ns, rows=1):
     """Send one after the other, each as long as its latency."""
     taken, now = Meter(0), 0
     for latency in latencies_ns:
-        taken.record(now, now + latency, rows)
+        taken.record(now, now + latency, rows, 0)
         now += latency
     return taken
 
@@ -65,25 +65,36 @@ def test_the_buffer_of_a_real_run_is_folded_in_time():
 def test_rows_are_counted_in_the_second_of_their_acknowledgement():
     taken = Meter(5 * SECOND)
     for end_s, rows in [(5, 1), (5.999, 2), (6, 4), (9.5, 8)]:
-        taken.record(0, int(end_s * SECOND), rows)
+        taken.record(0, int(end_s * SECOND), rows, 0)
 
     assert taken.rows_by_second() == (3, 4, 0, 0, 8)
 
 
 def test_seconds_grow_from_fold_to_fold():
     taken = Meter(0)
-    taken.record(0, 3 * SECOND, 1)
+    taken.record(0, 3 * SECOND, 1, 0)
     before = taken.rows_by_second()
-    taken.record(0, SECOND, 2)
-    taken.record(0, 4 * SECOND, 4)
+    taken.record(0, SECOND, 2, 0)
+    taken.record(0, 4 * SECOND, 4, 0)
 
     assert before == (0, 0, 0, 1)
     assert taken.rows_by_second() == (0, 2, 0, 1, 4)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "expected"), [([], 0), ([3, 0, 4], 7), ([3, None, 4], None), ([None], None)]
+)
+def test_bytes_are_known_if_those_of_every_batch_are(sizes, expected):
+    taken = Meter(0)
+    for size in sizes:
+        taken.record(0, SECOND, 1, size)
+
+    assert taken.payload_bytes == expected
+
+
 def test_latency_is_measured_from_the_due_time_in_microseconds():
     taken = Meter(0)
-    taken.record(1_000_000, 3_500_000, 1)
+    taken.record(1_000_000, 3_500_000, 1, 0)
     found = HdrHistogram.decode(taken.latency())
 
     assert found.get_max_value() == pytest.approx(2500, rel=1e-3)

@@ -76,7 +76,7 @@ class _Session:
         rows = block.rows.tolist()
         starts = range(0, len(rows), batch_rows)
         pieces = [rows[start : start + batch_rows] for start in starts]
-        return [Payload(len(piece), mode, piece) for piece in pieces]
+        return [Payload(len(piece), mode, piece, 8 * len(piece)) for piece in pieces]
 
     def send(self, payload):
         assert self.alive
@@ -131,6 +131,15 @@ def test_every_row_is_sent_once_in_order():
         (BATCH, numbers(*range(20, 25))),
     ]
     assert (sender.meter.rows, sender.meter.sends, sender.retried) == (25, 3, 0)
+    assert sender.meter.payload_bytes == 8 * 25
+
+
+def test_bytes_are_those_of_acknowledged_rows():
+    """One batch is sent twice, the outcome of another is unknown."""
+    sender = insert(Database([NOT_APPLIED, None, UNKNOWN]), rows=30)
+
+    assert (sender.meter.rows, sender.retried, sender.uncertain_rows) == (20, 1, 10)
+    assert sender.meter.payload_bytes == 8 * 20
 
 
 def test_physical_tables_take_turns():

@@ -67,9 +67,6 @@ class Toy(HttpDatabase[ToySession], SqlDatabase[ToySession]):
         with self.administration() as session:
             session.ask("BEGIN", *statements, "COMMIT")
 
-    def settle(self, tables: Sequence[Table]) -> None:
-        pass  # an acknowledged row can be queried
-
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         with self.administration() as session:
             ((size,),) = session.ask("SELECT sum(pgsize) FROM dbstat")

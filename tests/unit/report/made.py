@@ -6,6 +6,7 @@ from cli.host.machine import Machine
 from cli.metrics import insert_metrics
 from cli.results import Result, RunRecord
 from simulator.data.dataset import Dataset
+from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.load.meter import Meter
 from simulator.protocol.messages import Outcome, ServerFacts, WorkerReport
@@ -19,7 +20,7 @@ SERVER = ServerFacts(version="SQLite 3", nodes=1, durability="synced", durable=T
 def histogram(*milliseconds):
     meter = Meter(0)
     for latency in milliseconds:
-        meter.record(0, int(latency * MS), 1)
+        meter.record(0, int(latency * MS), 1, 0)
     return meter.latency()
 
 
@@ -34,8 +35,24 @@ def worker(index, rows=100, started=10.0, ended=12.0, **changes):
         "ended_s": ended,
         "duration_s": ended - started,
         "send_s": ended - started,
+        "payload_bytes": 40 * rows,
     }
     return WorkerReport(**(fields | changes))
+
+
+def stored(rows, **changes):
+    """Rows of `iot`, as the tables hold them after a run."""
+    fields = {
+        "workload": "iot",
+        "workload_version": 1,
+        "params": {},
+        "seed": 1,
+        "start_ms": 0,
+        "primary_key": PrimaryKey.DB,
+        "parts": 1,
+        "ranges": (RowRange(start=0, stop=rows),) if rows else (),
+    }
+    return Dataset(**(fields | changes))
 
 
 def outcome(*workers, **changes):
@@ -46,6 +63,7 @@ def outcome(*workers, **changes):
         "workers": workers or (worker(0),),
         "verdict": Verdict(status=Status.VERIFIED),
         "size_bytes": 8192,
+        "phases_s": {"visible": 0.0, "compact": 0.5},
     }
     return Outcome(**(fields | changes))
 
@@ -58,7 +76,7 @@ def run(found=None, *, number=1, level=0, **changes):
         run=number,
         level=level,
         outcome=found,
-        metrics=insert_metrics(found, 200),
+        metrics=insert_metrics(found, stored(200)),
     )
 
 
@@ -80,15 +98,7 @@ def result(runs, *, cores=8, kind=Kind.INSERT, **changes):
             python="3.11.2",
             load_average=0.5,
         ),
-        "dataset": Dataset(
-            workload="iot",
-            workload_version=1,
-            params={},
-            seed=1,
-            start_ms=0,
-            primary_key=PrimaryKey.DB,
-            parts=1,
-        ),
+        "dataset": stored(0),
         "status": "done",
         "runs": runs,
     }

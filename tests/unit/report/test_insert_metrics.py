@@ -4,8 +4,15 @@ import pytest
 
 from cli.metrics import insert_metrics, latency_of, merged
 from simulator.data.ranges import RowRange
+from simulator.data.schema import PrimaryKey
 from simulator.protocol.messages import Outcome, WorkerReport
-from tests.unit.report.made import histogram, outcome, worker
+from tests.unit.report.made import histogram, outcome, stored, worker
+
+DEVOPS = {"workload": "devops", "params": {}}
+CPU_AND_KERNEL = (
+    RowRange(start=0, stop=20),
+    RowRange(start=0, stop=10, table=3),
+)
 
 
 def test_both_rates_are_computed_as_they_are_defined():
@@ -14,7 +21,7 @@ def test_both_rates_are_computed_as_they_are_defined():
         worker(0, rows=100, started=10.0, ended=11.5),
         worker(1, rows=200, started=10.5, ended=15.0),
     )
-    metrics = insert_metrics(outcome(*workers), 300)
+    metrics = insert_metrics(outcome(*workers), stored(300))
 
     assert metrics.rows == 300
     assert metrics.rows_per_s == 300 / 5
@@ -26,13 +33,13 @@ def test_the_clients_share_is_all_that_neither_database_nor_schedule_took():
         worker(0, generate_s=0.5, encode_s=0.25, send_s=1.0, idle_s=0.5, cpu_s=1.0),
         worker(1, ended=16.0, generate_s=0.25, encode_s=1.0, send_s=4.5, cpu_s=3.0),
     )
-    metrics = insert_metrics(outcome(*workers), 200)
+    metrics = insert_metrics(outcome(*workers), stored(200))
 
     assert (metrics.client_share, metrics.cpu_share) == (2.0 / 8, 4.0 / 8)
 
 
 def test_a_last_send_that_failed_leaves_no_negative_share():
-    assert insert_metrics(outcome(worker(0, send_s=99.0)), 200).client_share == 0
+    assert insert_metrics(outcome(worker(0, send_s=99.0)), stored(200)).client_share == 0
 
 
 def test_counts_are_added_over_the_workers():
@@ -41,18 +48,77 @@ def test_counts_are_added_over_the_workers():
         worker(0, uncertain=slices, retried=1, memory_peak_bytes=5),
         worker(1, uncertain=slices[:1], retried=2, memory_peak_bytes=7),
     )
-    metrics = insert_metrics(outcome(*workers), 200)
+    metrics = insert_metrics(outcome(*workers), stored(200))
 
     assert (metrics.uncertain_rows, metrics.retried, metrics.memory_peak_bytes) == (22, 3, 7)
 
 
 @pytest.mark.parametrize(("size", "expected"), [(8192, 8192 / 200), (None, None)])
 def test_bytes_per_row_are_of_what_the_tables_hold(size, expected):
-    assert insert_metrics(outcome(size_bytes=size), 200).bytes_per_row == expected
+    assert insert_metrics(outcome(size_bytes=size), stored(200)).bytes_per_row == expected
+
+
+@pytest.mark.parametrize(
+    ("phases_s", "expected"),
+    [
+        ({"visible": 1.0, "compact": 9.0}, 300 / 6),
+        ({"visible": 0.0, "compact": 9.0, "verify": 1.0}, 300 / 5),
+        ({"visible": 1.0}, None),
+        ({}, None),
+    ],
+)
+def test_the_rate_until_stored_includes_the_time_until_rows_are_visible(phases_s, expected):
+    """300 rows; the last acknowledgement 5 s after the barrier. A run may fail before `compact`."""
+    workers = (worker(0, ended=11.5), worker(1, rows=200, ended=15.0))
+    metrics = insert_metrics(outcome(*workers, phases_s=phases_s), stored(300))
+
+    assert metrics.rows_per_s_stored == expected
+    assert metrics.rows_per_s == 300 / 5
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [((1000, 3000), 4000 / 5), ((0, 3000), 600), ((None, 3000), None), ((None, None), None)],
+)
+def test_bytes_per_second_are_known_if_every_worker_knows_its_bytes(sizes, expected):
+    workers = [worker(index, ended=15.0, payload_bytes=size) for index, size in enumerate(sizes)]
+
+    assert insert_metrics(outcome(*workers), stored(200)).bytes_per_s == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "bits", "precision"),
+    [
+        ({}, 8 * 8192 / (200 * 4), "grid"),
+        ({"primary_key": PrimaryKey.CLIENT}, 8 * 8192 / (200 * 5), "grid"),
+        ({**DEVOPS, "ranges": CPU_AND_KERNEL}, 8 * 8192 / (20 * 21 + 10 * 17), "grid"),
+        ({**DEVOPS, "params": {"precision": "full"}}, 8 * 8192 / (200 * 21), "full"),
+    ],
+)
+def test_bits_per_value_are_of_the_columns_that_are_stored(changes, bits, precision):
+    metrics = insert_metrics(outcome(), stored(200, **changes))
+
+    assert metrics.bits_per_value == pytest.approx(bits)
+    assert metrics.precision == precision
+
+
+def test_values_of_a_file_are_counted_as_long_as_it_is_there(tmp_path):
+    columns = [
+        {"name": "at", "type": "timestamp", "role": "time"},
+        {"name": "celsius", "type": "float64", "role": "field", "nullable": True},
+    ]
+    params = {"source": "x.csv", "sha256": "0", "rows": 4, "table": "x", "columns": columns}
+    found = stored(4, workload="file", params={**params, "folder": str(tmp_path / "prepared")})
+
+    assert insert_metrics(outcome(), found).bits_per_value is None
+    (tmp_path / "prepared").mkdir()
+    (tmp_path / "prepared/1.valid").write_bytes(bytes([1, 0, 0, 1]))
+    metrics = insert_metrics(outcome(), found)
+    assert (metrics.bits_per_value, metrics.precision) == (8 * 8192 / 6, None)
 
 
 def test_a_run_without_workers_has_no_rates():
-    metrics = insert_metrics(Outcome(status="failed"), 0)
+    metrics = insert_metrics(Outcome(status="failed"), stored(0))
 
     assert (metrics.rows_per_s, metrics.rows_per_s_reference, metrics.client_share) == (0, 0, 0)
     assert (metrics.latency.sends, metrics.latency.max_ms) == (0, 0)
@@ -60,7 +126,7 @@ def test_a_run_without_workers_has_no_rates():
 
 def test_a_lost_worker_does_not_hide_what_the_others_did():
     lost = WorkerReport(index=1, error="lost", rows=50)
-    metrics = insert_metrics(outcome(worker(0), lost), 200)
+    metrics = insert_metrics(outcome(worker(0), lost), stored(200))
 
     assert (metrics.rows, metrics.rows_per_s) == (150, 75)
 

@@ -12,6 +12,7 @@ from cli.report.notes import mismatches_of
 from cli.report.records import records_of
 from cli.report.summary import spread_of, summary_of
 from cli.report.tables import printed
+from simulator.data.walks import Precision
 from simulator.load.meter import encoded_histogram
 from simulator.protocol.messages import QueryTimes, QueryVerdict, ShownAnswer, WorkerReport
 from simulator.protocol.spec import Kind
@@ -39,6 +40,8 @@ def test_every_figure_has_its_unit_and_the_number_of_its_measurements():
             ("rows_per_s_min", "rows_per_s_max", "rows_per_s_avg", "rows_per_s_reference_avg"),
             ("rows/s", 2),
         ),
+        "rows_per_s_stored_avg": ("rows/s", 2),
+        "bytes_per_s_avg": ("bytes/s", 2),
         **dict.fromkeys(("latency_p50_ms", "latency_p99_ms", "latency_max_ms"), ("ms", 200)),
         "client_share": ("share", 2),
     }
@@ -87,6 +90,16 @@ def test_the_worst_verdict_of_the_runs_stands_in_the_table(statuses, worst):
     assert row["verdict"] == worst
 
 
+INSERTED = """\
+            Min     Max     Avg  Stored                  p50    p99    Max
+Workers  rows/s  rows/s  rows/s  rows/s  MB/s  Spread     ms     ms     ms  Client  Verdict
+────────────────────────────────────────────────────────────────────────────────────────────
+      1   1,000   1,000   1,000     500  1.23       -  0.100  0.100  0.900    0.0%  verified
+      2     100     100     100     100     -       -  0.100  0.100  0.900    0.0%  verified
+"""
+ONE = worker(0, rows=1000, ended=11.0, latency=SENDS, payload_bytes=1_234_567)
+
+
 def lines_of(text):
     return [line.strip() for line in text.splitlines() if line.strip()]
 
@@ -98,16 +111,14 @@ def width(monkeypatch):
     return lambda columns: monkeypatch.setenv("COLUMNS", str(columns))
 
 
-def test_the_table_of_an_insert_reads_as_it_should():
-    two = outcome(worker(0, latency=SENDS), worker(1, latency=SENDS))
-    shown = result([timed(1.0, latency=SENDS), run(two)], warnings=["slow"])
+def test_the_table_of_an_insert_reads_as_it_should(width):
+    width(100)
+    two = outcome(worker(0, latency=SENDS), worker(1, latency=SENDS, payload_bytes=None))
+    one = run(outcome(ONE, phases_s={"visible": 1.0, "compact": 0.1}))
+    shown = result([one, run(two)], warnings=["slow"])
 
     assert printed(shown, Path("results/r.json"), "table").splitlines() == [
-        "            Min     Max     Avg            p50    p99    Max",
-        "Workers  rows/s  rows/s  rows/s  Spread     ms     ms     ms  Client  Verdict",
-        78 * "─",
-        "      1   1,000   1,000   1,000       -  0.100  0.100  0.900    0.0%  verified",
-        "      2     100     100     100       -  0.100  0.100  0.900    0.0%  verified",
+        *INSERTED.splitlines(),
         "",
         "warning: slow",
         (
@@ -119,7 +130,10 @@ def test_the_table_of_an_insert_reads_as_it_should():
             " batch=10"
         ),
         "server: SQLite 3; synced",
-        "on disk after settle: 8,192 bytes, 41.0 bytes/row",
+        (
+            "on disk after compaction: 8,192 bytes, 41.0 bytes/row, 81.9 bits/value"
+            " (precision grid: about 13 bits, which compress well)"
+        ),
         "client: CPU, 8 cores, 16 GiB, Linux, Python 3.11.2",
         "result file: results/r.json",
     ]
@@ -144,11 +158,12 @@ def table_of(text):
 @pytest.mark.parametrize(
     ("columns", "dropped"),
     [
-        (60, "Min rows/s, Max rows/s, Max ms"),
-        (45, "Min rows/s, Max rows/s, Spread, p50 ms, Max ms"),
-        (80, "Min rows/s, Max ms"),
-        (None, "Min rows/s, Max ms"),
-        (91, ""),
+        (60, "Min rows/s, Max rows/s, Spread, p50 ms, p99 ms, Max ms"),
+        (45, "Min rows/s, Max rows/s, Stored rows/s, Spread, p50 ms, p99 ms, Max ms, Client"),
+        (80, "Min rows/s, Max rows/s, Max ms"),
+        (None, "Min rows/s, Max rows/s, Max ms"),
+        (100, "Min rows/s, Max rows/s"),
+        (109, ""),
         (200, ""),
     ],
 )
@@ -161,16 +176,47 @@ def test_a_table_fits_the_width_and_names_the_columns_that_it_dropped(width, col
     assert max(map(len, table_of(text))) <= limit
     assert "11,172,838" in text
     assert "verified" in text
+    assert " 447 " in text
     assert ("9,999,999" in text) == (not dropped)
     noted = f"not shown in {limit} columns: {dropped} (see them with --format json or csv)"
     assert [line for line in text.splitlines() if "not shown" in line] == [noted] * bool(dropped)
 
 
-def test_a_small_table_keeps_all_its_columns_in_80():
+def test_in_80_columns_a_table_drops_only_what_the_spread_says():
     text = printed(result([sent(99_999), sent(12_345)]), None, "table")
 
     assert max(map(len, table_of(text))) <= 80
-    assert "not shown" not in text
+    assert "not shown in 80 columns: Min rows/s, Max rows/s (see" in text
+
+
+def test_a_result_of_an_earlier_version_has_no_rate_until_stored():
+    old = run().metrics.model_copy(update={"rows_per_s_stored": None, "bits_per_value": None})
+    shown = result([run().model_copy(update={"metrics": old}), run()])
+    (row,) = records_of(shown)
+
+    assert "rows_per_s_stored_avg" not in row
+    assert table_of(printed(shown, None, "table"))[3].split()[:3] == ["1", "50", "-"]
+    (size,) = [
+        line
+        for line in printed(result(shown.runs[:1]), None, "table").splitlines()
+        if "disk" in line
+    ]
+    assert size == "on disk after compaction: 8,192 bytes, 41.0 bytes/row"
+
+
+@pytest.mark.parametrize(
+    ("precision", "words"),
+    [
+        (Precision.FULL, "precision full: every bit of a double"),
+        (Precision.GRID, "precision grid: about 13 bits, which compress well"),
+        (None, "values of the file"),
+    ],
+)
+def test_bits_per_value_stand_beside_the_precision_of_the_values(precision, words):
+    drawn = run().metrics.model_copy(update={"precision": precision, "bits_per_value": 12.34})
+    text = printed(result([run().model_copy(update={"metrics": drawn})]), None, "table")
+
+    assert f"41.0 bytes/row, 12.3 bits/value ({words})\n" in text
 
 
 def test_the_table_of_steps_has_the_step_size_and_the_levels():
@@ -180,8 +226,11 @@ def test_the_table_of_steps_has_the_step_size_and_the_levels():
     text = printed(shown, None, "table")
 
     assert lines_of(text)[0] == "Stepsize: 1000"
-    assert lines_of(text)[2].split()[:2] == ["Level", "Inserts/s"]
-    assert [line.split()[:2] for line in lines_of(text)[4:6]] == [["0", "1,000"], ["1000", "500"]]
+    assert lines_of(text)[2].split()[:4] == ["Level", "Inserts/s", "Stored/s", "MB/s"]
+    assert [line.split()[:4] for line in lines_of(text)[4:6]] == [
+        ["0", "1,000", "1,000", "0.04"],
+        ["1000", "500", "500", "0.02"],
+    ]
     assert ": 1,000 at level 0, 500 at level 1,000" in text
 
 
@@ -354,7 +403,7 @@ def test_a_failure_is_shown_with_what_was_done_before():
     failed = run(outcome(worker(0, prefill_rows=1000), status="failed"))
     shown = result([run(), failed], status="failed", cause="disk is full")
 
-    assert lines_of(printed(shown, None, "table"))[4:6] == [
+    assert lines_of(printed(shown, None, "table"))[5:7] == [
         "failed: disk is full",
         (
             "before that: 1 run done; in the last one 100 rows acknowledged (0 uncertain,"
@@ -390,6 +439,12 @@ def test_json_has_the_rows_and_what_is_needed_to_judge_them():
         "answers": [],
         "configuration": {"workers": [1], "num_inserts": 100, "batch": 10},
         "target_options": {},
+        "on_disk": {
+            "size_bytes": 8192,
+            "bytes_per_row": 40.96,
+            "bits_per_value": 81.92,
+            "precision": "grid",
+        },
         "file": "r.json",
     }
 

@@ -1,0 +1,100 @@
+"""The options of a target: checked, described, and with their credentials hidden."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, ClassVar, Self, get_args
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SecretStr,
+    ValidationInfo,
+    create_model,
+    field_validator,
+)
+
+from simulator.redaction import HIDDEN, Redactor
+
+_LARGEST = 2**63 - 1
+_LONGEST_S = 366 * 86_400
+_ADDRESSES = ("host", "hosts", "uri", "url")
+"""Last words of the names of options that are addresses, but are not credentials."""
+
+
+class Options(BaseModel):
+    """A target's options: the keys of its entry in config.yaml and of --extra-option.
+
+    Every field has a description; the option tables in the documentation are made of them.
+    Credentials are SecretStr; they are sent to the database only.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True
+    )
+
+    @field_validator("*")
+    @classmethod
+    def _bounded(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse numbers that drivers and operating systems cannot hold."""
+        name = info.field_name or ""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            least, most = -_LARGEST, _LARGEST
+            if name == "port" or name.endswith("_port"):
+                least, most = 1, 65535
+            if name.endswith("_s"):
+                least, most = 0, _LONGEST_S
+            if not least <= value <= most:
+                raise ValueError(f"expected {least:,} to {most:,}, got {value:,}")
+        return value
+
+    @field_validator("*")
+    @classmethod
+    def _without_login(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse `user:password@` in an address, which is printed and stored."""
+        kind = (info.field_name or "").rpartition("_")[2]
+        if kind in _ADDRESSES and isinstance(value, str) and "@" in value:
+            raise ValueError(
+                "expected an address without '@'; credentials are options of their own"
+            )
+        return value
+
+    columns: ClassVar[tuple[str, ...]] = ()
+    """Options that name columns of the workload, which other tables do not have."""
+
+    @classmethod
+    def credentials(cls) -> list[str]:
+        """Return the names of the options that are credentials."""
+        fields = cls.model_fields.items()
+        return [name for name, field in fields
+                if SecretStr in (field.annotation, *get_args(field.annotation))]  # fmt: skip
+
+    @classmethod
+    def without(cls, names: Iterable[str]) -> "type[Self]":
+        """Return the options without some credentials, which only the pods know."""
+        unknown = {name: (SecretStr, SecretStr("")) for name in names}
+        return create_model(cls.__name__, __base__=cls, **unknown) if unknown else cls  # type: ignore[call-overload]
+
+    def public(self) -> dict[str, Any]:
+        """Return the options as they may be printed and stored, with credentials hidden."""
+        shown: dict[str, Any] = {}
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            shown[name] = HIDDEN if isinstance(value, SecretStr) else value
+        return shown
+
+    def secrets(self) -> dict[str, str]:
+        """Return the credentials in clear, by option name."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {n: v.get_secret_value() for n, v in values.items() if isinstance(v, SecretStr)}
+
+    def hidden(self) -> set[str]:
+        """Return the texts to redact: the credentials, and passwords within them."""
+        return set(self.secrets().values())
+
+    def redact(self, text: str) -> str:
+        """Return a text with every form of each credential in it redacted."""
+        return self._redactor(text)
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        return Redactor(self.hidden())
