@@ -20,7 +20,7 @@ class Hanging(Null):
     def describe(self):
         time.sleep(60)
 """
-SPEC = run_spec(module="hanging:Hanging", workers=[{}])
+SPEC = run_spec(module="hanging:Hanging", workers=[{"task": "insert"}])
 
 
 def test_a_collector_that_is_stopped_does_not_wait_for_the_database(tmp_path: Path) -> None:
