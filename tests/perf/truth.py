@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -29,9 +30,10 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
-from simulator.verify.comparison import _statistics
-from simulator.verify.folding import VERIFY_BLOCK_ROWS, truths
+from simulator.verify.folding import fold_here, truths
+from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle
+from simulator.verify.portions import VERIFY_BLOCK_ROWS
 
 START_MS = 1_795_232_700_000
 INTERVAL_MS, HOUR_MS = 10_000, 3_600_000
@@ -160,7 +162,7 @@ def show_folds() -> None:
         )
         for name, queries in {
             "five queries of iot": [*reader.queries().values()],
-            "counts": [_statistics(reader.tables[0])],
+            "counts": [statistics_of(reader.tables[0])],
         }.items():
             fold_ns = best_ns(lambda q=queries, b=blocks: fold(q, b), FOLD_ROWS)
             print(
@@ -183,7 +185,8 @@ def show_folds() -> None:
 def show_whole(rows: int, threads: int) -> None:
     """Print time and memory of one field by hour and host over all rows, in its own process."""
     start, before = time.perf_counter(), time.process_time()
-    found = truths([BY_HOUR_AND_HOST], dataset("fleet", rows, rows=rows), threads)
+    fold = partial(fold_here, threads=threads)
+    found = truths([BY_HOUR_AND_HOST], dataset("fleet", rows, rows=rows), fold)
     spent_s, used_s = time.perf_counter() - start, time.process_time() - before
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     groups = len(found[BY_HOUR_AND_HOST].answer.rows)
@@ -206,7 +209,7 @@ def show_instances(rows: int) -> None:
         selection = Selection(one, since=since, until=since + HOUR_MS)
         queries.append(AggregateQuery(CPU, USAGE, (), 60_000, selection))
     start, before = time.perf_counter(), time.process_time()
-    found = truths(queries, dataset("fleet", rows, rows=rows), 1)
+    found = truths(queries, dataset("fleet", rows, rows=rows))
     spent_s, used_s = time.perf_counter() - start, time.process_time() - before
     print(
         f"{len(found):,} answers of one host and hour by minute, {rows:,} rows: {spent_s:.1f} s,"
