@@ -8,6 +8,7 @@ import json
 from simulator import __version__
 from simulator.clock import elapsed_s
 from simulator.control.coordinator import Coordinator
+from simulator.control.helpers import Helpers
 from simulator.control.progress import Rejected, WorkerProgress
 from simulator.control.script import MOST_ANSWER_BYTES, Script
 from simulator.data.query import Answer, Output
@@ -17,6 +18,8 @@ from simulator.protocol.messages import (
     AnswerRows,
     Arrival,
     Heartbeat,
+    PortionReply,
+    PortionRequest,
     Registration,
     Scalar,
     WorkerReport,
@@ -45,6 +48,7 @@ class Gate:
         self._answers: dict[str, dict[str, bytes]] = {query: {} for query in script.outputs}
         """Query -> digest -> rows in JSON, which take a tenth of the memory of objects."""
         self._answer_bytes = 0
+        self.helpers = Helpers(run, script)
         self._began_s = elapsed_s()
 
     @property
@@ -100,6 +104,13 @@ class Gate:
             answers=self._answers,
         )
         self.run.report(report)
+
+    async def portion(self, message: PortionRequest, uid: str) -> PortionReply:
+        """Take what a worker has folded; hold it for a while, and return what to fold next."""
+        self._worker(message.index, uid).help(self._opened)
+        if message.folded:
+            await self.helpers.take(message.index, message.folded)
+        return await self.helpers.next(message.index)
 
     def knows(self, message: AnswerQuestion, uid: str) -> bool:
         """Return whether this answer of a query is here."""

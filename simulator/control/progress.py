@@ -101,6 +101,13 @@ class WorkerProgress:
         if self.report and not known:
             raise self._reject(f"answers query {query!r} again", opened)
 
+    # --- after the report ------------------------------------------------------------------------
+
+    def help(self, opened: int) -> None:
+        """Take a request for rows to fold, once it has reported."""
+        if not self.report:
+            raise self._reject("asks for rows to fold", opened)
+
     # --- the report ------------------------------------------------------------------------------
 
     def finish(

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from simulator.data.dataset import DatasetReader
-from simulator.data.query import Output
+from simulator.data.query import Output, Query
 from simulator.data.ranges import RowRange
 from simulator.modules.base import Database
 from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
+from simulator.protocol.verdict import VerifyMode
+from simulator.verify.needed import needed_queries
+from simulator.verify.portions import PORTION_ROWS
 
 _MIB = 1 << 20
 _ANSWER_ROW_BYTES = 1024
@@ -30,13 +33,15 @@ class Script:
     stored_rows: int = 0
     duration_s: float = 0.0
     """After which a worker may leave rows out; 0: it may not."""
+    folds: tuple[Query, ...] = ()
+    """Queries whose truth the workers help to fold; none if the collector needs no help."""
 
     @classmethod
     def of(cls, spec: RunSpec, database: Database) -> "Script":
         """Return the script that a specification gives the workers of a database."""
         if spec.kind is not Kind.QUERY:
             barriers = ("insert",) if spec.kind is Kind.INSERT else ()
-            return cls(spec.workers, barriers, {}, duration_s=spec.duration_s)
+            return cls(spec.workers, barriers, {}, duration_s=spec.duration_s, folds=_folds(spec))
         known = DatasetReader(spec.dataset).queries()
         asked = database.statements(known, spec.queries)
         return cls(
@@ -45,6 +50,7 @@ class Script:
             {name: statement.outputs for name, statement in asked.items()},
             spec.repeats,
             spec.dataset.rows,
+            folds=_folds(spec),
         )
 
     @cached_property
@@ -64,6 +70,14 @@ class Script:
         """Return the most that a report may take in JSON, so long after the run began."""
         seconds = 16 * int(elapsed_s)  # a number of rows for each
         return _MIB + seconds + len(self.outputs) * self.repeats * _QUERY_RUN_BYTES
+
+
+def _folds(spec: RunSpec) -> tuple[Query, ...]:
+    """Return the queries to fold, if the rows are more than one portion."""
+    compares = spec.kind is Kind.QUERY or spec.verify is not VerifyMode.NONE
+    if not spec.workers or not compares or spec.after.rows <= PORTION_ROWS:
+        return ()
+    return needed_queries(spec)
 
 
 def rows_of(ranges: Iterable[RowRange]) -> int:

@@ -15,7 +15,7 @@ from simulator.protocol.messages import QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind, RunSpec
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from simulator.verify.comparison import verify
-from simulator.verify.folding import truths
+from simulator.verify.folding import Folding, fold_here, truths
 from simulator.verify.interrupted import verify_interrupted
 from simulator.verify.oracle import Truth
 
@@ -28,8 +28,11 @@ EnterPhase: TypeAlias = Callable[[str], None]
 class Stages:
     """The stages of one run, and their results so far."""
 
-    def __init__(self, spec: RunSpec, database: Database, enter: EnterPhase) -> None:
+    def __init__(
+        self, spec: RunSpec, database: Database, enter: EnterPhase, fold: Folding = fold_here
+    ) -> None:
         self._spec = spec
+        self._fold = fold
         self._database = database
         self._enter = enter
         self._reader = DatasetReader(spec.dataset)
@@ -112,7 +115,7 @@ class Stages:
             self.verdict = _not_verified(rows_of(uncertain))
         else:
             self._enter("verify")
-            self.verdict = verify(database, stored, uncertain, spec.verify)
+            self.verdict = verify(database, stored, uncertain, spec.verify, self._fold)
         self.complete = _complete(self.verdict, uncertain)
         self.tenure.record(State.COMPLETE if self.complete else State.INCOMPLETE, stored)
 
@@ -140,7 +143,7 @@ class Stages:
         """Compare every distinct answer to each query with the truth."""
         self._enter("verify")
         spec, known = self._spec, self._reader.queries()
-        found = truths([known[name] for name in spec.queries], spec.dataset)
+        found = truths([known[name] for name in spec.queries], spec.dataset, self._fold)
         self.queries = tuple(
             self._judge(name, known[name], found[known[name]], answers(name))
             for name in spec.queries

@@ -35,6 +35,10 @@ _TEXT_CHARACTERS = 10_000
 _NAME_CHARACTERS = 1_000
 _LATENCY_CHARACTERS = 1 << 19
 """A histogram of `simulator.load.meter` with a count in every bucket."""
+FOLD_BYTES = 4 << 20
+"""The most that the collector takes of one portion."""
+_FOLD_CHARACTERS = (FOLD_BYTES + 2) // 3 * 4
+_BASE64 = "^[A-Za-z0-9+/=]*$"
 _MOST_RANGES = 5_000
 """More than a sender leaves: two for each of a hundred uncertain batches and those in flight."""
 
@@ -166,7 +170,7 @@ class WorkerReport(Message):
     """Waiting for the scheduled time of a batch (--rate)."""
     cpu_s: Duration = 0.0
     memory_peak_bytes: Count = 0
-    latency: Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern="^[A-Za-z0-9+/=]*$")] = ""
+    latency: Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=_BASE64)] = ""
     """Encoded HdrHistogram of the latency of each send, in microseconds."""
     rows_by_second: Annotated[
         tuple[Count, ...], Field(max_length=REPORTED_SECONDS), FailFast()
@@ -179,6 +183,33 @@ class WorkerReport(Message):
     """For how long a CPU limit throttled the worker while the clock ran."""
     paused_s: Duration = 0.0
     """For how long the worker stood still meanwhile: it was stopped, or its machine suspended."""
+
+
+class Folded(Message):
+    """What a worker has folded of a portion."""
+
+    number: Count
+    """The portion's."""
+    content: Annotated[str, Field(max_length=_FOLD_CHARACTERS, pattern=_BASE64)] | None
+    """`Oracle.to_bytes`; None if that is larger than FOLD_BYTES."""
+
+
+class PortionRequest(Message):
+    """A worker that has reported brings back what it has folded, and asks for more."""
+
+    index: Index
+    folded: Folded | None = None
+
+
+class PortionReply(Message):
+    """A portion of the dataset to fold; without one, the worker asks again."""
+
+    number: int | None = None
+    queries: tuple[int, ...] = ()
+    """Places in the queries whose truth the run needs."""
+    ranges: tuple[RowRange, ...] = ()
+    over: bool = False
+    """The worker may end."""
 
 
 # --- collector -> command line ----------------------------------------------------------------

@@ -312,8 +312,8 @@ def test_small_ranges_are_folded_together():
 @pytest.mark.parametrize(
     ("spoilt", "problem"),
     [
-        (lambda content: b"", "JSON"),
-        (lambda content: b"\0" * 100, "JSON"),
+        (lambda _: b"", "JSON"),
+        (lambda _: b"\0" * 100, "JSON"),
         (lambda content: content[:-1], "is not there"),
         (lambda content: content + b"x", "belong to no array"),
         (lambda content: content.replace(b'"<i8"', b'"<f8"', 1), "of kind 'i'"),
