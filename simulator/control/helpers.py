@@ -70,7 +70,8 @@ class Helpers:
         number, content = folded.number, folded.content
         if self._given.get(number) != index:
             raise Rejected(f"worker {index} has not been given portion {number}")
-        self._last.pop(index, None)
+        if self._last.get(index) == number:
+            del self._last[index]
         portions = self._portions
         if portions is None:
             return

@@ -9,7 +9,7 @@ from simulator.host import boot_id
 from simulator.load.worker import Worker
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
-from simulator.protocol.messages import Reply
+from simulator.protocol.messages import PortionReply, Reply
 from simulator.protocol.spec import WorkerPlan
 from tests.unit.specs import run_spec
 
@@ -29,6 +29,12 @@ class Client:
 
     def give_up(self):
         pass
+
+    def repeat_nothing(self):
+        pass
+
+    def portion(self, folded):
+        return PortionReply(over=True)
 
 
 class Losing(Client):
