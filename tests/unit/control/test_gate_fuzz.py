@@ -215,16 +215,18 @@ class Attacked(RuleBasedStateMachine):
         message = data.draw(self.plausible[path])
         uid = uid_of(message.index) if impostor else STRANGER
         body = message.model_dump_json().encode()
-        if self.send(path, body, uid) == 200 and self.gate.run.uids[message.index] == uid:
-            self.taken[path, message.index] = (path, body, uid)
+        self.deliver(path, body, message.index, uid)
 
-    @rule(index=INDEXES)
+    @rule(order=st.lists(INDEXES, min_size=1, max_size=6))
+    def next_right_messages(self, order):
+        """What workers have to send next, so that runs get to their end."""
+        for index in order:
+            self.next_right_message(index)
+
     def next_right_message(self, index):
-        """What this worker has to send next, so that runs get to their end."""
         run, script = self.gate.run, self.gate.script
-        uid = uid_of(index)
         if index in run.reports:
-            self.help_to_fold(index, uid)
+            self.help_to_fold(index)
             return
         if index not in run.uids:
             steps = [("/register", Registration(index=index, version=__version__))]
@@ -245,17 +247,15 @@ class Attacked(RuleBasedStateMachine):
                 steps.append(("/report", made))
         for path, message in steps:
             body = message.model_dump_json().encode()
-            if self.send(path, body, uid) == 200 and run.uids[index] == uid:
-                self.taken[path, index] = (path, body, uid)
+            self.deliver(path, body, index)
 
-    def help_to_fold(self, index, uid):
+    def help_to_fold(self, index):
         """Ask for a portion, and fold it unless that was said to be too large."""
         request, folder = PortionRequest(index=index), None
         for _ in range(2):
             body = request.model_dump_json().encode()
-            if self.send("/portion", body, uid) != 200:
+            if not self.deliver("/portion", body, index):
                 return
-            self.taken["/portion", index] = ("/portion", body, uid)
             given = PortionReply.model_validate_json(self.reply)
             if given.number is None:
                 return
@@ -294,14 +294,27 @@ class Attacked(RuleBasedStateMachine):
                 whole = bytearray(json.dumps(message).encode())
                 whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
                 body = bytes(whole)
-        self.send(path, body, uid_of(index))
+        self.deliver(path, body, index)
 
     @rule(data=st.data(), path=st.sampled_from([*KINDS]), index=INDEXES)
     def message_of_the_schema(self, data, path, index):
         """A message that the document allows: valid, and most often out of turn."""
         body = json.dumps(data.draw(BODIES[path])).encode()
         assert {*_problems(KINDS[path].message, body)} <= {NO_RANGE}
-        self.send(path, body, uid_of(index))
+        self.deliver(path, body, index)
+
+    def deliver(self, path, body, index, uid=None):
+        """Send a message as a worker; return whether it was taken.
+
+        Of portions, only the last request may be repeated, and only if it got one.
+        """
+        uid = uid_of(index) if uid is None else uid
+        if self.send(path, body, uid) != 200 or self.gate.run.uids.get(index) != uid:
+            return False
+        self.taken[path, index] = (path, body, uid)
+        if path == "/portion" and PortionReply.model_validate_json(self.reply).number is None:
+            del self.taken[path, index]
+        return True
 
     @rule(path=st.sampled_from([*KINDS]), body=st.binary(max_size=200), index=INDEXES)
     def bytes_of_any_kind(self, path, body, index):
