@@ -23,11 +23,11 @@ def help_to_fold(spec: RunSpec, client: CollectorClient, stop: threading.Event) 
             return
         folded = None
         if given.number is not None:
-            folder = folder or _Folder(spec, given.queries, stop)
+            folder = folder or Folder(spec, given.queries, stop)
             folded = folder.folded(given.number, given.ranges)
 
 
-class _Folder:
+class Folder:
     """Folds portions for some of the queries whose truth the run needs."""
 
     def __init__(self, spec: RunSpec, places: Sequence[int], stop: threading.Event) -> None:

@@ -12,9 +12,14 @@ import resource
 import subprocess
 import sys
 import time
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
+from threading import Event
 from typing import ClassVar
 
 import numpy as np
@@ -30,10 +35,12 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
+from simulator.load.helper import Folder
+from simulator.protocol.spec import Kind, RunSpec
 from simulator.verify.folding import fold_here, truths
-from simulator.verify.needed import statistics_of
+from simulator.verify.needed import needed_queries, statistics_of
 from simulator.verify.oracle import Oracle
-from simulator.verify.portions import VERIFY_BLOCK_ROWS
+from simulator.verify.portions import VERIFY_BLOCK_ROWS, Portions
 
 START_MS = 1_795_232_700_000
 INTERVAL_MS, HOUR_MS = 10_000, 3_600_000
@@ -217,6 +224,37 @@ def show_instances(rows: int) -> None:
     )
 
 
+def show_workers(rows: int) -> None:
+    """Print the time in which 1, 2 and 4 processes fold all rows, and one process merges them."""
+    spec = RunSpec(
+        run_id="r", kind=Kind.INSERT, target="t", module="null", options={}, workers=(),
+        dataset=dataset("iot", rows, devices=HOSTS),
+    )  # fmt: skip
+    for workers in (1, 2, 4):
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            list(pool.map(_fold_portion, [spec] * workers, repeat(0), repeat(())))
+            start = time.perf_counter()
+            portions = Portions(needed_queries(spec), spec.dataset)
+            taken = [*iter(portions.take, None)]
+            contents = pool.map(
+                _fold_portion, repeat(spec), [p.number for p in taken], [p.ranges for p in taken]
+            )
+            for portion, content in zip(taken, contents, strict=True):
+                portions.merge_bytes(portion.number, content)
+            spent_s = time.perf_counter() - start
+        print(
+            f"counts of {rows:,} rows, folded by {workers} workers: {spent_s:.2f} s,"
+            f" {rows / spent_s / 1e6:.0f} Mrows/s"
+        )
+
+
+def _fold_portion(spec: RunSpec, number: int, ranges: Sequence[RowRange]) -> bytes:
+    folded = Folder(spec, (0,), Event()).folded(number, ranges)
+    assert folded
+    assert folded.content
+    return b64decode(folded.content)
+
+
 def main() -> None:
     """Print all figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -233,6 +271,7 @@ def main() -> None:
     alone = [sys.executable, __file__, "--whole", f"--rows={given.rows}"]
     subprocess.run([*alone, f"--threads={given.threads}"], check=True)
     show_instances(given.rows)
+    show_workers(given.rows)
 
 
 if __name__ == "__main__":

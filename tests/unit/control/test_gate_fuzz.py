@@ -21,7 +21,7 @@ from simulator import __version__
 from simulator.control import coordinator, script
 from simulator.control.endpoints import KINDS
 from simulator.data.ranges import RowRange
-from simulator.load.helper import _Folder
+from simulator.load.helper import Folder
 from simulator.protocol.messages import (
     AnswerQuestion,
     Arrival,
@@ -259,7 +259,7 @@ class Attacked(RuleBasedStateMachine):
             given = PortionReply.model_validate_json(self.reply)
             if given.number is None:
                 return
-            folder = _Folder(self.spec(WORKERS), given.queries, threading.Event())
+            folder = Folder(self.spec(WORKERS), given.queries, threading.Event())
             folded = folder.folded(given.number, given.ranges)
             if not given.number % 5:
                 folded = folded.model_copy(update={"content": None})

@@ -9,7 +9,7 @@ import pytest
 from simulator.control import coordinator, script
 from simulator.control.progress import Rejected
 from simulator.data.ranges import lane_range
-from simulator.load.helper import _Folder
+from simulator.load.helper import Folder
 from simulator.protocol.messages import FOLD_BYTES, Folded, PortionReply, PortionRequest
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import VerifyMode
@@ -67,7 +67,7 @@ class Run:
         return within_a_moment(self.gate.portion(request, uid_of(index)))
 
     def fold(self, given):
-        folder = _Folder(self.spec, given.queries, threading.Event())
+        folder = Folder(self.spec, given.queries, threading.Event())
         return folder.folded(given.number, given.ranges)
 
     def truths(self):
