@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, distributed, lane_range, share
-from simulator.protocol.spec import WorkerPlan
+from simulator.protocol.spec import Insert
 
 
 class Split(StrEnum):
@@ -35,7 +35,7 @@ class Load:
     """Runs that share the rows that are left, where tables have an end."""
 
 
-def worker_plans(reader: DatasetReader, before: Dataset, load: Load) -> tuple[WorkerPlan, ...]:
+def worker_plans(reader: DatasetReader, before: Dataset, load: Load) -> tuple[Insert, ...]:
     """Return the rows of each worker, after those that are stored before."""
     if reader.sizes is None:
         return _lanes(before, load)
@@ -45,10 +45,10 @@ def worker_plans(reader: DatasetReader, before: Dataset, load: Load) -> tuple[Wo
     rows = left // load.steps_left if load.limit is None else min(load.limit, left)
     timed = _distributed(reader, filled, load, rows)
     pairs = zip(prefill, timed, strict=True)
-    return tuple(WorkerPlan(prefill=filling, timed=writing) for filling, writing in pairs)
+    return tuple(Insert(prefill=filling, timed=writing) for filling, writing in pairs)
 
 
-def _lanes(before: Dataset, load: Load) -> tuple[WorkerPlan, ...]:
+def _lanes(before: Dataset, load: Load) -> tuple[Insert, ...]:
     plans = []
     ends = before.ends()
     each = [load.rows_each] * load.workers
@@ -58,7 +58,7 @@ def _lanes(before: Dataset, load: Load) -> tuple[WorkerPlan, ...]:
     ):
         start = ends.get((0, lane), 0)
         filling = (lane_range(lane, start, filled),) if filled else ()
-        plans.append(WorkerPlan(prefill=filling, timed=(lane_range(lane, start + filled, rows),)))
+        plans.append(Insert(prefill=filling, timed=(lane_range(lane, start + filled, rows),)))
     return tuple(plans)
 
 

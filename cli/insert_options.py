@@ -31,8 +31,6 @@ MOST_RUNS = 10_000
 """Of one sweep; the result file holds each of them."""
 MOST_STARTS = 100_000
 """Workers of all runs of a sweep together."""
-MOST_REPEATS = 100_000
-"""Of one query by one worker, which keeps each duration."""
 LARGEST_BATCH_ROWS = 10_000_000
 SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
 _YEAR_10000_MS = 253_402_300_800_000

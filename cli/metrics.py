@@ -1,10 +1,13 @@
 """The numbers of a run, computed from what its workers measured."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from hdrh.histogram import HdrHistogram
 from pydantic import BaseModel, ConfigDict
 
 from simulator.load.meter import merged_histogram
-from simulator.protocol.messages import Outcome, WorkerReport
+from simulator.protocol.messages import Outcome, QueryTimes, WorkerReport
 
 
 class Latency(BaseModel):
@@ -13,6 +16,7 @@ class Latency(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     sends: int
+    min_ms: float = 0.0
     mean_ms: float
     p50_ms: float
     p95_ms: float
@@ -72,6 +76,32 @@ def insert_metrics(outcome: Outcome, stored_rows: int) -> InsertMetrics:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class QueryMetrics:
+    """What the runs of one query type by all workers come to."""
+
+    first_ms: float
+    """Mean wait of the workers' first runs."""
+    wait: Latency
+    """Of the other runs: from the request to the last byte of the answer."""
+    queries_per_s: float
+    client_share: float
+    """Part of the time of the queries in which the client decoded and folded answers, 0..1."""
+
+
+def query_metrics(times: Sequence[QueryTimes]) -> QueryMetrics:
+    """Return the numbers of a query type from the measurements of each worker; at least one."""
+    waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
+    runs, elapsed_s = sum(each.runs for each in times), max(each.elapsed_s for each in times)
+    wait = latency_of(merged_histogram([each.waits for each in times]))
+    return QueryMetrics(
+        first_ms=1000 * sum(each.first_s for each in times) / len(times),
+        wait=wait.model_copy(update={"mean_ms": 1000 * _ratio(waited, runs)}),
+        queries_per_s=_ratio(runs, elapsed_s),
+        client_share=_ratio(client, waited + client),
+    )
+
+
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
@@ -90,6 +120,7 @@ def latency_of(histogram: HdrHistogram) -> Latency:
 
     return Latency(
         sends=sends,
+        min_ms=histogram.get_min_value() / 1000 if sends else 0.0,
         mean_ms=histogram.get_mean_value() / 1000 if sends else 0.0,
         p50_ms=at(50),
         p95_ms=at(95),

@@ -1,6 +1,6 @@
 """Plans: from a command's options to the runs of a sweep. Pure; reports all problems at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,21 +8,18 @@ from cli.config import Target
 from cli.distribution import Load, worker_plans
 from cli.insert_options import (
     DEFAULT_RUNS,
-    MOST_REPEATS,
-    MOST_WORKERS,
     PARTS,
     InsertOptions,
     outside,
-    worker_problems,
 )
 from cli.quantities import LONGEST_S
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params
-from simulator.errors import ConfigError, UnverifiableError, nearest
-from simulator.modules.base import Database, Unsupported
-from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
+from simulator.errors import ConfigError, UnverifiableError
+from simulator.modules.base import Database
+from simulator.protocol.spec import Kind, RunSpec
 from simulator.protocol.verdict import VerifyMode
 
 
@@ -114,7 +111,7 @@ def insert_runs(  # noqa: PLR0913
                 kind=Kind.INSERT,
                 target=target.name,
                 module=target.module,
-                options=_options_of(target),
+                options=options_of(target),
                 dataset=before,
                 complete=complete or before is not stored,
                 workers=worker_plans(reader, before, load),
@@ -129,7 +126,7 @@ def insert_runs(  # noqa: PLR0913
             before = spec.after
 
 
-def _options_of(target: Target) -> dict[str, Any]:
+def options_of(target: Target) -> dict[str, Any]:
     """Return the target's options as they travel in the specification: without credentials."""
     secret = target.options.secrets()
     plain = target.options.model_dump(mode="json")
@@ -154,7 +151,7 @@ def collector_run(kind: Kind, sweep_id: str, target: Target) -> RunSpec:
         kind=kind,
         target=target.name,
         module=target.module,
-        options=_options_of(target),
+        options=options_of(target),
         dataset=nothing,
         workers=(),
     )
@@ -184,7 +181,7 @@ def verify_run(  # noqa: PLR0913
         kind=Kind.VERIFY,
         target=target.name,
         module=target.module,
-        options=_options_of(target),
+        options=options_of(target),
         dataset=dataset,
         complete=complete,
         workers=(),
@@ -193,68 +190,3 @@ def verify_run(  # noqa: PLR0913
         timeout_s=timeout_s,
     )
     return PlannedRun(spec, 1, dataset.rows)
-
-
-def query_run(  # noqa: PLR0913
-    sweep_id: str,
-    target: Target,
-    dataset: Dataset,
-    *,
-    complete: bool = True,
-    workers: int,
-    runs: int,
-    timeout_s: float,
-    names: Sequence[str],
-    force: bool,
-) -> PlannedRun:
-    """Return the one run of a query sweep: every worker asks every query `runs` times."""
-    problems = outside(
-        ("--workers", workers, 1, MOST_WORKERS),
-        ("--runs", runs, 1, MOST_REPEATS),
-        ("--timeout", timeout_s, 0, LONGEST_S),
-    )
-    known = DatasetReader(dataset).queries()
-    problems += [
-        f"--queries: {name!r} is no query of workload {dataset.workload} ({nearest(name, known)})"
-        for name in names
-        if name not in known
-    ]
-    problems += [
-        f"targets.{target.name}.queries: {name!r} is no query of workload {dataset.workload}"
-        f" ({nearest(name, known)})"
-        for name in target.tuned
-        if name not in known
-    ]
-    database = target.open()
-    if not database.capabilities.stores:
-        problems.append(f"--target: {target.name} stores nothing that can be queried")
-    problems += worker_problems(workers, 0, target, force=force)
-    if problems:
-        raise ConfigError(problems)
-    chosen = tuple(names) or tuple(known)
-    if all(not target.tuned.get(name) and not _renders(database, known[name]) for name in chosen):
-        raise ConfigError(f"--queries: {database.name} can express none of {', '.join(chosen)}")
-    spec = RunSpec(
-        sweep_id=sweep_id,
-        run_id=f"{sweep_id}-q",
-        kind=Kind.QUERY,
-        target=target.name,
-        module=target.module,
-        options=_options_of(target),
-        dataset=dataset,
-        complete=complete,
-        workers=(WorkerPlan(),) * workers,
-        clean=False,
-        timeout_s=timeout_s,
-        queries={name: target.tuned.get(name, "") for name in chosen},
-        repeats=runs,
-    )
-    return PlannedRun(spec, 1, dataset.rows)
-
-
-def _renders(database: Database, query: Any) -> bool:
-    try:
-        database.render(query)
-    except Unsupported:
-        return False
-    return True

@@ -3,7 +3,6 @@
 A table is a view of a result file; `python run.py show FILE` prints it again.
 """
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from cli.formats import FORMAT_VERSION, as_current
 from cli.host.folders import state_folder, temporary_folders
 from cli.host.inputs import read_bytes
 from cli.host.machine import Machine
@@ -26,8 +26,6 @@ from simulator.protocol.messages import Outcome
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
 
-FORMAT_VERSION: Literal[1] = 1
-_STEP = b'"step":'
 _NEW = ".tmp"
 """Ending of a file until it is whole."""
 _MAX_BYTES = 256 << 20
@@ -85,7 +83,7 @@ class Result(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    format_version: Literal[1] = FORMAT_VERSION
+    format_version: Literal[2] = FORMAT_VERSION
     program_version: str
     sweep_id: str
     created: datetime
@@ -213,27 +211,13 @@ def read(path: Path) -> Result:
     """Read a result file; ConfigError if it is none."""
     try:
         content = read_bytes(path, _MAX_BYTES)
-        return Result.model_validate_json(_with_strides(content) if _STEP in content else content)
+        return Result.model_validate_json(as_current(content))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         raise ConfigError(
             f"{path}: is not a result file of format {FORMAT_VERSION}: {place}: {first['msg']}"
         ) from error
-
-
-def _with_strides(content: bytes) -> bytes:
-    """Return a result of version 0.1.0 with its uncertain rows as later versions write them."""
-
-    def stride(found: dict[str, Any]) -> dict[str, Any]:
-        if found.keys() == {"start", "stop", "step"}:
-            found |= {"take": 1, "every": found.pop("step")}
-        return found
-
-    try:
-        return json.dumps(json.loads(content, object_hook=stride)).encode()
-    except (ValueError, RecursionError):
-        return content
 
 
 def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:

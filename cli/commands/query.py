@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 
-from cli import plan
 from cli.commands.common import Choice, common_options, conclude, start
-from cli.commands.options import COUNT, COUNTS, NAMES, Command, dataset_option, option
+from cli.commands.options import COUNT, COUNTS, DURATION_S, NAMES, Command, dataset_option, option
 from cli.commands.stored import inserted
 from cli.files.prepare import reopened
+from cli.host.streams import say
+from cli.query_plan import QueryOptions, left_out, query_runs
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 
@@ -17,6 +18,7 @@ _EXAMPLES = """\b
 Examples:
   python run.py query --target sqlite
   python run.py query -t postgresql -w 4 -r 5 --queries count-events,newest-per-device
+  python run.py query -t influxdb -w 1,2,4 --queries 1-host-1-hr,groupby --count 1000
 """
 
 
@@ -31,17 +33,35 @@ _load = functools.partial(option, group="Queries")
     type=COUNTS,
     default="1",
     show_default=True,
-    help="Workers that run the queries concurrently; one count.",
+    help="Workers that run the queries concurrently: 1,2,4 or 1-4; one run for each count.",
 )
 @_load(
     "--runs",
     "-r",
     type=COUNT,
-    default=3,
-    show_default=True,
-    help="How often each worker runs each query.",
+    default=None,
+    help="How often each worker runs each query, after a first time.  [default: 3, without --count"
+    " and --duration]",
+)
+@_load("--count", type=COUNT, default=None, help="How often all workers together run each query.")
+@_load(
+    "--duration",
+    type=DURATION_S,
+    default=0.0,
+    help="For how long the workers run each query.",
 )
 @_load("--queries", type=NAMES, default=None, help="Queries to run.  [default: all]")
+@_load(
+    "--align",
+    is_flag=True,
+    help="Let random windows of time begin at a multiple of the query's interval.",
+)
+@_load(
+    "--print-answers",
+    type=COUNT,
+    default=0,
+    help="Print the first answers to each query, and keep them in the result.",
+)
 @dataset_option(group="Queries")
 @_load(
     "--seed",
@@ -59,25 +79,27 @@ def query(  # noqa: PLR0913
     force: bool,
     dry_run: bool,
     workers: tuple[int, ...],
-    runs: int,
+    runs: int | None,
+    count: int | None,
+    duration: float,
     queries: tuple[str, ...] | None,
+    align: bool,
+    print_answers: int,
     dataset: Path | None,
     seed: int | None,
 ) -> None:
     """Time the workload's queries and verify every answer.
 
-    Run `insert` first: it writes the rows. Each worker runs each query --runs times and fetches
-    every row of the answer inside the timed part. Afterwards each answer is compared with the
-    truth, which is computed from the rows themselves.
+    Run `insert` first: it writes the rows. Each worker runs each query once, which is timed apart
+    as the first answer, and then --runs times. Timed is the wait for the database until every row
+    of the answer is there; what this program does with the answer is shown as the client's share.
+    Queries with random parameters (hosts, windows of time) ask something else in each run; the same
+    seed asks the same. Afterwards each answer is compared with the truth, which is computed from
+    the rows themselves.
     """
     problems: list[str] = []
     extra = choice.extra_options(problems)
     more = extra.pop("queries", "")
-    if len(workers or ()) != 1:
-        counts = ",".join(map(str, workers or ()))
-        problems.append(
-            f"--workers: query takes one worker count, got {counts}; run it once for each count"
-        )
     found = choice.resolve(extra, problems)
     if problems or not found:
         raise ConfigError(problems)
@@ -86,26 +108,28 @@ def query(  # noqa: PLR0913
         raise ConfigError(
             f"--seed: the data was inserted with seed {stored.dataset.seed}, got {seed}"
         )
+    options = QueryOptions(
+        workers=workers,
+        runs=runs,
+        count=count,
+        duration_s=duration,
+        queries=queries or tuple(filter(None, more.split(","))),
+        aligned=align,
+        shown_answers=print_answers,
+        timeout_s=timeout,
+    )
     with reopened(stored.dataset, quiet=quiet) as asked:
         sweep = start(Kind.QUERY, found, output, asked)
-        planned = plan.query_run(
-            sweep.result.sweep_id,
-            found,
-            asked,
-            complete=stored.complete,
-            workers=workers[0],
-            runs=runs,
-            timeout_s=timeout,
-            names=queries or tuple(filter(None, more.split(","))),
-            force=force,
+        planned = query_runs(
+            sweep.result.sweep_id, found, asked, options, complete=stored.complete, force=force
         )
+        for name, problem in left_out(asked, options).items() if not quiet else ():
+            say(f"query {name} is left out: {problem}", err=True)
         sweep.result.configuration = {
-            "workers": workers[0],
-            "runs": runs,
-            "queries": list(planned.spec.queries),
+            **options.configuration(),
+            "queries": list(planned[0].spec.load.queries),
             "rows": asked.rows,
             "workload": asked.workload,
             "seed": asked.seed,
-            "timeout_s": timeout,
         }
-        conclude(sweep, [planned], choice, form=form, quiet=quiet, dry=dry_run)
+        conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)

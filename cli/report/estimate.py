@@ -71,7 +71,7 @@ def _rows(planned: PlannedRun) -> int:
     """Return how many rows a run writes; 0 if it ends by time."""
     if planned.spec.duration_s:
         return 0
-    return sum(len(rows) for plan in planned.spec.workers for rows in (*plan.prefill, *plan.timed))
+    return sum(len(rows) for task in planned.spec.inserts for rows in (*task.prefill, *task.timed))
 
 
 def shown_time(seconds: float) -> str:

@@ -56,7 +56,7 @@ def _runs(planned: Sequence[PlannedRun]) -> Table:
 
 
 def _rows(spec: RunSpec, part: str) -> int:
-    return sum(len(rows) for worker in spec.workers for rows in getattr(worker, part))
+    return sum(len(rows) for task in spec.inserts for rows in getattr(task, part))
 
 
 def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -> list[str]:
@@ -80,12 +80,18 @@ def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -
         return lines
     lines.append(f"rows expected in the tables: {first.dataset.rows:,}")
     if first.kind is Kind.QUERY:
-        queries = ", ".join(first.queries)
-        workers = len(first.workers)
-        lines.append(f"queries: {queries}; each {first.repeats} times by each of {workers} workers")
+        lines.append(f"queries: {', '.join(first.load.queries)}")
+        lines += [f"{_asked(each.spec)}; each worker asks once before" for each in planned]
     else:
         lines.append(f"verification: {first.verify}")
     return lines
+
+
+def _asked(spec: RunSpec) -> str:
+    """Return how often the workers of a run ask each query."""
+    workers, runs = counted(len(spec.workers), "worker"), sum(task.runs for task in spec.asks)
+    often = counted(runs, "run") if runs else f"for {shown_time(spec.load.duration_s)}"
+    return f"{workers}: each query {often}"
 
 
 def estimated_s(planned: Sequence[PlannedRun], last: Result | None) -> float | None:

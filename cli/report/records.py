@@ -29,6 +29,7 @@ def _record(kind: Kind, subject: str, row: Row) -> Record:
         if name == "rows_per_s_avg":
             record["spread"] = figure.spread
     if kind is Kind.QUERY:
+        record["workers"] = row.workers
         record["executions"] = max((figure.n for figure in row.figures.values()), default=0)
     if kind is Kind.VERIFY:
         record |= {"expected": row.expected, "found": row.found}
@@ -47,6 +48,12 @@ def as_json(result: Result, path: Path | None) -> str:
         "rows": records_of(result),
         "mismatches": mismatches_of(result),
         "warnings": result.warnings,
+        "answers": [
+            {"query": query.name, "workers": run.workers, **each.model_dump(mode="json")}
+            for run in result.runs
+            for query in run.outcome.queries
+            for each in query.shown
+        ],
         "configuration": result.configuration,
         "target_options": result.target_options,
         "file": str(path) if path else None,

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cli.metrics import latency_of, merged
+from cli.metrics import latency_of, merged, query_metrics
 from cli.results import Result, RunRecord
-from simulator.protocol.messages import QueryVerdict
+from simulator.protocol.messages import QueryTimes, QueryVerdict
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
 
@@ -18,6 +18,7 @@ class Unit(StrEnum):
     ROWS_PER_S = "rows/s"
     MILLISECONDS = "ms"
     SECONDS = "s"
+    QUERIES_PER_S = "queries/s"
     SHARE = "share"
     """0..1."""
 
@@ -44,6 +45,8 @@ class Row:
     """By name; empty where nothing could be measured."""
     verdict: str
     """The status in a word or two; the reason where nothing could be measured."""
+    workers: int = 0
+    """Of a query: how many asked it."""
     expected: str = ""
     found: str = ""
     """Of a check: the values that were compared."""
@@ -114,40 +117,50 @@ def _sends(runs: Sequence[RunRecord]) -> dict[str, Figure]:
 
 
 def _queries(run: RunRecord) -> list[Row]:
-    durations: dict[str, list[float]] = defaultdict(list)
+    times: dict[str, list[QueryTimes]] = defaultdict(list)
     for worker in run.outcome.workers:
-        for times in worker.queries:
-            durations[times.name] += times.durations_s
-    return [_query(query, sorted(durations[query.name])) for query in run.outcome.queries]
+        for each in worker.queries:
+            times[each.name].append(each)
+    return [_query(query, times[query.name], run.workers) for query in run.outcome.queries]
 
 
-def _query(query: QueryVerdict, durations: Sequence[float]) -> Row:
-    if not durations:
-        return Row(query.name, 0, {}, query.verdict.reason)
-    values = {
-        "min": durations[0],
-        "max": durations[-1],
-        "avg": _mean(durations),
-        "p50": percentile(durations, 0.50),
-        "p99": percentile(durations, 0.99),
+def _query(query: QueryVerdict, times: Sequence[QueryTimes], workers: int) -> Row:
+    if not times:
+        return Row(query.name, 0, {}, query.verdict.reason, workers)
+    found = query_metrics(times)
+    waits = {
+        "wait_ms_min": found.wait.min_ms,
+        "wait_ms_avg": found.wait.mean_ms,
+        "wait_ms_p50": found.wait.p50_ms,
+        "wait_ms_p95": found.wait.p95_ms,
+        "wait_ms_p99": found.wait.p99_ms,
+        "wait_ms_max": found.wait.max_ms,
     }
-    n = len(durations)
-    figures = {f"duration_s_{k}": Figure(v, Unit.SECONDS, n) for k, v in values.items()}
-    return Row(query.name, 1, figures, query.verdict.status.value + ", tuned" * query.tuned)
+    n = found.wait.sends
+    figures = {
+        "first_ms_avg": Figure(found.first_ms, Unit.MILLISECONDS, len(times)),
+        **{name: Figure(value, Unit.MILLISECONDS, n) for name, value in waits.items()},
+        "queries_per_s": Figure(found.queries_per_s, Unit.QUERIES_PER_S, n),
+        "client_share": Figure(found.client_share, Unit.SHARE, n),
+    }
+    verdict = query.verdict.status.value + ", tuned" * query.tuned
+    return Row(query.name, 1, figures, verdict, workers)
 
 
 def _checks(run: RunRecord) -> list[Row]:
     statuses = {True: Status.VERIFIED, False: Status.MISMATCH, None: Status.UNKNOWN}
     checks = run.outcome.verdict.checks if run.outcome.verdict else ()
     return [
-        Row(check.name, 1, {}, statuses[check.ok].value, check.expected, check.found)
+        Row(
+            check.name,
+            1,
+            {},
+            statuses[check.ok].value,
+            expected=check.expected,
+            found=check.found,
+        )
         for check in checks
     ]
-
-
-def percentile(ordered: Sequence[float], part: float) -> float:
-    """Return the smallest value that `part` of all values do not exceed."""
-    return ordered[max(-int(-len(ordered) * part // 1), 1) - 1]
 
 
 def _mean(values: Sequence[float]) -> float:

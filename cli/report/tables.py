@@ -13,6 +13,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from cli.host.terminal import width_of
+from cli.report.answers import answers_of
 from cli.report.notes import notes_of
 from cli.report.records import as_csv, as_json
 from cli.report.summary import Row, Summary, summary_of
@@ -59,10 +60,6 @@ def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
-def _milliseconds(seconds: float) -> str:
-    return _significant(seconds * 1000)
-
-
 def _figure(name: str) -> Callable[[Row], float | None]:
     return lambda row: row.figures[name].value if name in row.figures else None
 
@@ -75,6 +72,7 @@ def _subject(title: str, *, text: bool = False) -> Column:
     return Column(title, lambda row: row.name, str, text=text)
 
 
+_WORKERS = "Workers"
 _SENDS = (
     Column("p50\nms", _figure("latency_p50_ms"), _significant, drop=4),
     Column("p99\nms", _figure("latency_p99_ms"), _significant, drop=6),
@@ -84,7 +82,7 @@ _SENDS = (
 )
 _COLUMNS = {
     "workers": (
-        _subject("Workers"),
+        _subject(_WORKERS),
         Column("Min\nrows/s", _figure("rows_per_s_min"), _rate, drop=2),
         Column("Max\nrows/s", _figure("rows_per_s_max"), _rate, drop=3),
         Column("Avg\nrows/s", _figure("rows_per_s_avg"), _rate),
@@ -94,11 +92,15 @@ _COLUMNS = {
     "level": (_subject("Level"), Column("Inserts/s", _figure("rows_per_s"), _rate), *_SENDS),
     "query": (
         _subject("Query", text=True),
-        Column("Min\nms", _figure("duration_s_min"), _milliseconds, drop=2),
-        Column("Max\nms", _figure("duration_s_max"), _milliseconds, drop=1),
-        Column("Avg\nms", _figure("duration_s_avg"), _milliseconds),
-        Column("p50\nms", _figure("duration_s_p50"), _milliseconds, drop=4),
-        Column("p99\nms", _figure("duration_s_p99"), _milliseconds, drop=3),
+        Column(_WORKERS, lambda row: row.workers, str),
+        Column("First\nms", _figure("first_ms_avg"), _significant, drop=6),
+        Column("Min\nms", _figure("wait_ms_min"), _significant, drop=2),
+        Column("Avg\nms", _figure("wait_ms_avg"), _significant),
+        Column("p50\nms", _figure("wait_ms_p50"), _significant, drop=4),
+        Column("p99\nms", _figure("wait_ms_p99"), _significant, drop=5),
+        Column("Max\nms", _figure("wait_ms_max"), _significant, drop=1),
+        Column("Queries/s", _figure("queries_per_s"), _significant, drop=3),
+        Column("Client", _figure("client_share"), _percent, drop=7),
         Column("Verdict", lambda row: row.verdict, str, text=True),
     ),
     "check": (
@@ -142,7 +144,7 @@ def _table(result: Result, path: Path | None, width: int) -> str:
             f"not shown in {width} columns: {titles} (see them with --format json or csv)",
             soft_wrap=True,
         )
-    for line in notes_of(result, path):
+    for line in (*answers_of(result), *notes_of(result, path)):
         console.print(line, soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
@@ -150,6 +152,8 @@ def _table(result: Result, path: Path | None, width: int) -> str:
 def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Column]]:
     """Return the columns that fit the console, and those that were dropped for that."""
     columns = list(_COLUMNS[summary.subject])
+    if summary.subject == "query" and len({row.workers for row in summary.rows}) < 2:
+        columns = [column for column in columns if column.title != _WORKERS]
     dropped: list[Column] = []
     for column in sorted((c for c in columns if c.drop), key=lambda column: column.drop):
         table = _drawn(summary, columns, flexible_width=_FLEXIBLE_WIDTH)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from cli.metrics import InsertMetrics
-from cli.report.summary import spread_of
+from cli.report.summary import spread_of, summary_of
 from cli.results import Result, RunRecord
 from simulator.data.workloads.file import File, FileParams
 from simulator.errors import counted
@@ -21,6 +21,8 @@ def warnings_of(result: Result) -> list[str]:
     found = [*_file_warnings(result), *_pause_warnings(result)]
     if result.kind is Kind.INSERT:
         found += _insert_warnings(result)
+    if result.kind is Kind.QUERY:
+        found += _query_warnings(result)
     return found
 
 
@@ -44,6 +46,22 @@ def _file_warnings(result: Result) -> Iterator[str]:
     if result.dataset.workload == File.name:
         for bad in FileParams(**result.dataset.params).bad_cells:
             yield f"--data: {bad.describe()}"
+
+
+def _query_warnings(result: Result) -> Iterator[str]:
+    """Yield what makes the times of queries depend on the client."""
+    bound: dict[str, float] = {}
+    for row in summary_of(result).rows:
+        share = row.figures["client_share"].value if row.figures else 0.0
+        if share > CLIENT_BOUND:
+            bound[str(row.name)] = max(share, bound.get(str(row.name), 0.0))
+    for name, share in bound.items():
+        yield (
+            f"query {name}: the client took {share:.0%} of the time to decode and fold answers,"
+            " which the other times leave out; a program that needs the answer waits for both"
+        )
+    for workers in dict.fromkeys(run.workers for run in result.runs):
+        yield from _shared_cores(result, workers)
 
 
 def _insert_warnings(result: Result) -> Iterator[str]:
@@ -96,6 +114,11 @@ def _of_the_client(
             " result is as much about the limit as about the database; raise it with --set"
             " worker.resources.limits.cpu=..., or use larger batches"
         )
+    yield from _shared_cores(result, workers)
+
+
+def _shared_cores(result: Result, workers: int) -> Iterator[str]:
+    at = counted(workers, "worker")
     if result.runner == "local" and workers > result.machine.cores:
         verb = "shares" if workers == 1 else "share"
         yield (

@@ -20,7 +20,7 @@ from simulator.control.probe import probe
 from simulator.control.script import Script
 from simulator.control.server import server_of
 from simulator.control.stages import Stages
-from simulator.errors import BenchError, Interrupted, RunError, SetupError
+from simulator.errors import BenchError, Interrupted, RunError, SetupError, counted
 from simulator.modules.base import Database
 from simulator.protocol.messages import (
     CheckEvent,
@@ -33,6 +33,7 @@ from simulator.protocol.messages import (
 from simulator.protocol.run_input import ParentPipe
 from simulator.protocol.spec import Kind, RunSpec
 from simulator.verify.folding import fold_here
+from simulator.verify.needed import Names
 from simulator.verify.portions import Portions
 
 _PROGRESS_S = 0.5
@@ -54,8 +55,9 @@ class Collector:
         self._database = database
         self._token = token
         self._clock = clock
-        self._run = Coordinator(len(spec.workers), own_clock=clock)
-        self._gate = Gate(self._run, Script.of(spec, database))
+        script = Script.of(spec, database)
+        self._run = Coordinator(len(spec.workers), own_clock=clock, arrivals=script.arrivals)
+        self._gate = Gate(self._run, script)
         self._writer = EventWriter()
         self._pulse_s = spec.silence_s / _PULSES
         self._phase = ""
@@ -113,7 +115,7 @@ class Collector:
         if spec.kind is Kind.VERIFY:
             await self._in_thread(self._stages.verify_stored)
             return
-        self._enter("prefill" if any(w.prefill for w in spec.workers) else "barrier")
+        self._enter("prefill" if any(task.prefill for task in spec.inserts) else "barrier")
         self._run.tables_ready.set()
         await self._run.finished()
         self._follow_workers()  # a short run may end between two polls
@@ -192,9 +194,9 @@ class Collector:
 
     def _finish(self) -> None:
         reports = list(self._run.reports.values())
-        if self._spec.kind is Kind.INSERT:
+        if self._spec.inserts:
             self._stages.finish_insert(reports)
-        else:
+        if self._spec.asks:
             self._stages.finish_query(self._gate.answers)
 
     def _over(self) -> BenchError:
@@ -219,9 +221,9 @@ class Collector:
         """Enter a phase in the loop's thread: two threads would mix their lines."""
         self._loop.call_soon_threadsafe(self._enter, phase)
 
-    def _fold_from_thread(self, portions: Portions) -> None:
+    def _fold_from_thread(self, names: Names, portions: Portions) -> None:
         """Fold in threads of this process, and in the workers that have reported."""
-        self._loop.call_soon_threadsafe(self._gate.helpers.offer, portions)
+        self._loop.call_soon_threadsafe(self._gate.helpers.offer, names, portions)
         fold_here(portions)
 
     def _leave(self, at_s: float) -> None:
@@ -232,7 +234,7 @@ class Collector:
 
     async def _report_progress(self) -> None:
         """Report the progress of the workers, and enter the phases that they enter."""
-        plans = self._spec.workers
+        plans = self._spec.inserts
         planned = {
             "prefill": sum(len(rows) for plan in plans for rows in plan.prefill),
             "insert": sum(len(rows) for plan in plans for rows in plan.timed),
@@ -275,9 +277,7 @@ class Collector:
         asking = list(released)[-1]
         if self._phase == Kind.QUERY and asking != self._asking:
             self._asking = asking
-            place = list(self._spec.queries).index(asking) + 1
-            detail = f"{asking}, {place} of {len(self._spec.queries)}"
-            self._emit(PhaseEvent(phase=self._phase, detail=detail))
+            self._emit(PhaseEvent(phase=self._phase, detail=self._asked()))
 
     def _report_ready(self) -> None:
         """Report how many workers are at the first barrier, whenever that changes."""
@@ -286,20 +286,27 @@ class Collector:
             self._ready = ready
             self._emit(PhaseEvent(phase=self._phase, detail=self._waited(0.0)))
 
+    def _asked(self) -> str:
+        queries = list(self._gate.script.queries)
+        return f"{self._asking}, {queries.index(self._asking) + 1} of {len(queries)}"
+
     def _waited(self, phase_s: float) -> str:
         parts = [f"for {phase_s:.0f} s"] if phase_s else []
         if self._phase == "barrier":
             ready = self._run.waiting_first
             parts.insert(0, f"{ready} of {self._run.workers} workers ready")
+        if self._asking and self._phase == Kind.QUERY:
+            runs = sum(beat.runs for beat in self._run.beats.values())
+            parts.insert(0, f"{self._asked()}, {counted(runs, 'run')}")
         return ", ".join(parts)
 
     def _outcome(self, failure: BenchError | None) -> Outcome:
         self._leave(time.time())
-        if self._spec.kind is Kind.INSERT:
+        inserts = bool(self._spec.inserts)
+        if inserts:
             self._exact_phases()
         reports = self._run.all_reports()
         written = any(r.rows or r.prefill_rows or r.uncertain for r in reports)
-        inserts = self._spec.kind is Kind.INSERT
         status: Literal["done", "failed", "interrupted"] = "done"
         if failure:
             status = "interrupted" if isinstance(failure, Interrupted) else "failed"

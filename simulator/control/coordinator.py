@@ -5,7 +5,7 @@ Pure state and waiting on one event loop; no HTTP, no database. The gate admits 
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from simulator.protocol.messages import (
@@ -27,8 +27,14 @@ class Coordinator:
         workers: int,
         clock: Callable[[], float] = time.time,
         own_clock: Callable[[], float] | None = None,
+        *,
+        arrivals: Mapping[str, int] | None = None,
     ) -> None:
-        """Take the clock of instants, which workers share, and the one for silence."""
+        """Take the clock of instants, which workers share, and the one for silence.
+
+        `arrivals` is barrier -> how many workers come to it; without it, all of them do.
+        """
+        self._arrivals = arrivals
         self._clock = clock
         self._own_clock = own_clock or clock
         self.workers = workers
@@ -77,7 +83,7 @@ class Coordinator:
         arrived = self._arrived.setdefault(name, set())
         self.first_arrival_s.setdefault(name, self._clock())
         arrived.add(message.index)
-        if len(arrived) == self.workers:
+        if len(arrived) == (self._arrivals[name] if self._arrivals else self.workers):
             self.released_s.setdefault(name, self._clock())
             gate.set()
         return await self.held(gate)

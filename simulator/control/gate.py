@@ -4,6 +4,7 @@ Everything else is rejected with what was expected instead. Pure state; no HTTP,
 """
 
 import json
+from collections.abc import Iterator
 
 from simulator import __version__
 from simulator.clock import elapsed_s
@@ -45,8 +46,8 @@ class Gate:
         self.run = run
         self.script = script
         self._workers: dict[int, WorkerProgress] = {}
-        self._answers: dict[str, dict[str, bytes]] = {query: {} for query in script.outputs}
-        """Query -> digest -> rows in JSON, which take a tenth of the memory of objects."""
+        self._answers: dict[str, dict[tuple[int, str], bytes]] = {q: {} for q in script.queries}
+        """Query -> instance, digest -> rows in JSON: a tenth of the memory of objects."""
         self._answer_bytes = 0
         self.helpers = Helpers(run, script)
         self._began_s = elapsed_s()
@@ -56,13 +57,13 @@ class Gate:
         """The most that a report may take in JSON at this time."""
         return self.script.report_bytes(elapsed_s() - self._began_s)
 
-    @property
-    def _opened(self) -> int:
-        return len(self.run.released_s)
+    def _opened(self, worker: WorkerProgress) -> int:
+        """How many of its barriers have opened."""
+        return sum(barrier in self.run.released_s for barrier in worker.barriers)
 
     async def register(self, message: Registration, uid: str) -> bool:
         """Register a worker, hold the request for a while; return whether the tables are ready."""
-        index, workers = message.index, len(self.script.plans)
+        index, workers = message.index, len(self.script.tasks)
         if index >= workers:
             known = f"this run has workers 0..{workers - 1}" if workers else "this run has none"
             raise Rejected(f"worker {index}: {known}")
@@ -86,68 +87,69 @@ class Gate:
 
     async def arrive(self, message: Arrival, uid: str) -> bool:
         """Hold a worker at a barrier for a while; return whether all are there and may go on."""
-        self._worker(message.index, uid).arrive(message.barrier, self._opened)
+        worker = self._worker(message.index, uid)
+        worker.arrive(message.barrier, self._opened(worker))
         return await self.run.arrive(message)
 
     def beat(self, message: Heartbeat, uid: str) -> None:
         """Note how far a worker is."""
-        if self._worker(message.index, uid).beat(message, self._opened):
+        worker = self._worker(message.index, uid)
+        if worker.beat(message, self._opened(worker)):
             self.run.beat(message)
 
     def report(self, report: WorkerReport, uid: str) -> None:
         """Take a worker's result; an error in it ends the run."""
         worker = self._worker(report.index, uid)
-        worker.finish(
-            report,
-            opened=self._opened,
-            stopped=self.run.stopped.is_set(),
-            answers=self._answers,
-        )
+        stopped = self.run.stopped.is_set()
+        worker.finish(report, opened=self._opened(worker), stopped=stopped)
         self.run.report(report)
 
     async def portion(self, message: PortionRequest, uid: str) -> PortionReply:
         """Take what a worker has folded; hold it for a while, and return what to fold next."""
-        self._worker(message.index, uid).help(self._opened)
+        worker = self._worker(message.index, uid)
+        worker.help(self._opened(worker))
         if message.folded:
             await self.helpers.take(message.index, message.folded)
         return await self.helpers.next(message.index)
 
     def knows(self, message: AnswerQuestion, uid: str) -> bool:
-        """Return whether this answer of a query is here."""
+        """Return whether this answer to an instance of a query is here."""
         worker = self._worker(message.index, uid)
-        worker.answer(message.query, opened=self._opened, known=True)
-        return message.digest in self._answers[message.query]
+        known = (message.instance, message.digest) in self._answers.get(message.query, ())
+        worker.answer(message, opened=self._opened(worker), known=known)
+        return known
 
     def answer(self, message: AnswerRows, uid: str) -> None:
         """Keep the rows of an answer for its comparison with the truth."""
-        query, digest, rows = message.query, message.digest, message.rows
-        known = digest in self._answers.get(query, ())
-        self._worker(message.index, uid).answer(query, opened=self._opened, known=known)
-        if digest != digest_of(rows):
+        query, which, rows = message.query, (message.instance, message.digest), message.rows
+        worker = self._worker(message.index, uid)
+        known = which in self._answers.get(query, ())
+        worker.answer(message, opened=self._opened(worker), known=known)
+        if known:
+            return
+        if message.digest != digest_of(rows):
             raise Rejected(f"the digest of this answer to query {query!r} is not that of its rows")
         columns = self.script.outputs[query]
         if not all(_fits(row, columns) for row in rows):
             types = ", ".join(f"{column.name} {column.type}" for column in columns)
             raise Rejected(f"expected an answer to query {query!r} with rows of {types}")
-        if not known:
-            self._keep(query, digest, json.dumps(rows).encode())
+        self._keep(query, which, json.dumps(rows).encode())
+        worker.answer(message, opened=self._opened(worker), known=True)
 
-    def _keep(self, query: str, digest: str, rows: bytes) -> None:
+    def _keep(self, query: str, which: tuple[int, str], rows: bytes) -> None:
         if self._answer_bytes + len(rows) > MOST_ANSWER_BYTES:
             raise Rejected(
                 f"all different answers of this run take more than {MOST_ANSWER_BYTES:,} bytes;"
-                f" the last one is to query {query!r}"
+                f" the last one is to query {query!r}; ask fewer queries (--count, --queries)"
             )
         self._answer_bytes += len(rows)
-        self._answers[query][digest] = rows
+        self._answers[query][which] = rows
 
-    def answers(self, query: str) -> list[Answer]:
-        """Return the distinct answers to a query."""
+    def answers(self, query: str) -> Iterator[tuple[int, Answer]]:
+        """Yield the different answers to a query, each with its instance, in order of these."""
         names = tuple(column.name for column in self.script.outputs.get(query, ()))
-        return [
-            Answer(names, tuple(map(tuple, json.loads(rows))))
-            for _, rows in sorted(self._answers.get(query, {}).items())
-        ]
+        for (instance, _), rows in sorted(self._answers.get(query, {}).items()):
+            yield instance, Answer(names, tuple(map(tuple, json.loads(rows))))
 
 
 def _fits(row: tuple[Scalar, ...], columns: tuple[Output, ...]) -> bool:

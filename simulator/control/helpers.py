@@ -10,7 +10,8 @@ from base64 import b64decode
 from simulator.control.coordinator import Coordinator
 from simulator.control.progress import Rejected
 from simulator.control.script import Script
-from simulator.protocol.messages import FOLD_BYTES, Folded, PortionReply
+from simulator.protocol.messages import FOLD_BYTES, Folded, PortionReply, QueryName
+from simulator.verify.needed import Names
 from simulator.verify.portions import Portions
 
 _IDLE_BYTES = 16 << 10
@@ -21,16 +22,15 @@ class Helpers:
 
     def __init__(self, run: Coordinator, script: Script) -> None:
         self._run = run
-        self._places = {query: place for place, query in enumerate(script.folds)}
         self._portions: Portions | None = None
-        self._queries: tuple[int, ...] = ()
+        self._queries: tuple[QueryName, ...] = ()
         self._known = asyncio.Event()
         """Set once there are portions, or it is known that there will be none."""
         self._given: dict[int, int] = {}
         """Portion -> the worker that got it."""
         self._last: dict[int, int] = {}
         """Worker -> the portion that it got last."""
-        if not script.folds:
+        if not script.helps:
             self.dismiss()
 
     @property
@@ -38,11 +38,11 @@ class Helpers:
         """The most that a worker may send in JSON: nothing large while there is nothing to fold."""
         return 2 * FOLD_BYTES if self._portions else _IDLE_BYTES
 
-    def offer(self, portions: Portions) -> None:
+    def offer(self, names: Names, portions: Portions) -> None:
         """Let workers take portions from now on."""
-        if not self._known.is_set() and self._places:
+        if not self._known.is_set():
             self._portions = portions
-            self._queries = tuple(self._places[query] for query in portions.queries)
+            self._queries = tuple(names[query] for query in portions.queries)
             self._known.set()
 
     def dismiss(self) -> None:

@@ -4,10 +4,10 @@ A worker passes the barriers of the script in order and then reports. A message 
 because its reply was lost, is accepted in every state and changes nothing.
 """
 
-from collections.abc import Collection, Mapping
-
 from simulator.control.script import Script, rows_of
-from simulator.protocol.messages import Heartbeat, WorkerReport
+from simulator.data.ranges import RowRange
+from simulator.protocol.messages import AnswerQuestion, AnswerRows, Heartbeat, WorkerReport
+from simulator.protocol.spec import MOST_INSTANCES, Ask, Insert
 
 
 class Rejected(Exception):
@@ -20,17 +20,27 @@ class WorkerProgress:
     def __init__(self, index: int, script: Script) -> None:
         self._index = index
         self._script = script
-        self._plan = script.plans[index]
+        self._task = script.tasks[index]
+        self.barriers = script.barriers(self._task)
+        self._phases = script.phases(self._task)
         self._arrived = 0
         """The number of barriers at which it has arrived."""
         self._beat = Heartbeat(index=index, phase="start")
+        self._answers: dict[str, set[tuple[int, str]]] = {query: set() for query in script.queries}
+        """Query -> instance and digest of the answers that it has sent."""
         self.report: WorkerReport | None = None
+
+    @property
+    def _planned(self) -> tuple[int, int]:
+        """How many rows it prefills and writes timed."""
+        task = self._task
+        return (rows_of(task.prefill), rows_of(task.timed)) if isinstance(task, Insert) else (0, 0)
 
     def _reject(self, message: str, opened: int) -> Rejected:
         return Rejected(f"worker {self._index}: {message}; expected {self._expected(opened)}")
 
     def _expected(self, opened: int) -> str:
-        barriers = self._script.barriers
+        barriers = self.barriers
         if self.report:
             return "nothing more, since it has reported"
         if self._arrived > opened:
@@ -47,7 +57,7 @@ class WorkerProgress:
 
     def arrive(self, barrier: str, opened: int) -> None:
         """Take its arrival at a barrier."""
-        barriers = self._script.barriers
+        barriers = self.barriers
         if barrier in barriers[: self._arrived]:
             return
         its_turn = barrier in barriers[self._arrived : opened + 1]
@@ -61,7 +71,7 @@ class WorkerProgress:
         """Take a heartbeat; return whether it counts: not after the report, which it may follow."""
         if self.report:
             return False
-        phases, last = self._script.phases, self._beat
+        phases, last = self._phases, self._beat
         place = phases.get(beat.phase)
         if place is None or place > self._furthest(opened):
             raise self._reject(f"is in phase {beat.phase!r}", opened)
@@ -76,12 +86,12 @@ class WorkerProgress:
     def _furthest(self, opened: int) -> int:
         """The place of the furthest phase that it can be in: perhaps on its way to a barrier."""
         passed = self._passed(opened)
-        waiting = passed < len(self._script.barriers)
+        waiting = passed < len(self.barriers)
         return 1 + 2 * passed + waiting
 
     def _check_rows(self, rows: int, prefill_rows: int, uncertain_rows: int, opened: int) -> None:
         """Reject more rows than planned, or timed rows before the clock starts."""
-        timed, prefill = rows_of(self._plan.timed), rows_of(self._plan.prefill)
+        prefill, timed = self._planned
         most = timed if self._passed(opened) else 0
         if rows > most:
             raise self._reject(f"counts {rows} rows of {most}", opened)
@@ -93,13 +103,18 @@ class WorkerProgress:
 
     # --- answers ---------------------------------------------------------------------------------
 
-    def answer(self, query: str, *, opened: int, known: bool) -> None:
+    def answer(self, message: AnswerQuestion | AnswerRows, *, opened: int, known: bool) -> None:
         """Take an answer to a query that it has reached; after the report, only a known one."""
-        passed = self._script.barriers[: self._passed(opened)]
-        if query not in self._script.outputs or query not in passed:
+        query, instance = message.query, message.instance
+        task, passed = self._task, self.barriers[: self._passed(opened)]
+        if query not in self._script.queries or query not in passed or isinstance(task, Insert):
             raise self._reject(f"answers query {query!r}", opened)
         if self.report and not known:
             raise self._reject(f"answers query {query!r} again", opened)
+        if instance not in self._script.instances(query, task, task.runs or MOST_INSTANCES):
+            raise self._reject(f"answers instance {instance} of query {query!r}", opened)
+        if known:
+            self._answers[query].add((instance, message.digest))
 
     # --- after the report ------------------------------------------------------------------------
 
@@ -110,23 +125,20 @@ class WorkerProgress:
 
     # --- the report ------------------------------------------------------------------------------
 
-    def finish(
-        self,
-        report: WorkerReport,
-        *,
-        opened: int,
-        stopped: bool,
-        answers: Mapping[str, Collection[str]],
-    ) -> None:
+    def finish(self, report: WorkerReport, *, opened: int, stopped: bool) -> None:
         """Take its report; an incomplete one needs an error, or the end of the run as a reason."""
         if self.report:
             if report != self.report:
                 raise self._reject("reports again, and differently", opened)
             return
-        own = self._plan.timed + self._plan.prefill
+        task = self._task
+        timed: tuple[RowRange, ...] = ()
+        own: tuple[RowRange, ...] = ()
+        if isinstance(task, Insert):
+            timed, own = task.timed, task.timed + task.prefill
         if not all(any(r.has(item) for r in own) and len(item) for item in report.uncertain):
             raise self._reject("reports uncertain rows that are not its own", opened)
-        if not all(any(r.has(item) for r in self._plan.timed) for item in report.written or ()):
+        if not all(any(r.has(item) for r in timed) for item in report.written or ()):
             raise self._reject("reports written rows that are not its own", opened)
         uncertain = rows_of(report.uncertain)
         self._check_rows(report.rows, report.prefill_rows, uncertain, opened)
@@ -135,38 +147,43 @@ class WorkerProgress:
             raise self._reject(f"reports less than its last heartbeat, {_counts(last)}", opened)
         if sum(report.rows_by_second) > report.rows:
             raise self._reject("reports more rows by second than rows", opened)
-        self._check_queries(report, opened, answers)
+        self._check_queries(report, opened)
         if report.error is None and not stopped:
             self._check_complete(report, uncertain, opened)
         self.report = report
 
-    def _check_queries(
-        self, report: WorkerReport, opened: int, answers: Mapping[str, Collection[str]]
-    ) -> None:
+    def _check_queries(self, report: WorkerReport, opened: int) -> None:
         """Reject measurements of queries that it cannot have run."""
-        passed = self._script.barriers[: self._passed(opened)] if self._script.outputs else ()
+        task = self._task
+        passed = self.barriers[: self._passed(opened)] if isinstance(task, Ask) else ()
         names = tuple(times.name for times in report.queries)
         if names != passed[: len(names)]:
             raise self._reject(f"reports the queries {', '.join(names)[:200]}", opened)
+        assert isinstance(task, Ask) or not names
         for times in report.queries:
-            if len(times.durations_s) != self._script.repeats:
-                ran = f"{len(times.durations_s)} of {self._script.repeats} times"
+            assert isinstance(task, Ask)
+            if times.runs != (task.runs or max(times.runs, 1)):
+                ran = f"{times.runs} of {task.runs or 'at least 1'} times"
                 raise self._reject(f"reports that query {times.name} ran {ran}", opened)
-            if not times.answers or not set(times.answers) <= set(answers[times.name]):
+            sent = self._answers[times.name]
+            asked = self._script.instances(times.name, task, times.runs)
+            if len(sent) != times.answers or {instance for instance, _ in sent} != asked:
                 raise self._reject(
-                    f"reports an answer to query {times.name} without its rows", opened
+                    f"reports {times.answers} answers to {len(asked)} instances of query"
+                    f" {times.name}, and has sent {len(sent)}",
+                    opened,
                 )
 
     def _check_complete(self, report: WorkerReport, uncertain: int, opened: int) -> None:
         """Reject the report of a worker that left something out without an error."""
-        script = self._script
-        if self._passed(opened) < len(script.barriers) or len(report.queries) < len(script.outputs):
+        asked = len(self._script.queries) if isinstance(self._task, Ask) else 0
+        if self._passed(opened) < len(self.barriers) or len(report.queries) < asked:
             raise self._reject("reports before it is done, and no error", opened)
         rows = report.rows + report.prefill_rows + uncertain
-        timed = self._plan.timed
-        if script.duration_s and report.written is not None:
-            timed = report.written
-        planned = rows_of(timed) + rows_of(self._plan.prefill)
+        prefill, timed = self._planned
+        if self._script.duration_s and report.written is not None:
+            timed = rows_of(report.written)
+        planned = timed + prefill
         if rows != planned:
             raise self._reject(f"reports {rows} rows of {planned}, and no error", opened)
 

@@ -1,65 +1,75 @@
 """The script of a run: what each of its workers sends, in which order, and how much of it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from simulator.data.dataset import DatasetReader
-from simulator.data.query import Output, Query
+from simulator.data.query import Output, outputs
 from simulator.data.ranges import RowRange
 from simulator.modules.base import Database
-from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
+from simulator.protocol.spec import Ask, Insert, RunSpec, Task
 from simulator.protocol.verdict import VerifyMode
-from simulator.verify.needed import needed_queries
 from simulator.verify.portions import PORTION_ROWS
 
 _MIB = 1 << 20
 _ANSWER_ROW_BYTES = 1024
 MOST_ANSWER_BYTES = 256 * _MIB
-_QUERY_RUN_BYTES = 128
-"""A duration and perhaps the digest of an answer, in JSON."""
+_QUERY_BYTES = 1 << 16
+"""The measurements of one query type, in JSON."""
 
 
 @dataclass(frozen=True)
 class Script:
-    """The barriers, rows and queries of a run."""
+    """The tasks of the workers, and the barriers and answers that follow from them."""
 
-    plans: tuple[WorkerPlan, ...]
-    barriers: tuple[str, ...]
-    """In the order in which every worker passes them."""
-    outputs: Mapping[str, tuple[Output, ...]]
-    """Query -> columns of its answer; empty for an insert."""
-    repeats: int = 1
+    tasks: tuple[Task, ...]
+    queries: Mapping[str, bool] = field(default_factory=dict)
+    """The query types that are asked, in order -> whether their instances differ."""
+    outputs: Mapping[str, tuple[Output, ...]] = field(default_factory=dict)
+    """Query type -> columns of its answers."""
     stored_rows: int = 0
     duration_s: float = 0.0
     """After which a worker may leave rows out; 0: it may not."""
-    folds: tuple[Query, ...] = ()
-    """Queries whose truth the workers help to fold; none if the collector needs no help."""
+    helps: bool = False
+    """Whether workers that have reported help the collector to compute the truth."""
 
     @classmethod
     def of(cls, spec: RunSpec, database: Database) -> "Script":
         """Return the script that a specification gives the workers of a database."""
-        if spec.kind is not Kind.QUERY:
-            barriers = ("insert",) if spec.kind is Kind.INSERT else ()
-            return cls(spec.workers, barriers, {}, duration_s=spec.duration_s, folds=_folds(spec))
-        known = DatasetReader(spec.dataset).queries()
-        asked = database.statements(known, spec.queries)
+        if not spec.asks:
+            return cls(spec.workers, duration_s=spec.duration_s, helps=_needs_help(spec))
+        types = DatasetReader(spec.dataset).query_types(aligned=spec.load.aligned)
+        asked = database.answered(types, spec.load.queries)
         return cls(
             spec.workers,
-            tuple(asked),
-            {name: statement.outputs for name, statement in asked.items()},
-            spec.repeats,
+            {name: types[name].varies for name in asked},
+            {name: outputs(types[name].instance(0)) for name in asked},
             spec.dataset.rows,
-            folds=_folds(spec),
+            spec.duration_s,
+            _needs_help(spec),
         )
 
+    def barriers(self, task: Task) -> tuple[str, ...]:
+        """Return the barriers that a worker passes, in order."""
+        return ("insert",) if isinstance(task, Insert) else tuple(self.queries)
+
     @cached_property
-    def phases(self) -> dict[str, int]:
+    def arrivals(self) -> Counter[str]:
+        """Barrier -> how many workers come to it."""
+        return Counter(barrier for task in self.tasks for barrier in self.barriers(task))
+
+    def phases(self, task: Task) -> dict[str, int]:
         """Phase of a worker -> its place: start, prefill, then each barrier and what follows it."""
         names = ["start", "prefill"]
-        for barrier in self.barriers:
+        for barrier in self.barriers(task):
             names += [f"barrier {barrier}", barrier]
         return {name: place for place, name in enumerate(names)}
+
+    def instances(self, query: str, task: Ask, runs: int) -> set[int]:
+        """Return the instances of a query type that a worker asks in so many timed runs."""
+        return {task.first, *task.instances(runs)} if self.queries[query] else {0}
 
     @cached_property
     def answer_bytes(self) -> int:
@@ -69,15 +79,13 @@ class Script:
     def report_bytes(self, elapsed_s: float) -> int:
         """Return the most that a report may take in JSON, so long after the run began."""
         seconds = 16 * int(elapsed_s)  # a number of rows for each
-        return _MIB + seconds + len(self.outputs) * self.repeats * _QUERY_RUN_BYTES
+        return _MIB + seconds + len(self.queries) * _QUERY_BYTES
 
 
-def _folds(spec: RunSpec) -> tuple[Query, ...]:
-    """Return the queries to fold, if the rows are more than one portion."""
-    compares = spec.kind is Kind.QUERY or spec.verify is not VerifyMode.NONE
-    if not spec.workers or not compares or spec.after.rows <= PORTION_ROWS:
-        return ()
-    return needed_queries(spec)
+def _needs_help(spec: RunSpec) -> bool:
+    """Whether rows are compared, and are more than one portion."""
+    compares = bool(spec.asks) or spec.verify is not VerifyMode.NONE
+    return bool(spec.workers) and compares and spec.after.rows > PORTION_ROWS
 
 
 def rows_of(ranges: Iterable[RowRange]) -> int:

@@ -1,23 +1,24 @@
 """The collector's work on the database, before the workers start and after the clock stops."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
+from simulator.control.judge import Answers, Judge
 from simulator.control.script import rows_of
 from simulator.control.tenure import Tenure
 from simulator.data.dataset import DatasetReader
-from simulator.data.query import Aggregate, AggregateQuery, Answer, Function, Query
+from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.errors import RunError, counted
-from simulator.modules.base import Database, Unsupported
+from simulator.modules.base import Database
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.messages import QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind, RunSpec
-from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
+from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from simulator.verify.comparison import verify
-from simulator.verify.folding import Folding, fold_here, truths
 from simulator.verify.interrupted import verify_interrupted
-from simulator.verify.oracle import Truth
+from simulator.verify.needed import SharedFolding, fold_alone, names_of_statistics
 
 _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 """Verdicts that say of each uncertain row whether it is stored."""
@@ -29,7 +30,11 @@ class Stages:
     """The stages of one run, and their results so far."""
 
     def __init__(
-        self, spec: RunSpec, database: Database, enter: EnterPhase, fold: Folding = fold_here
+        self,
+        spec: RunSpec,
+        database: Database,
+        enter: EnterPhase,
+        fold: SharedFolding = fold_alone,
     ) -> None:
         self._spec = spec
         self._fold = fold
@@ -58,7 +63,7 @@ class Stages:
             durable=facts.durable,
             settings=dict(facts.settings),
         )
-        if spec.kind is Kind.INSERT and not spec.dataset.ranges:
+        if spec.inserts and not spec.dataset.ranges:
             if spec.clean:
                 self.tenure.record(State.CLEARING)
                 self.touched = True
@@ -67,9 +72,9 @@ class Stages:
             self.touched = True
         elif database.capabilities.stores and spec.kind is not Kind.VERIFY:
             self._expect_rows()
-        if spec.kind is Kind.INSERT:
+        if spec.inserts:
             self.tenure.record(State.WRITING)
-        if spec.kind is Kind.QUERY and spec.options.get("create_indices"):
+        if spec.asks and spec.options.get("create_indices"):
             self._enter("index")
             database.create_indices(tables)
 
@@ -115,7 +120,8 @@ class Stages:
             self.verdict = _not_verified(rows_of(uncertain))
         else:
             self._enter("verify")
-            self.verdict = verify(database, stored, uncertain, spec.verify, self._fold)
+            fold = partial(self._fold, names_of_statistics(self._reader.tables))
+            self.verdict = verify(database, stored, uncertain, spec.verify, fold)
         self.complete = _complete(self.verdict, uncertain)
         self.tenure.record(State.COMPLETE if self.complete else State.INCOMPLETE, stored)
 
@@ -139,36 +145,17 @@ class Stages:
         if mark and self.verdict.status is Status.VERIFIED:
             self.tenure.confirm(mark)
 
-    def finish_query(self, answers: Callable[[str], Sequence[Answer]]) -> None:
-        """Compare every distinct answer to each query with the truth."""
+    def finish_query(self, answers: Answers) -> None:
+        """Compare every different answer to each instance of each query with the truth."""
         self._enter("verify")
-        spec, known = self._spec, self._reader.queries()
-        found = truths([known[name] for name in spec.queries], spec.dataset, self._fold)
-        self.queries = tuple(
-            self._judge(name, known[name], found[known[name]], answers(name))
-            for name in spec.queries
-        )
+        load = self._spec.load
+        types = self._reader.query_types(aligned=load.aligned)
+        judge = Judge(self._database, self._spec.dataset, load, self._fold)
+        self.queries = judge.judged({name: types[name] for name in load.queries}, answers)
         asked = [query for query in self.queries if query.statement]
         self.verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
         if self.verdict.status is Status.MISMATCH:
             self._expect_own(settled=True)
-
-    def _judge(
-        self, name: str, query: Query, truth: Truth, found: Sequence[Answer]
-    ) -> QueryVerdict:
-        try:
-            statement = self._database.statement(query, self._spec.queries[name])
-        except Unsupported as error:
-            verdict = Verdict(status=Status.UNKNOWN, reason=f"not supported: {error}")
-            return QueryVerdict(name=name, statement="", tuned=False, verdict=verdict)
-        checks = []
-        for answer in found:
-            true, got = _difference(truth.answer, answer)
-            ok = truth.agrees(answer)
-            checks.append(Check(name=f"{name}: answer", expected=true, found=got, ok=ok))
-        return QueryVerdict(
-            name=name, statement=statement.text, tuned=statement.tuned, verdict=Verdict.of(checks)
-        )
 
 
 def _complete(verdict: Verdict, uncertain: Sequence[RowRange]) -> bool:
@@ -185,11 +172,3 @@ def _not_verified(uncertain: int) -> Verdict:
         f"{counted(uncertain, 'row')} of unknown outcome, and --verify none does not look for them"
     )
     return Verdict(status=Status.UNKNOWN, reason=reason)
-
-
-def _difference(true: Answer, found: Answer) -> tuple[str, str]:
-    """Return the first rows in which the answers differ, or their sizes."""
-    for true_row, found_row in zip(true.rows, found.rows, strict=False):
-        if true_row != found_row:
-            return str(true_row), str(found_row)
-    return counted(len(true.rows), "row"), counted(len(found.rows), "row")

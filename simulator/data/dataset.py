@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simulator.data.block import Block, Rows, Values
 from simulator.data.query import Query, Selection
+from simulator.data.query_type import QueryType
 from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged
 from simulator.data.schema import ID, PrimaryKey, Table
 from simulator.data.workloads import workload_class
@@ -103,6 +104,10 @@ class DatasetReader:
     def queries(self) -> dict[str, Query]:
         """Return the workload's named queries over the stored tables."""
         return self._workload.queries(self.tables)
+
+    def query_types(self, *, aligned: bool = False) -> dict[str, QueryType]:
+        """Return the workload's query types over the stored tables."""
+        return self._workload.query_types(self.tables, aligned=aligned)
 
     def table(self, name: str) -> Table:
         """Return the stored table of that name."""

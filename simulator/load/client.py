@@ -89,12 +89,11 @@ class CollectorClient:
         """Do not wait any longer for a collector that cannot be reached."""
         self._patience_s = 0.0
 
-    def answer(self, query: str, digest: str, found: Answer) -> None:
+    def answer(self, query: str, instance: int, digest: str, found: Answer) -> None:
         """Send the collector an answer to compare, unless it has it."""
-        index = self._index
-        question = AnswerQuestion(index=index, query=query, digest=digest)
-        if not self._post("/answer/known", dump(question))["known"]:
-            rows = AnswerRows(index=index, query=query, digest=digest, rows=found.rows)
+        which = {"index": self._index, "query": query, "instance": instance, "digest": digest}
+        if not self._post("/answer/known", dump(AnswerQuestion(**which)))["known"]:
+            rows = AnswerRows(**which, rows=found.rows)
             self._post("/answer", dump(rows), self._silence_s)
 
     def _post(self, path: str, body: dict[str, Any], read_s: float = 0.0) -> Any:

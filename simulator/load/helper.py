@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.load.client import CollectorClient
-from simulator.protocol.messages import FOLD_BYTES, Folded
+from simulator.protocol.messages import FOLD_BYTES, Folded, QueryName
 from simulator.protocol.spec import RunSpec
-from simulator.verify.needed import needed_queries
+from simulator.verify.needed import queries_named
 from simulator.verify.oracle import Oracle
 from simulator.verify.portions import fold_rows
 
@@ -30,9 +30,8 @@ def help_to_fold(spec: RunSpec, client: CollectorClient, stop: threading.Event) 
 class Folder:
     """Folds portions for some of the queries whose truth the run needs."""
 
-    def __init__(self, spec: RunSpec, places: Sequence[int], stop: threading.Event) -> None:
-        known = needed_queries(spec)
-        self._empty = Oracle([known[place] for place in places])
+    def __init__(self, spec: RunSpec, names: Sequence[QueryName], stop: threading.Event) -> None:
+        self._empty = Oracle(queries_named(names, spec))
         self._reader = DatasetReader(spec.dataset)
         self._stop = stop
 

@@ -7,9 +7,11 @@ an HDR histogram by distinct value. Merging histograms is exact.
 import base64
 import struct
 import zlib
+from collections.abc import Sequence
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
+from numpy.typing import NDArray
 
 _BUFFER = 1 << 14
 _HIGHEST_US = 3_600_000_000
@@ -48,6 +50,24 @@ def _decoded(encoded: str) -> HdrHistogram:
     raise ValueError("a latency histogram has other bounds")
 
 
+def encoded_histogram(durations_ns: Sequence[int]) -> str:
+    """Return the encoded histogram of durations; empty without any."""
+    histogram = new_histogram()
+    _add(histogram, np.asarray(durations_ns, np.int64))
+    return _encoded(histogram) if len(durations_ns) else ""
+
+
+def _add(histogram: HdrHistogram, durations_ns: NDArray[np.int64]) -> None:
+    micros = np.clip(durations_ns // 1000, 1, _HIGHEST_US)
+    for value, count in zip(*np.unique(micros, return_counts=True), strict=True):
+        histogram.record_value(int(value), int(count))
+
+
+def _encoded(histogram: HdrHistogram) -> str:
+    encoded: bytes = histogram.encode()
+    return encoded.decode()
+
+
 class Meter:
     """Records the batches of one worker; instants are time.perf_counter_ns()."""
 
@@ -80,9 +100,7 @@ class Meter:
         filled, self._filled = self._filled, 0
         if not filled:
             return
-        micros = np.clip(self._latencies[:filled] // 1000, 1, _HIGHEST_US)
-        for value, count in zip(*np.unique(micros, return_counts=True), strict=True):
-            self._histogram.record_value(int(value), int(count))
+        _add(self._histogram, self._latencies[:filled])
         seconds = (self._ends[:filled] - self.start_ns) // 1_000_000_000
         rows = np.bincount(seconds, weights=self._counts[:filled]).astype(np.int64)
         if len(rows) > len(self._by_second):
@@ -92,8 +110,7 @@ class Meter:
     def latency(self) -> str:
         """Return the encoded histogram."""
         self._fold()
-        encoded: bytes = self._histogram.encode()
-        return encoded.decode()
+        return _encoded(self._histogram)
 
     def rows_by_second(self) -> tuple[int, ...]:
         """Return the acknowledged rows of each second since the start."""

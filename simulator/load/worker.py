@@ -9,16 +9,16 @@ import time
 from simulator import __version__
 from simulator.clock import OwnClock
 from simulator.data.dataset import DatasetReader
-from simulator.data.query import Statement, answer
 from simulator.data.ranges import RowRange, merged
 from simulator.errors import BenchError, RunError
 from simulator.host import memory_peak_bytes, throttled_s
+from simulator.load.asker import Asker
 from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connected
 from simulator.load.helper import help_to_fold
 from simulator.load.meter import Meter
 from simulator.load.sender import Pace, Sender
-from simulator.modules.base import Database, Session
+from simulator.modules.base import Database
 from simulator.protocol.messages import (
     HEARTBEAT_S,
     REPORTED_SECONDS,
@@ -30,10 +30,9 @@ from simulator.protocol.messages import (
     Registration,
     ReportEvent,
     WorkerReport,
-    digest_of,
     event_line,
 )
-from simulator.protocol.spec import PREFILL_BATCH_ROWS, Kind, RunSpec
+from simulator.protocol.spec import PREFILL_BATCH_ROWS, Ask, Insert, RunSpec
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
@@ -67,11 +66,13 @@ class Worker:
         self._database = database
         self._client = client
         self._index = index
+        self._task = spec.workers[index]
         self._stop = threading.Event()
         self._over = threading.Event()
         """Set when `run` ends."""
         self._phase = "start"
         self._sender: Sender | None = None
+        self._asker: Asker | None = None
         self._prefilled = 0
         self._reported = False
         """Its part is done: from now on it helps, and ends without an error."""
@@ -97,10 +98,11 @@ class Worker:
         threading.Thread(target=self._beat, daemon=True).start()
         error = None
         try:
-            if self._spec.kind is Kind.INSERT:
-                self._insert()
-            else:
-                self._ask()
+            match self._task:
+                case Insert():
+                    self._insert(self._task)
+                case Ask():
+                    self._ask(self._task)
         except Stopped:
             error = self._broken or None
         except BenchError as failed:
@@ -172,6 +174,7 @@ class Worker:
             prefill_rows=self._prefilled if timed else max(self._prefilled, written),
             uncertain_rows=sender.uncertain_rows if sender else 0,
             retried=sender.retried if sender else 0,
+            runs=self._asker.runs if self._asker else 0,
         )
 
     def _wait_for_all(self, barrier: str) -> None:
@@ -190,16 +193,16 @@ class Worker:
             if reply.go:
                 return
 
-    def _insert(self) -> None:
-        spec, plan = self._spec, self._spec.workers[self._index]
+    def _insert(self, task: Insert) -> None:
+        spec = self._spec
         sender = self._sender = Sender(
             self._database, DatasetReader(spec.dataset), self._stop, self._clock
         )
-        if plan.prefill:
+        if task.prefill:
             self._phase = "prefill"
             batch_rows = max(spec.batch_rows, PREFILL_BATCH_ROWS)
             try:
-                sender.prefill(plan.prefill, batch_rows)
+                sender.prefill(task.prefill, batch_rows)
             finally:
                 self._prefilled = sender.meter.rows
         self._wait_for_all("insert")
@@ -209,47 +212,25 @@ class Worker:
         rate = spec.rate_rows_per_s / len(spec.workers)
         try:
             pace = Pace(rate, self._index / len(spec.workers), spec.duration_s)
-            sender.insert(plan.timed, mode, max(spec.batch_rows, 1), pace)
+            sender.insert(task.timed, mode, max(spec.batch_rows, 1), pace)
         finally:
             self._stop_clock((sender.meter.last_ns - sender.meter.start_ns) / 1e9)
 
-    def _ask(self) -> None:
-        spec, reader = self._spec, DatasetReader(self._spec.dataset)
-        known = reader.queries()
+    def _ask(self, task: Ask) -> None:
+        load = self._spec.load
+        types = DatasetReader(self._spec.dataset).query_types(aligned=load.aligned)
         with connected(self._database, self._stop, self._clock) as session:
-            for name, statement in self._database.statements(known, spec.queries).items():
+            for name in self._database.answered(types, load.queries):
+                asker = self._asker = Asker(
+                    self._database, session, name, types[name], task, text=load.queries[name]
+                )
                 self._wait_for_all(name)
                 if self._started is None:
                     self._start_clock()
-                times = self._ask_one(session, name, statement)
+                times = asker.ask(self._stop, load.duration_s, self._client.answer)
                 self._queries.append(times)
         if self._started:
             self._stop_clock(time.perf_counter() - self._began_s)
-
-    def _ask_one(self, session: Session, name: str, statement: Statement) -> QueryTimes:
-        """Run one query `repeats` times; every row is fetched within the timed part."""
-        durations: list[float] = []
-        digests: dict[str, None] = {}
-        for _ in range(self._spec.repeats):
-            if self._stop.is_set():
-                raise Stopped
-            start = time.perf_counter()
-            try:
-                raw = session.run(statement)
-            except Exception as error:
-                raise RunError(f"query {name}: {self._database.explain(error)}") from error
-            durations.append(time.perf_counter() - start)
-            try:
-                found = answer(statement.outputs, raw)
-            except ValueError as error:
-                raise RunError(
-                    f"query {name}: the answer does not have the expected columns: {error}"
-                ) from (error)
-            digest = digest_of(found.rows)
-            if digest not in digests:
-                digests[digest] = None
-                self._client.answer(name, digest, found)
-        return QueryTimes(name=name, durations_s=tuple(durations), answers=tuple(digests))
 
     def _start_clock(self) -> None:
         self._throttled_began_s, self._paused_began_s = throttled_s(), self._clock.paused_s()
@@ -265,9 +246,9 @@ class Worker:
 
     def _written(self) -> tuple[RowRange, ...] | None:
         """Return the timed rows that were sent; None: all of the plan."""
-        timed = self._spec.workers[self._index].timed
-        if not self._sender or not self._started or not timed:
+        if not isinstance(self._task, Insert) or not self._sender or not self._started:
             return None
+        timed = self._task.timed
         found = merged(self._sender.written(timed))
         return None if found == merged(timed) else found
 

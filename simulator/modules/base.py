@@ -28,6 +28,7 @@ from typing_extensions import TypeVar
 from simulator.data.block import Block
 from simulator.data.features import Feature, features_of
 from simulator.data.query import Query, Statement, outputs
+from simulator.data.query_type import QueryType
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
 from simulator.redaction import HIDDEN, Redactor
@@ -433,18 +434,14 @@ class Database(ABC, Generic[Session_co]):
             return Statement(tuned, outputs(query), tuned=True)
         return self.render(query)
 
-    def statements(
-        self, queries: Mapping[str, Query], tuned: Mapping[str, str]
-    ) -> dict[str, Statement]:
-        """Return the statement of each query of `tuned` (name -> own text or empty), in order.
-
-        A query that the database cannot express is left out.
-        """
-        found = {}
+    def answered(self, types: Mapping[str, QueryType], tuned: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the query types of `tuned` (name -> own text or empty) that it can express."""
+        found = []
         for name, text in tuned.items():
             with suppress(Unsupported):
-                found[name] = self.statement(queries[name], text)
-        return found
+                self.statement(types[name].instance(0), text)
+                found.append(name)
+        return tuple(found)
 
     def explain(self, error: Exception) -> str:
         """Return the text of a driver's error, with a remedy if one is known."""

@@ -59,7 +59,10 @@ Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=_NAME_CHARACTERS
 Index: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 20)]
 Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
 Duration: TypeAlias = Annotated[float, Field(ge=0)]
+Instance: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 22)]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Histogram: TypeAlias = Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=_BASE64)]
+"""Encoded HdrHistogram of microseconds; empty without values."""
 Scalar: TypeAlias = int | float | str | bool | None
 
 
@@ -90,6 +93,8 @@ class Heartbeat(Message):
     prefill_rows: Count = 0
     uncertain_rows: Count = 0
     retried: Count = 0
+    runs: Count = 0
+    """Of the query that it asks now."""
 
 
 class Reply(Message):
@@ -106,10 +111,11 @@ class Reply(Message):
 
 
 class AnswerQuestion(Message):
-    """A worker asks whether the collector already has this answer to a query."""
+    """A worker asks whether the collector already has this answer to an instance of a query."""
 
     index: Index
     query: Name
+    instance: Instance
     digest: Digest
 
 
@@ -118,6 +124,7 @@ class AnswerRows(Message):
 
     index: Index
     query: Name
+    instance: Instance
     digest: Digest
     """`digest_of` the rows."""
     rows: Annotated[tuple[Annotated[tuple[Scalar, ...], FailFast()], ...], FailFast()]
@@ -135,12 +142,23 @@ def digest_of(rows: Sequence[Sequence[Scalar]]) -> str:
 
 
 class QueryTimes(Message):
-    """The measurements of one query by one worker."""
+    """The measurements of one query type by one worker."""
 
     name: Name
-    durations_s: Annotated[tuple[Duration, ...], FailFast()]
-    answers: Annotated[tuple[str, ...], FailFast()]
-    """Digests of the distinct answers; one, unless answers differ."""
+    first_s: Duration
+    """Wait for the first answer, which found the caches of this query cold."""
+    runs: Count
+    """Timed runs after the first one."""
+    waits: Histogram
+    """Of the time from each request to the last byte of its answer."""
+    wait_s: Duration
+    """Sum of these times."""
+    client_s: Duration
+    """What decoding and folding the answers took besides."""
+    elapsed_s: Duration
+    """From the first timed request to the last answer."""
+    answers: Count
+    """Different answers to different instances, those of the first run included."""
 
 
 class WorkerReport(Message):
@@ -170,8 +188,8 @@ class WorkerReport(Message):
     """Waiting for the scheduled time of a batch (--rate)."""
     cpu_s: Duration = 0.0
     memory_peak_bytes: Count = 0
-    latency: Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=_BASE64)] = ""
-    """Encoded HdrHistogram of the latency of each send, in microseconds."""
+    latency: Histogram = ""
+    """Of the latency of each send."""
     rows_by_second: Annotated[
         tuple[Count, ...], Field(max_length=REPORTED_SECONDS), FailFast()
     ] = ()
@@ -201,12 +219,15 @@ class PortionRequest(Message):
     folded: Folded | None = None
 
 
+QueryName: TypeAlias = tuple[str, int]
+"""See simulator.verify.needed."""
+
+
 class PortionReply(Message):
     """A portion of the dataset to fold; without one, the worker asks again."""
 
     number: int | None = None
-    queries: tuple[int, ...] = ()
-    """Places in the queries whose truth the run needs."""
+    queries: tuple[QueryName, ...] = ()
     ranges: tuple[RowRange, ...] = ()
     over: bool = False
     """The worker may end."""
@@ -259,13 +280,28 @@ class ServerFacts(Message):
     settings: dict[str, str]
 
 
+class ShownAnswer(Message):
+    """One answer to a query, as the user asked to see it."""
+
+    instance: int
+    statement: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+    """The first ones."""
+    all_rows: int
+    ok: bool
+
+
 class QueryVerdict(Message):
-    """The statement of a query, and the verdict on its answers."""
+    """A query type: the statement of its first instance, and the verdict on its answers."""
 
     name: str
     statement: str
     tuned: bool
     verdict: Verdict
+    answers: int = 0
+    """How many different answers were compared."""
+    shown: tuple[ShownAnswer, ...] = ()
 
 
 class Outcome(Message):

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from simulator import __version__
 from simulator.data.dataset import Dataset
@@ -19,6 +19,10 @@ from simulator.protocol.messages import SILENCE_S, WorkerReport
 from simulator.protocol.verdict import VerifyMode
 
 PREFILL_BATCH_ROWS = 1000
+MOST_INSTANCES = 10_000
+"""Different timed instances of a query type in a run; more runs ask them again."""
+FIRST_INSTANCE = 1 << 20
+"""From here on are the instances of first runs."""
 
 
 class Kind(StrEnum):
@@ -34,13 +38,58 @@ class Kind(StrEnum):
     """No workers: the collector reads the marks of the database."""
 
 
-class WorkerPlan(BaseModel):
-    """The rows of one worker: prefill before the barrier, timed rows after it."""
+class Insert(BaseModel):
+    """The task of a worker that writes rows: prefill before the barrier, timed rows after it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    task: Literal["insert"] = "insert"
     prefill: tuple[RowRange, ...] = ()
     timed: tuple[RowRange, ...] = ()
+
+
+class Ask(BaseModel):
+    """The task of a worker that asks queries: its share of the instances of every type.
+
+    Its timed runs ask instances place, place + every, ... and begin again after its share of
+    MOST_INSTANCES. A first run, which is timed apart, asks an instance of its own.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task: Literal["ask"] = "ask"
+    place: int = Field(ge=0)
+    every: int = Field(ge=1)
+    runs: int = Field(ge=0)
+    """Timed runs of each query; 0: as many as are possible in the time."""
+
+    @property
+    def first(self) -> int:
+        """The instance of the first run."""
+        return FIRST_INSTANCE + self.place
+
+    def instances(self, runs: int) -> range:
+        """Return the different instances of so many timed runs; run k asks number k of them."""
+        share = max(-(-(MOST_INSTANCES - self.place) // self.every), 1)
+        return range(self.place, self.place + self.every * min(runs, share), self.every)
+
+
+Task: TypeAlias = Annotated[Insert | Ask, Field(discriminator="task")]
+
+
+class QueryLoad(BaseModel):
+    """Which queries the workers of a run ask, and for how long."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    queries: dict[str, str] = {}
+    """Query type -> the target's own text for it, or empty."""
+    duration_s: float = 0.0
+    """For how long each type is asked; 0: until each worker has done its runs."""
+    aligned: bool = False
+    """Whether windows of time are aligned to the buckets of the query."""
+    shown_answers: int = 0
+    """How many answers to each type the outcome contains."""
 
 
 class RunSpec(BaseModel):
@@ -63,7 +112,7 @@ class RunSpec(BaseModel):
     """The contents of the tables before the run."""
     complete: bool = True
     """False if an insert of `dataset` did not end, as far as the command line knows."""
-    workers: tuple[WorkerPlan, ...]
+    workers: tuple[Task, ...]
     batch_rows: int = 0
     rate_rows_per_s: float = 0.0
     """Over all workers; 0: as fast as possible."""
@@ -76,9 +125,18 @@ class RunSpec(BaseModel):
     """How long workers and collector may take to connect to each other."""
     silence_s: float = SILENCE_S
     """A worker or collector that is silent for this long is considered lost."""
-    queries: dict[str, str] = {}
-    """Query name -> the target's own text for it, or empty."""
-    repeats: int = 1
+    load: QueryLoad = QueryLoad()
+    """Of the workers that ask."""
+
+    @property
+    def inserts(self) -> tuple[Insert, ...]:
+        """The tasks of the workers that write rows."""
+        return tuple(task for task in self.workers if isinstance(task, Insert))
+
+    @property
+    def asks(self) -> tuple[Ask, ...]:
+        """The tasks of the workers that ask queries."""
+        return tuple(task for task in self.workers if isinstance(task, Ask))
 
     @property
     def after(self) -> Dataset:
@@ -90,8 +148,9 @@ class RunSpec(BaseModel):
         written = {r.index: r.written for r in reports if r.written is not None}
         ranges = [
             item
-            for index, plan in enumerate(self.workers)
-            for item in (*plan.prefill, *written.get(index, plan.timed))
+            for index, task in enumerate(self.workers)
+            if isinstance(task, Insert)
+            for item in (*task.prefill, *written.get(index, task.timed))
         ]
         return self.dataset.with_ranges([*self.dataset.ranges, *ranges])
 

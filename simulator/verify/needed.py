@@ -1,18 +1,48 @@
-"""The queries whose truth a run needs: collector and workers know them from the specification."""
+"""The queries whose truth a run needs, and the names by which processes of the run know them.
+
+A name is a query type and the number of an instance, or no type and the place of a table, for the
+statistics of that table.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query
 from simulator.data.schema import Table, Type
-from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.messages import QueryName
+from simulator.protocol.spec import RunSpec
+from simulator.verify.folding import fold_here
+from simulator.verify.portions import Portions
+
+Names: TypeAlias = Mapping[Query, QueryName]
+SharedFolding: TypeAlias = Callable[[Names, Portions], None]
+"""Folds all portions, with other processes that know the queries by name."""
 
 
-def needed_queries(spec: RunSpec) -> tuple[Query, ...]:
-    """Return the queries of a query run; of other runs, the statistics of each table."""
+def fold_alone(_: Names, portions: Portions) -> None:
+    """Fold all portions here."""
+    fold_here(portions)
+
+
+def names_of_statistics(tables: Sequence[Table]) -> Names:
+    """Return the name of the statistics of each table of a dataset."""
+    return {statistics_of(table): ("", place) for place, table in enumerate(tables)}
+
+
+def names_of_instances(asked: Mapping[str, Mapping[int, Query]]) -> Names:
+    """Return the name of each instance of query types."""
+    return {query: (name, i) for name, found in asked.items() for i, query in found.items()}
+
+
+def queries_named(names: Iterable[QueryName], spec: RunSpec) -> list[Query]:
+    """Return the queries of these names."""
     reader = DatasetReader(spec.dataset)
-    if spec.kind is not Kind.QUERY:
-        return tuple(map(statistics_of, reader.tables))
-    known = reader.queries()
-    return tuple(known[name] for name in spec.queries)
+    types = reader.query_types(aligned=spec.load.aligned)
+    return [
+        types[name].instance(number) if name else statistics_of(reader.tables[number])
+        for name, number in names
+    ]
 
 
 def statistics_of(table: Table) -> AggregateQuery:

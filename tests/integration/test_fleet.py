@@ -46,6 +46,52 @@ def test_any_number_of_workers_stores_the_same_rows(cli: CommandLine) -> None:
     assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
 
 
+def test_the_documents_queries_are_asked_with_random_hosts_and_times(cli: CommandLine) -> None:
+    day = ("--workload=devops", "--scale=9", "--start=2026-01-01", "--end=2026-01-02T01:00:00Z")
+    done = cli.run("insert", *SQLITE, *day, "--interval=60s", "--workers=2", "--batch=1000")
+    assert done.code == 0, done.err
+
+    names = "1-host-1-hr,8-host-1-hr,1-host-12-hr,groupby"
+    target = ("--target=sqlite", "--extra-option=path=bench.db", "--format=json")
+    asked = cli.run(
+        "query", *target, f"--queries={names}", "--workers=1,3", "--count=30", "--print-answers=2"
+    )
+    assert asked.code == 0, asked.err
+    assert [(row["query"], row["workers"]) for row in asked.json["rows"]] == [
+        (name, workers) for workers in (1, 3) for name in names.split(",")
+    ]
+    assert {(row["verdict"], row["executions"]) for row in asked.json["rows"]} == {("verified", 30)}
+    runs = cli.results()[-1]["runs"]
+    compared = [{q["answers"] for q in run["outcome"]["queries"]} for run in runs]
+    assert compared == [{30 + 1}, {30 + 3}]
+    assert len({answer["statement"] for answer in asked.json["answers"]}) == 4 * 2
+
+    timed = cli.run("query", *target, "--queries=1-host-1-hr", "--duration=1s", "--align")
+    (row,) = timed.json["rows"]
+    assert (timed.code, row["verdict"]) == (0, "verified")
+    assert row["executions"] > 1
+
+    refused = cli.run("query", *target, "--queries=16-host-1-hr", "--runs=2", "--count=3")
+    assert refused.code == 2
+    assert "16-host-1-hr cannot be asked of this data: it asks about 16 hosts" in refused.err
+    assert "--runs, --count: each says how much is asked" in refused.err
+
+
+def test_a_wrong_row_is_found_by_the_instances_that_read_it(cli: CommandLine) -> None:
+    hour = ("--workload=devops", "--scale=1", "--start=2026-01-01", "--end=2026-01-01T02:00:00Z")
+    assert cli.run("insert", *SQLITE, *hour, "--workers=1", "--batch=1000").code == 0
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        connection.execute("UPDATE cpu SET usage_user = 99.5 WHERE rowid = 361")
+    asked = cli.run(
+        "query", "--target=sqlite", "--extra-option=path=bench.db", "--format=json",
+        "--queries=1-host-1-hr,count-cpu", "--count=100",
+    )  # fmt: skip
+
+    assert asked.code == 3
+    assert [row["verdict"] for row in asked.json["rows"]] == ["mismatch", "verified"]
+    assert "expected 101 answers equal to the truth" in asked.json["mismatches"][0]
+
+
 def test_a_fleet_is_inserted_in_parts(cli: CommandLine) -> None:
     first = cli.run("insert", *SQLITE, *FLEET, "--workers=2", "--batch=50", "--limit=3000")
     second = cli.run("insert", *SQLITE, *FLEET, "--workers=3", "--batch=50", "--no-clean")

@@ -36,7 +36,7 @@ def test_the_result_file_holds_what_was_measured(cli: CommandLine) -> None:
     (result,) = cli.results()
     (run,) = result["runs"]
     outcome = run["outcome"]
-    assert result["format_version"] == 1
+    assert result["format_version"] == 2
     assert result["configuration"]["batch"] == 100
     assert result["dataset"]["seed"] == 1
     assert set(outcome["phases_s"]) == {"init", "barrier", "insert", "settle", "verify"}
@@ -180,7 +180,7 @@ def test_queries_are_answered_and_checked(cli: CommandLine) -> None:
     ]
     assert {row["verdict"] for row in done.json["rows"]} == {"verified"}
     times = cli.results()[1]["runs"][0]["outcome"]["workers"][1]["queries"][0]
-    assert len(times["durations_s"]) == 4
+    assert times["runs"] == 4
     assert [row["query"] for row in some.json["rows"]] == ["newest-per-device"]
 
 

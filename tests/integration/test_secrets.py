@@ -24,7 +24,7 @@ from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 from simulator.modules.base import Options
 from simulator.protocol.messages import Outcome, parse_event
-from simulator.protocol.spec import Kind, WorkerPlan
+from simulator.protocol.spec import Insert, Kind
 from tests.integration.conftest import CommandLine
 from tests.integration.leaks import Pod, Shown, watched
 from tests.servers import QUICK, free_port
@@ -395,7 +395,7 @@ def pods_of_insert(folder: Path, login: Login) -> list[str]:
     spec = run_spec(
         module=login.module,
         options={name: value for name, value in plain.items() if name not in secrets},
-        workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),),
+        workers=(Insert(timed=(lane_range(0, 0, 10),)),),
     ).model_dump_json()
     port = free_port()
     url = f"--collector=http://127.0.0.1:{port}"

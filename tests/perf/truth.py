@@ -38,7 +38,7 @@ from simulator.data.workloads.base import Params, Workload
 from simulator.load.helper import Folder
 from simulator.protocol.spec import Kind, RunSpec
 from simulator.verify.folding import fold_here, truths
-from simulator.verify.needed import needed_queries, statistics_of
+from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle
 from simulator.verify.portions import VERIFY_BLOCK_ROWS, Portions
 
@@ -234,7 +234,8 @@ def show_workers(rows: int) -> None:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             list(pool.map(_fold_portion, [spec] * workers, repeat(0), repeat(())))
             start = time.perf_counter()
-            portions = Portions(needed_queries(spec), spec.dataset)
+            (table,) = DatasetReader(spec.dataset).tables
+            portions = Portions([statistics_of(table)], spec.dataset)
             taken = [*iter(portions.take, None)]
             contents = pool.map(
                 _fold_portion, repeat(spec), [p.number for p in taken], [p.ranges for p in taken]
@@ -249,7 +250,7 @@ def show_workers(rows: int) -> None:
 
 
 def _fold_portion(spec: RunSpec, number: int, ranges: Sequence[RowRange]) -> bytes:
-    folded = Folder(spec, (0,), Event()).folded(number, ranges)
+    folded = Folder(spec, (("", 0),), Event()).folded(number, ranges)
     assert folded
     assert folded.content
     return b64decode(folded.content)

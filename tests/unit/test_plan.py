@@ -13,7 +13,7 @@ from cli import insert_options, plan
 from cli.config import Target
 from cli.distribution import Split
 from cli.insert_options import InsertOptions, generator_params
-from cli.plan import continued, insert_runs, query_run
+from cli.plan import continued, insert_runs
 from simulator.data.ranges import LANE_ROWS, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import WORKLOADS
@@ -145,17 +145,6 @@ def test_more_workers_than_can_open_it_are_named():
 
     assert insert_options.target_problems(options, embedded, force=True) == [reported]
     assert insert_options.target_problems(DEFAULTS, embedded, force=False) == []
-    with pytest.raises(ConfigError, match="takes at most 1"):
-        query_run(
-            "q",
-            embedded,
-            dataset_of(DEFAULTS),
-            workers=2,
-            runs=1,
-            timeout_s=0,
-            names=[],
-            force=False,
-        )
 
 
 def test_a_primary_key_that_the_module_has_not_is_named_with_those_it_has():
@@ -370,65 +359,6 @@ def test_steps_prefill_and_limit_go_on_where_the_rows_end(monkeypatch):
 
 
 STORED = dataset_of(DEFAULTS).with_ranges([lane_range(0, 0, 50)])
-
-
-def asked(target=SQLITE, *, workers=2, runs=3, timeout_s=0.0, names=()):
-    return query_run(
-        "sweep",
-        target,
-        STORED,
-        workers=workers,
-        runs=runs,
-        timeout_s=timeout_s,
-        names=names,
-        force=False,
-    )
-
-
-def test_a_query_run_asks_all_queries_and_cleans_nothing():
-    run = asked()
-
-    assert list(run.spec.queries) == [
-        "count-events",
-        "temperature-min-max",
-        "temperature-stats",
-        "temperature-stats-per-device",
-        "newest-per-device",
-    ]
-    assert (run.spec.kind, run.spec.clean, run.spec.repeats, len(run.spec.workers)) == (
-        Kind.QUERY,
-        False,
-        3,
-        2,
-    )
-    assert run.spec.after == STORED
-    assert run.level == 50
-
-
-def test_a_query_run_asks_only_the_named_queries_with_the_targets_own_text():
-    tuned = replace(SQLITE, tuned={"count-events": "SELECT 50"})
-    run = asked(tuned, names=["temperature-stats", "count-events"])
-
-    assert run.spec.queries == {"temperature-stats": "", "count-events": "SELECT 50"}
-
-
-def test_every_problem_of_a_query_run_is_reported_at_once():
-    target = replace(NULL, tuned={"newest": "SELECT 1"})
-    with pytest.raises(ConfigError) as error:
-        asked(target, workers=0, runs=-1, timeout_s=float("nan"), names=["count-event"])
-
-    assert error.value.problems == (
-        "--workers: must be at least 1, got 0",
-        "--runs: must be at least 1, got -1",
-        "--timeout: must be at least 0, got nan",
-        "--queries: 'count-event' is no query of workload iot (did you mean 'count-events'?)",
-        (
-            "targets.nil.queries: 'newest' is no query of workload iot (known: count-events,"
-            " newest-per-device, temperature-min-max, temperature-stats,"
-            " temperature-stats-per-device)"
-        ),
-        "--target: nil stores nothing that can be queried",
-    )
 
 
 def test_a_verification_has_no_workers_and_expects_the_dataset():

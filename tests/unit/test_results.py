@@ -15,6 +15,7 @@ from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError
+from simulator.load.meter import encoded_histogram
 from simulator.protocol.messages import Outcome, QueryTimes, QueryVerdict, ServerFacts, WorkerReport
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
@@ -91,7 +92,18 @@ def full_result():
         uncertain=(RowRange(start=1, stop=9, take=1, every=4),),
         latency="HISTFAAA",
         rows_by_second=(4, 5),
-        queries=(QueryTimes(name="q", durations_s=(0.1, 0.2), answers=("d",)),),
+        queries=(
+            QueryTimes(
+                name="q",
+                first_s=0.3,
+                runs=2,
+                waits=encoded_histogram([100_000_000, 200_000_000]),
+                wait_s=0.3,
+                client_s=0.1,
+                elapsed_s=0.4,
+                answers=1,
+            ),
+        ),
     )
     server = ServerFacts(
         version="SQLite 3", nodes=1, durability="none", durable=None, settings={"a": "b"}
@@ -170,11 +182,11 @@ def test_a_write_that_fails_leaves_the_old_file_whole(tmp_path, monkeypatch, err
 @pytest.mark.parametrize(
     ("content", "reported"),
     [
-        (b"", "is not a result file of format 1"),
-        (b"not JSON", "is not a result file of format 1"),
-        (b"\xff", "is not a result file of format 1"),
+        (b"", "is not a result file of format 2"),
+        (b"not JSON", "is not a result file of format 2"),
+        (b"\xff", "is not a result file of format 2"),
         (b"{}", "program_version: Field required"),
-        (b"[]", "is not a result file of format 1"),
+        (b"[]", "is not a result file of format 2"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused(tmp_path, content, reported):
@@ -187,10 +199,10 @@ def test_a_file_that_is_no_result_is_refused(tmp_path, content, reported):
 
 def test_a_result_of_another_format_is_refused(tmp_path):
     path = tmp_path / "r.json"
-    text = result().model_dump_json().replace('"format_version":1', '"format_version":2')
+    text = result().model_dump_json().replace('"format_version":2', '"format_version":3')
     path.write_text(text)
 
-    with pytest.raises(ConfigError, match="format 1: format_version: Input should be 1"):
+    with pytest.raises(ConfigError, match="format 2: format_version: Input should be 2"):
         results.read(path)
 
 

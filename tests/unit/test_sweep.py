@@ -16,7 +16,7 @@ from simulator.data.ranges import lane_range
 from simulator.errors import Interrupted
 from simulator.modules.base import Options
 from simulator.protocol.messages import Outcome, PhaseEvent, ProgressEvent, WorkerReport
-from simulator.protocol.spec import Kind, WorkerPlan
+from simulator.protocol.spec import Insert, Kind
 from tests.unit.specs import dataset, run_spec
 
 SECRETS = {"password": "sesame open"}
@@ -44,7 +44,7 @@ class Runner:
 
 
 def test_a_password_that_an_error_repeats_is_neither_shown_nor_kept(tmp_path):
-    spec = run_spec(workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),))
+    spec = run_spec(workers=(Insert(timed=(lane_range(0, 0, 10),)),))
     result = _result(spec)
     shown, path = [], tmp_path / "result.json"
     run_sweep(
@@ -86,7 +86,7 @@ class Scripted:
 
 def swept(tmp_path, *events, before=None):
     """Run a sweep of one run; return what its result file held after each event, and at the end."""
-    spec = run_spec(workers=(WorkerPlan(timed=(lane_range(0, 0, 10),)),))
+    spec = run_spec(workers=(Insert(timed=(lane_range(0, 0, 10),)),))
     result = _result(spec)
     result.manifest = before
     path = tmp_path / "result.json"

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from simulator.data.block import Array, ColumnData, Rows
 from simulator.data.joined import joined
 from simulator.data.query import Query, Selection
+from simulator.data.query_type import QueryType, always
 from simulator.data.schema import Table
 
 
@@ -90,7 +91,14 @@ class Workload(ABC):
 
     @abstractmethod
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return the workload's named queries over its tables as they are stored."""
+        """Return the named queries over the stored tables that are always the same."""
+
+    def query_types(self, tables: Sequence[Table], *, aligned: bool) -> dict[str, QueryType]:
+        """Return all query types by name, those that vary first.
+
+        Aligned: windows of time begin and end at multiples of the query's bucket.
+        """
+        return {name: always(query) for name, query in self.queries(tables).items()}
 
 
 def client_key(table: Table, data: Mapping[str, ColumnData]) -> Array:

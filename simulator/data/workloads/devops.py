@@ -42,19 +42,13 @@ from pydantic import Field, model_validator
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
 from simulator.data.fleet import FleetTable, walks_at
 from simulator.data.mixer import below, key_of
-from simulator.data.query import (
-    Aggregate,
-    AggregateQuery,
-    Function,
-    NewestQuery,
-    OneOf,
-    Query,
-    Selection,
-)
+from simulator.data.query import Query, Selection
+from simulator.data.query_type import QueryType
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.walks import Clamped, Distribution, Precision, Walk, Walks
 from simulator.data.workloads.base import DurationMs, EndMs, Params, Workload
+from simulator.data.workloads.devops_queries import HOUR_MS, DrawnQueries, fixed_queries
 from simulator.data.workloads.devops_tables import (
     BOOT_TIMES,
     DATACENTERS,
@@ -72,7 +66,6 @@ PERCENTS = np.arange(100 * 64 + 1) / 64
 MEBIBYTES = np.arange((max(MEMORY_BYTES) >> 20) + 1) << 20
 _MEBIBYTE_BITS = 20
 _MOST_LEVELS = 10_000
-_MINUTE_MS, _HOUR_MS = 60_000, 3_600_000
 
 
 class DevopsParams(Params):
@@ -80,7 +73,7 @@ class DevopsParams(Params):
 
     scale: int = Field(1, ge=1, le=100_000_000, description="hosts")
     interval_ms: DurationMs = Field(10_000, ge=1, description="from one point to the next")
-    duration_ms: EndMs = Field(6 * _HOUR_MS, ge=1, description="end of the data, exclusive")
+    duration_ms: EndMs = Field(6 * HOUR_MS, ge=1, description="end of the data, exclusive")
     distribution: Distribution = Field(
         Distribution.UNPINNED,
         description="documented: gauges reach their upper clamp and stay there, as in the document",
@@ -286,31 +279,21 @@ class Devops(Workload):
         return np.full(hosts, DISK_BYTES), np.full(hosts, DISK_BYTES // INODE_BYTES)
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
-        """Return fixed queries of the document's kind, over the start of the data."""
-        by_name = {table.name: table for table in tables}
-        cpu = by_name["cpu"]
-        means = tuple(Aggregate(Function.AVG, column.name) for column in cpu.fields)
-        counts: dict[str, Query] = {
-            f"count-{table.name}": AggregateQuery(table, (Aggregate(Function.COUNT),))
-            for table in tables
-        }
-        return {
-            "cpu-max-1-host-1-hr": AggregateQuery(
-                cpu,
-                (Aggregate(Function.MAX, "usage_user"),),
-                bucket=_MINUTE_MS,
-                selection=Selection(
-                    one_of=(OneOf("hostname", ("host_0",)),),
-                    since=self.start_ms,
-                    until=self.start_ms + _HOUR_MS,
-                ),
-            ),
-            "cpu-mean-by-hour-and-host": AggregateQuery(
-                cpu, means, by=("hostname",), bucket=_HOUR_MS
-            ),
-            "newest-per-host": NewestQuery(cpu, ("hostname",), ("usage_user", "usage_system")),
-            **counts,
-        }
+        """Return fixed queries over all of the data."""
+        return fixed_queries({table.name: table for table in tables})
+
+    def query_types(self, tables: Sequence[Table], *, aligned: bool) -> dict[str, QueryType]:
+        """Return the document's query types, and the fixed queries."""
+        (cpu,) = (table for table in tables if table.name == "cpu")
+        drawn = DrawnQueries(
+            cpu,
+            self.seed,
+            hosts=self.params.scale,
+            since=self.start_ms,
+            until=self.start_ms + self.params.ticks * self.params.interval_ms,
+            aligned=aligned,
+        )
+        return {**drawn.types(), **super().query_types(tables, aligned=aligned)}
 
 
 def _table(measurement: Measurement) -> Table:

@@ -18,7 +18,7 @@ from cli.cluster.release import OWNER, RUN, SWEEP, Release, is_abandoned, is_run
 from cli.config import SecretRef, Target
 from simulator.data.ranges import lane_range
 from simulator.modules.base import Options
-from simulator.protocol.spec import RunSpec, WorkerPlan
+from simulator.protocol.spec import Insert, RunSpec
 from tests import ROOT
 from tests.unit.specs import run_spec
 
@@ -48,7 +48,7 @@ def target(**more):
 
 
 def spec(workers=2, **more):
-    plans = tuple(WorkerPlan(timed=(lane_range(i, 0, 10),)) for i in range(workers))
+    plans = tuple(Insert(timed=(lane_range(i, 0, 10),)) for i in range(workers))
     return run_spec(
         run_id=f"{SWEEP_ID}-16-5",
         target="mine",

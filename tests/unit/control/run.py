@@ -10,7 +10,9 @@ from simulator.control.coordinator import Coordinator
 from simulator.control.endpoints import application
 from simulator.control.gate import Gate
 from simulator.control.script import Script
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
+from simulator.load.meter import encoded_histogram
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import (
     TOKEN_HEADER,
@@ -21,7 +23,8 @@ from simulator.protocol.messages import (
     WorkerReport,
     digest_of,
 )
-from simulator.protocol.spec import Kind, RunSpec, WorkerPlan
+from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, RunSpec
+from simulator.verify.needed import Names, names_of_instances, names_of_statistics
 from tests.unit.specs import dataset, run_spec
 
 TOKEN = "the-token"
@@ -33,7 +36,7 @@ Done = TypeVar("Done")
 def insert_spec(workers: int) -> RunSpec:
     """Return an insert run with a prefill."""
     plans = tuple(
-        WorkerPlan(prefill=(lane_range(i, 0, PREFILL),), timed=(lane_range(i, PREFILL, TIMED),))
+        Insert(prefill=(lane_range(i, 0, PREFILL),), timed=(lane_range(i, PREFILL, TIMED),))
         for i in range(workers)
     )
     return run_spec(workers=plans)
@@ -44,20 +47,28 @@ def query_spec(workers: int) -> RunSpec:
     stored = dataset(ranges=(lane_range(0, 0, 1000),))
     return run_spec(
         kind=Kind.QUERY,
-        workers=(WorkerPlan(),) * workers,
+        workers=tuple(Ask(place=i, every=workers, runs=REPEATS) for i in range(workers)),
         dataset=stored,
-        queries=dict.fromkeys(QUERIES, ""),
-        repeats=REPEATS,
+        load=QueryLoad(queries=dict.fromkeys(QUERIES, "")),
     )
 
 
 def gate_of(spec: RunSpec, *, ready: bool = True) -> Gate:
     """Return the gate of a run whose tables are ready."""
     script = Script.of(spec, Sqlite(SqliteOptions(path="unused")))
-    gate = Gate(Coordinator(len(spec.workers)), script)
+    gate = Gate(Coordinator(len(spec.workers), arrivals=script.arrivals), script)
     if ready:
         gate.run.tables_ready.set()
     return gate
+
+
+def needed(spec: RunSpec) -> Names:
+    """Return the queries whose truth a run needs, and their names."""
+    reader = DatasetReader(spec.dataset)
+    if not spec.asks:
+        return names_of_statistics(reader.tables)
+    types = reader.query_types()
+    return names_of_instances({name: {0: types[name].instance(0)} for name in spec.load.queries})
 
 
 def uid_of(index: int) -> str:
@@ -68,7 +79,7 @@ def uid_of(index: int) -> str:
 def answer(query: str, rows: Iterable[Iterable[Any]], index: int = 0) -> AnswerRows:
     """Return an answer with its digest."""
     found = tuple(map(tuple, rows))
-    return AnswerRows(index=index, query=query, digest=digest_of(found), rows=found)
+    return AnswerRows(index=index, query=query, instance=0, digest=digest_of(found), rows=found)
 
 
 ANSWERS = (
@@ -81,8 +92,13 @@ def times(which: int, **changes: Any) -> QueryTimes:
     """Return the measurements of a query whose answer is in ANSWERS."""
     given = {
         "name": QUERIES[which],
-        "durations_s": (0.5,) * REPEATS,
-        "answers": (ANSWERS[which].digest,),
+        "first_s": 0.75,
+        "runs": REPEATS,
+        "waits": encoded_histogram([500_000_000] * REPEATS),
+        "wait_s": 0.5 * REPEATS,
+        "client_s": 0.0,
+        "elapsed_s": 0.5 * REPEATS,
+        "answers": 1,
     }
     return QueryTimes(**(given | changes))
 

@@ -10,14 +10,14 @@ from simulator.control.collector import Collector
 from simulator.data.ranges import lane_range
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.messages import PhaseEvent
-from simulator.protocol.spec import WorkerPlan
+from simulator.protocol.spec import Insert
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import run_spec
 
 
 @pytest.fixture
 def collector():
-    plan = WorkerPlan(prefill=(lane_range(0, 0, 10),), timed=(lane_range(0, 10, 10),))
+    plan = Insert(prefill=(lane_range(0, 0, 10),), timed=(lane_range(0, 10, 10),))
     spec = run_spec(
         workers=(plan,),
         verify=VerifyMode.NONE,

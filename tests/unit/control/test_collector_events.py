@@ -24,7 +24,7 @@ from simulator.protocol.messages import (
     WorkerReport,
     parse_event,
 )
-from simulator.protocol.spec import Kind, WorkerPlan
+from simulator.protocol.spec import Insert, Kind
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import dataset, run_spec
 
@@ -37,7 +37,7 @@ def collector_of(kind, workers=0, database=None):
     spec = run_spec(
         kind=kind,
         dataset=dataset(parts=max(workers, 1)),
-        workers=tuple(WorkerPlan(timed=(lane_range(i, 0, 10),)) for i in range(workers)),
+        workers=tuple(Insert(timed=(lane_range(i, 0, 10),)) for i in range(workers)),
         batch_rows=10,
         verify=VerifyMode.NONE,
     )

@@ -36,7 +36,6 @@ from simulator.protocol.messages import (
 )
 from simulator.verify import portions
 from simulator.verify.folding import fold_here, truths
-from simulator.verify.needed import needed_queries
 from simulator.verify.portions import Portions
 from tests.unit.control.openapi import STATUSES, body_schema, document, of_schema
 from tests.unit.control.run import (
@@ -49,6 +48,7 @@ from tests.unit.control.run import (
     gate_of,
     insert_report,
     insert_spec,
+    needed,
     query_report,
     query_spec,
     times,
@@ -79,8 +79,8 @@ ODD = st.sampled_from(
 
 def plausible(script):
     """Messages that a correct worker sends at some time, and their paths."""
-    phases = st.sampled_from([*script.phases])
-    barriers = st.sampled_from(script.barriers)
+    phases = st.sampled_from([*script.phases(script.tasks[0])])
+    barriers = st.sampled_from(script.barriers(script.tasks[0]))
     counts = dict.fromkeys(("rows", "prefill_rows", "uncertain_rows"), COUNTS)
     errors = st.sampled_from([None, None, None, "disk is full"])
     if not script.outputs:
@@ -102,7 +102,10 @@ def plausible(script):
         lambda made, index: made.model_copy(update={"index": index}), RIGHT_ANSWERS, INDEXES
     )
     questions = st.builds(
-        lambda made: AnswerQuestion(index=made.index, query=made.query, digest=made.digest), answers
+        lambda made: AnswerQuestion(
+            index=made.index, query=made.query, instance=made.instance, digest=made.digest
+        ),
+        answers,
     )
     return {
         "/register": st.builds(Registration, index=INDEXES, version=st.just(__version__)),
@@ -123,7 +126,7 @@ def small_portions():
 @cache
 def true_answers(spec):
     """Return the truth that the runs of a test need."""
-    return truths(needed_queries(spec(WORKERS)), spec(WORKERS).after)
+    return truths([*needed(spec(WORKERS))], spec(WORKERS).after)
 
 
 NO_RANGE = "not a range of rows"
@@ -206,8 +209,9 @@ class Attacked(RuleBasedStateMachine):
     @precondition(lambda self: not self.portions and self.gate.run._all_reported.is_set())
     @rule()
     def truth_is_needed(self):
-        self.portions = Portions(self.gate.script.folds, self.spec(WORKERS).after)
-        self.gate.helpers.offer(self.portions)
+        names = needed(self.spec(WORKERS))
+        self.portions = Portions([*names], self.spec(WORKERS).after)
+        self.gate.helpers.offer(names, self.portions)
 
     @rule(data=st.data(), path=st.sampled_from([*KINDS]), impostor=st.integers(0, 9))
     def plausible_message(self, data, path, impostor):
@@ -228,10 +232,11 @@ class Attacked(RuleBasedStateMachine):
         if index in run.reports:
             self.help_to_fold(index)
             return
+        barriers = script.barriers(script.tasks[0])
         if index not in run.uids:
             steps = [("/register", Registration(index=index, version=__version__))]
         else:
-            arrived = [name for name in script.barriers if index in run._arrived.get(name, ())]
+            arrived = [name for name in barriers if index in run._arrived.get(name, ())]
             opened = len(run.released_s)
             if len(arrived) > opened:
                 return
@@ -240,8 +245,8 @@ class Attacked(RuleBasedStateMachine):
                 for made in ANSWERS
                 if made.query in arrived
             ]
-            if len(arrived) < len(script.barriers):
-                steps.append(("/barrier", Arrival(index=index, barrier=script.barriers[opened])))
+            if len(arrived) < len(barriers):
+                steps.append(("/barrier", Arrival(index=index, barrier=barriers[opened])))
             else:
                 made = query_report(index) if script.outputs else insert_report(index)
                 steps.append(("/report", made))
@@ -335,7 +340,7 @@ class Attacked(RuleBasedStateMachine):
         if not run._all_reported.is_set() or run.stopped.is_set():
             return
         assert set(run.uids) == set(run.reports) == set(range(WORKERS))
-        assert tuple(run.released_s) == script.barriers
+        assert tuple(run.released_s) == script.barriers(script.tasks[0])
         for report in run.reports.values():
             rows = report.rows + report.prefill_rows
             rows += sum(len(item.numbers()) for item in report.uncertain)
@@ -345,8 +350,9 @@ class Attacked(RuleBasedStateMachine):
     @invariant()
     def barriers_open_in_order_when_all_are_there(self):
         run, script = self.gate.run, self.gate.script
-        assert tuple(run.released_s) == script.barriers[: len(run.released_s)]
-        assert set(run._arrived) <= set(script.barriers[: len(run.released_s) + 1])
+        barriers = script.barriers(script.tasks[0])
+        assert tuple(run.released_s) == barriers[: len(run.released_s)]
+        assert set(run._arrived) <= set(barriers[: len(run.released_s) + 1])
         for name in run.released_s:
             assert run._arrived[name] == set(range(WORKERS)) == set(run.uids)
 
@@ -365,7 +371,7 @@ class Attacked(RuleBasedStateMachine):
     def kept_answers_are_of_this_run(self):
         assert set(self.gate._answers) == set(self.gate.script.outputs)
         for kept in self.gate._answers.values():
-            assert all(digest == digest_of(json.loads(rows)) for digest, rows in kept.items())
+            assert all(digest == digest_of(json.loads(rows)) for (_, digest), rows in kept.items())
 
 
 class AttackedQueries(Attacked):

@@ -11,17 +11,17 @@ from simulator.control.progress import Rejected
 from simulator.data.ranges import lane_range
 from simulator.load.helper import Folder
 from simulator.protocol.messages import FOLD_BYTES, Folded, PortionReply, PortionRequest
-from simulator.protocol.spec import Kind
+from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify import portions
 from simulator.verify.folding import fold_here, truths
-from simulator.verify.needed import needed_queries
 from simulator.verify.portions import Portions
 from tests.unit.control.run import (
     REGISTRATION,
     Http,
     gate_of,
     json_bytes,
+    needed,
     uid_of,
     within_a_moment,
 )
@@ -29,14 +29,18 @@ from tests.unit.specs import dataset, run_spec
 
 SPECS = {
     Kind.INSERT: lambda rows: run_spec(
-        workers=({"timed": (lane_range(0, 0, rows // 2),)}, {"timed": (lane_range(1, 0, 100),)}),
+        workers=tuple(
+            Insert(timed=(lane_range(i, 0, size),)) for i, size in enumerate((rows // 2, 100))
+        ),
         dataset=dataset(ranges=(lane_range(2, 0, rows - rows // 2 - 100),)),
     ),
     Kind.QUERY: lambda rows: run_spec(
         kind=Kind.QUERY,
-        workers=({}, {}),
+        workers=tuple(Ask(place=i, every=2, runs=1) for i in range(2)),
         dataset=dataset(ranges=(lane_range(0, 0, rows),), params={"devices": 7}),
-        queries=dict.fromkeys(("temperature-stats-per-device", "newest-per-device"), ""),
+        load=QueryLoad(
+            queries=dict.fromkeys(("temperature-stats-per-device", "newest-per-device"), "")
+        ),
     ),
 }
 
@@ -58,8 +62,8 @@ class Run:
         for index in range(2):
             self.gate.run.uids[index] = uid_of(index)
             self.gate._workers[index] = Reported()
-        self.queries = needed_queries(self.spec)
-        self.portions = Portions(self.queries, self.spec.after)
+        self.names = needed(self.spec)
+        self.portions = Portions([*self.names], self.spec.after)
         self.helpers = self.gate.helpers
 
     def ask(self, index=0, folded=None):
@@ -72,15 +76,17 @@ class Run:
 
     def truths(self):
         fold_here(self.portions, 1)
-        return {query: self.portions.truth(query) for query in self.queries}
+        return {query: self.portions.truth(query) for query in self.names}
 
     @property
     def true(self):
-        return truths(self.queries, self.spec.after)
+        return truths([*self.names], self.spec.after)
 
 
 class Reported:
     """The progress of a worker that has reported."""
+
+    barriers = ()
 
     def help(self, opened):
         pass
@@ -89,7 +95,7 @@ class Reported:
 @pytest.fixture(params=SPECS)
 def run(request):
     made = Run(request.param)
-    made.helpers.offer(made.portions)
+    made.helpers.offer(made.names, made.portions)
     return made
 
 
@@ -177,7 +183,7 @@ def test_a_worker_is_held_until_it_is_known_whether_help_is_needed():
     async def scenario():
         asked = asyncio.create_task(made.gate.portion(PortionRequest(index=0), uid_of(0)))
         await asyncio.sleep(0)
-        made.helpers.offer(made.portions)
+        made.helpers.offer(made.names, made.portions)
         return await asked
 
     assert within_a_moment(scenario()).number == 0
@@ -188,7 +194,7 @@ def test_workers_end_when_the_truth_is_known_or_the_run_is_over():
     made.gate.run.stop("enough")
     assert made.ask().over
     made = Run()
-    made.helpers.offer(made.portions)
+    made.helpers.offer(made.names, made.portions)
     made.ask(1)
     made.helpers.dismiss()
 
@@ -206,7 +212,7 @@ def test_workers_end_when_the_truth_is_known_or_the_run_is_over():
 def test_workers_end_at_once_if_there_is_little_to_fold(kind, changes):
     made = Run(kind, **changes)
     assert made.ask().over
-    made.helpers.offer(made.portions)
+    made.helpers.offer(made.names, made.portions)
 
     assert made.ask().over
 

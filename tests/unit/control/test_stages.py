@@ -7,7 +7,7 @@ from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import WorkerPlan
+from simulator.protocol.spec import Insert
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from tests.unit.specs import run_spec
 
@@ -16,7 +16,7 @@ TEN = RowRange(start=0, stop=10)
 
 @pytest.fixture
 def stages():
-    plan = WorkerPlan(timed=(lane_range(0, 0, 20),))
+    plan = Insert(timed=(lane_range(0, 0, 20),))
     spec = run_spec(workers=(plan,), verify=VerifyMode.NONE)
     return Stages(spec, Null(NullOptions()), lambda _: None)
 

@@ -16,7 +16,7 @@ from simulator.modules.base import BATCH
 from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.mark import State
 from simulator.protocol.messages import WorkerReport
-from simulator.protocol.spec import Kind, WorkerPlan
+from simulator.protocol.spec import Insert, Kind
 from simulator.protocol.verdict import Status, VerifyMode
 from tests.unit.specs import dataset, run_spec
 
@@ -30,7 +30,7 @@ def database(tmp_path):
 
 
 def insert_spec(seed=1, **changes):
-    plan = WorkerPlan(timed=(lane_range(0, 0, ROWS),))
+    plan = Insert(timed=(lane_range(0, 0, ROWS),))
     return run_spec(
         sweep_id=f"sweep-{seed}", by="anna@laptop", workers=(plan,), dataset=dataset(seed=seed),
         **changes,

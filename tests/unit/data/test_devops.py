@@ -372,7 +372,6 @@ def test_queries_ask_for_columns_that_exist():
         for name, query in workload.queries(workload.tables).items()
     }
 
-    assert asked["cpu-max-1-host-1-hr"] == ["bucket", "max_usage_user"]
     assert asked["cpu-mean-by-hour-and-host"][:3] == ["hostname", "bucket", "avg_usage_user"]
     assert len(asked["cpu-mean-by-hour-and-host"]) == 12
     assert asked["newest-per-host"] == ["hostname", "usage_user", "usage_system"]
@@ -405,7 +404,8 @@ def truth(workload, query, rows):
 
 def test_the_candidates_of_a_query_give_its_true_answer():
     workload = fleet(scale=6)
-    query = workload.queries(workload.tables)["cpu-max-1-host-1-hr"]
+    types = workload.query_types(workload.tables, aligned=True)
+    query = types["1-host-1-hr"].instance(0)
     few = workload.candidates(query.table, query.selection)
 
     assert len(few) == 360

@@ -29,7 +29,7 @@ from simulator.load.client import CollectorClient
 from simulator.load.worker import Worker
 from simulator.modules.null import Null, NullOptions
 from simulator.protocol.messages import SILENCE_S, TOKEN_HEADER, Heartbeat, Reply, dump
-from simulator.protocol.spec import WorkerPlan
+from simulator.protocol.spec import Insert
 from tests import ROOT
 from tests.pods import mount
 from tests.unit.specs import dataset, run_spec
@@ -290,7 +290,7 @@ def test_another_machines_clock_is_corrected_by_the_fastest_reply(server, client
 
 def spec_of(workers, rate_rows_per_s=0.0):
     plans = tuple(
-        WorkerPlan(timed=(lane_range(i, 0, 1_000_000),), prefill=(lane_range(i, 0, 1000),))
+        Insert(timed=(lane_range(i, 0, 1_000_000),), prefill=(lane_range(i, 0, 1000),))
         for i in range(workers)
     )
     return run_spec(

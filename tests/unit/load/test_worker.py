@@ -6,6 +6,7 @@ from base64 import b64decode
 import pytest
 
 from simulator.clock import OwnClock
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
@@ -13,9 +14,9 @@ from simulator.load.worker import Worker
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
 from simulator.protocol.messages import PortionReply, Reply
-from simulator.protocol.spec import WorkerPlan
+from simulator.protocol.spec import Insert
 from simulator.verify.folding import truths
-from simulator.verify.needed import needed_queries
+from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle
 from tests.unit.specs import dataset, run_spec
 
@@ -84,7 +85,7 @@ class FailingSession(NullSession):
 
 
 def report_of(database, client=None):
-    plan = WorkerPlan(prefill=(lane_range(0, 0, 3000),), timed=(lane_range(0, 3000, 5000),))
+    plan = Insert(prefill=(lane_range(0, 0, 3000),), timed=(lane_range(0, 3000, 5000),))
     spec = run_spec(
         workers=(plan,),
         batch_rows=1000,
@@ -148,14 +149,14 @@ class Asking(Client):
 def test_a_worker_that_has_reported_folds_what_the_collector_gives():
     halves = lane_range(9, 0, 1000), lane_range(9, 1000, 2000)
     client = Asking(
-        PortionReply(number=4, queries=(0,), ranges=halves[:1]),
+        PortionReply(number=4, queries=(("", 0),), ranges=halves[:1]),
         PortionReply(),
-        PortionReply(number=7, queries=(0,), ranges=halves[1:]),
+        PortionReply(number=7, queries=(("", 0),), ranges=halves[1:]),
     )
     done, report = report_of(Failing(sends=100), client)
     first, *folded = client.folded
     source = dataset(ranges=(MORE,))
-    (query,) = needed_queries(run_spec(dataset=source, workers=()))
+    query = statistics_of(DatasetReader(source).tables[0])
     total = Oracle([query])
     for each in (folded[0], folded[2]):
         total.merge(total.from_bytes(b64decode(each.content)))

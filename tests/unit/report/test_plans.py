@@ -8,7 +8,7 @@ from cli.plan import PlannedRun
 from cli.report.plans import estimated_s, plan_text
 from simulator.data.ranges import lane_range
 from simulator.protocol.messages import Outcome, WorkerReport
-from simulator.protocol.spec import WorkerPlan
+from simulator.protocol.spec import Insert
 from tests.unit.specs import run_spec
 from tests.unit.test_results import METRICS, result
 from tests.unit.test_results import run as record
@@ -16,7 +16,7 @@ from tests.unit.test_results import run as record
 
 def planned(workers, rows, prefill=0):
     lanes = [
-        WorkerPlan(timed=(lane_range(i, prefill, rows),), prefill=(lane_range(i, 0, prefill),))
+        Insert(timed=(lane_range(i, prefill, rows),), prefill=(lane_range(i, 0, prefill),))
         for i in range(workers)
     ]
     return PlannedRun(run_spec(workers=tuple(lanes)), 1, 0)

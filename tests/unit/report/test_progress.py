@@ -21,6 +21,7 @@ def planned(workers, rows=100, *, number=0, kind=Kind.INSERT, duration_s=0.0):
     )
     spec = SimpleNamespace(
         workers=(plan,) * workers,
+        inserts=(plan,) * workers,
         run_id=f"r{number}",
         kind=kind,
         dataset=SimpleNamespace(rows=7),

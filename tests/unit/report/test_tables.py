@@ -10,23 +10,13 @@ import pytest
 
 from cli.report.notes import mismatches_of
 from cli.report.records import records_of
-from cli.report.summary import percentile, spread_of, summary_of
+from cli.report.summary import spread_of, summary_of
 from cli.report.tables import printed
-from simulator.protocol.messages import QueryTimes, QueryVerdict, WorkerReport
+from simulator.load.meter import encoded_histogram
+from simulator.protocol.messages import QueryTimes, QueryVerdict, ShownAnswer, WorkerReport
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.report.made import SENDS, histogram, outcome, result, run, timed, worker
-
-
-def test_the_percentile_of_few_values_is_one_of_them():
-    """Nearest rank, counted in whole numbers."""
-    values = range(1, 1001)
-    ranks = {
-        (n, per_cent): max(-(-n * per_cent // 100), 1) for n in values for per_cent in (50, 99)
-    }
-    found = {(n, per_cent): percentile(range(1, n + 1), per_cent / 100) for n, per_cent in ranks}
-
-    assert found == ranks
 
 
 @pytest.mark.parametrize(
@@ -53,7 +43,9 @@ def test_every_figure_has_its_unit_and_the_number_of_its_measurements():
         "client_share": ("share", 2),
     }
     asked, refused = summary_of(queried()).rows
-    assert {(figure.unit.value, figure.n) for figure in asked.figures.values()} == {("s", 4)}
+    assert {(figure.unit.value, figure.n) for figure in asked.figures.values()} == {
+        ("ms", 2), ("ms", 4), ("queries/s", 4), ("share", 4),
+    }  # fmt: skip
     assert (refused.figures, refused.verdict) == ({}, "not supported: no window functions")
 
 
@@ -188,75 +180,123 @@ def test_the_table_of_steps_has_the_step_size_and_the_levels():
     assert [line.split()[:2] for line in lines_of(text)[4:6]] == [["0", "1,000"], ["1000", "500"]]
 
 
-def queried(*, tuned=False):
-    times = QueryTimes(name="q", durations_s=(0.25, 0.75), answers=("d",))
+def times_of(name="q", *, first_s, waits_s, client_s=0.0):
+    """The times of one query type by one worker."""
+    return QueryTimes(
+        name=name,
+        first_s=first_s,
+        runs=len(waits_s),
+        waits=encoded_histogram([round(each * 1e9) for each in waits_s]),
+        wait_s=sum(waits_s),
+        client_s=client_s,
+        elapsed_s=sum(waits_s) + client_s,
+        answers=1,
+    )
+
+
+def queried(*, tuned=False, workers=2):
     verified = Verdict(status=Status.VERIFIED)
     refused = Verdict(status=Status.UNKNOWN, reason="not supported: no window functions")
     queries = (
         QueryVerdict(name="q", statement="SELECT 1", tuned=tuned, verdict=verified),
         QueryVerdict(name="u", statement="", tuned=False, verdict=refused),
     )
-    workers = (
-        WorkerReport(index=0, queries=(times,)),
-        WorkerReport(index=1, queries=(times.model_copy(update={"durations_s": (1.0, 2.0)}),)),
+    reports = (
+        WorkerReport(index=0, queries=(times_of(first_s=3.0, waits_s=(0.25, 0.75), client_s=1.0),)),
+        WorkerReport(index=1, queries=(times_of(first_s=5.0, waits_s=(1.0, 2.0)),)),
     )
-    return result([run(outcome(*workers, queries=queries))], kind=Kind.QUERY)
+    asked = run(outcome(*reports, queries=queries)).model_copy(update={"workers": workers})
+    return result([asked], kind=Kind.QUERY)
 
 
 def test_a_row_of_query_sums_up_all_workers():
     asked, refused = records_of(queried())
 
+    near = pytest.approx
     assert asked == {
         "query": "q",
-        "duration_s_min": 0.25,
-        "duration_s_max": 2.0,
-        "duration_s_avg": 1.0,
-        "duration_s_p50": 0.75,
-        "duration_s_p99": 2.0,
+        "first_ms_avg": 4000.0,
+        "wait_ms_min": near(250, rel=0.001),
+        "wait_ms_avg": 1000.0,
+        "wait_ms_p50": near(750, rel=0.001),
+        "wait_ms_p95": near(2000, rel=0.001),
+        "wait_ms_p99": near(2000, rel=0.001),
+        "wait_ms_max": near(2000, rel=0.001),
+        "queries_per_s": 4 / 3,
+        "client_share": 0.2,
+        "workers": 2,
         "executions": 4,
         "verdict": "verified",
     }
     assert refused == {
         "query": "u",
+        "workers": 2,
         "executions": 0,
         "verdict": "not supported: no window functions",
     }
 
 
-def test_the_table_of_queries_reads_as_it_should():
+def test_the_table_of_queries_reads_as_it_should(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     lines = lines_of(printed(queried(tuned=True), None, "table"))
 
-    assert lines[1].split() == ["Query", "ms", "ms", "ms", "ms", "ms", "Verdict"]
+    assert lines[0].split() == ["First", "Min", "Avg", "p50", "p99", "Max"]
+    assert lines[1].split() == ["Query", *["ms"] * 6, "Queries/s", "Client", "Verdict"]
     assert [" ".join(line.split()) for line in lines[3:5]] == [
-        "q 250 2,000 1,000 750 2,000 verified, tuned",
-        "u - - - - - not supported: no window functions",
+        "q 4,000 250 1,000 750 2,001 2,001 1.33 20.0% verified, tuned",
+        "u - - - - - - - - not supported: no window functions",
     ]
+
+
+def test_the_table_names_the_workers_if_their_counts_differ(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    both = queried()
+    both.runs += queried(workers=4).runs
+    lines = lines_of(printed(both, None, "table"))
+
+    assert lines[1].split()[:2] == ["Query", "Workers"]
+    assert [line.split()[:2] for line in lines[3:7]] == [
+        ["q", "2"], ["u", "2"], ["q", "4"], ["u", "4"],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [
-        (0.00002, "0.0200"),
-        (0.0000031416, "0.00314"),
-        (0.00012345, "0.123"),
-        (0.0012345, "1.23"),
-        (0.012345, "12.3"),
-        (0.12345, "123"),
-        (12.345, "12,345"),
-        (123.45, "123,450"),
-        (0.0, "0.00"),
-    ],
-)
-def test_a_query_time_is_shown_with_three_significant_digits(seconds, shown):
+    [(0.00002, "0.0200"), (0.0012345, "1.23"), (0.012345, "12.3"), (0.12345, "123"),
+     (12.345, "12,345"), (123.45, "123,450")],
+)  # fmt: skip
+def test_a_query_time_is_shown_with_three_significant_digits(seconds, shown, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
     asked = queried()
-    workers = (
-        WorkerReport(
-            index=0, queries=(QueryTimes(name="q", durations_s=(seconds,), answers=("d",)),)
-        ),
-    )
-    asked.runs = [run(outcome(*workers, queries=asked.runs[0].outcome.queries))]
+    reports = (WorkerReport(index=0, queries=(times_of(first_s=seconds, waits_s=(seconds,)),)),)
+    asked.runs = [run(outcome(*reports, queries=asked.runs[0].outcome.queries))]
+    first, _, average = lines_of(printed(asked, None, "table"))[3].split()[1:4]
 
-    assert lines_of(printed(asked, None, "table"))[3].split()[1:6] == [shown] * 5
+    assert (first, average) == (shown, shown)
+
+
+def test_the_shown_answers_have_statement_rows_and_verdict():
+    asked = queried()
+    (done,) = asked.runs
+    shown = ShownAnswer(
+        instance=7,
+        statement="SELECT a",
+        columns=("host", "max"),
+        rows=(("h1", 1.5), (None, 2.0)),
+        all_rows=9,
+        ok=False,
+    )
+    first, *others = done.outcome.queries
+    queries = (first.model_copy(update={"shown": (shown,)}), *others)
+    asked.runs = [
+        done.model_copy(update={"outcome": done.outcome.model_copy(update={"queries": queries})})
+    ]
+    text = printed(asked, None, "table")
+
+    assert "q, answer 7: 9 rows, not equal to the truth\n    SELECT a\n" in text
+    assert "  host | max\n  h1 | 1.5\n  NULL | 2.0\n  and 7 more rows\n" in text
+    (answer,) = json.loads(printed(asked, None, "json"))["answers"]
+    assert (answer["query"], answer["workers"], answer["rows"][0]) == ("q", 2, ["h1", 1.5])
 
 
 def renamed(asked, name, reason):
@@ -282,9 +322,9 @@ def test_a_long_reason_is_wrapped_and_a_long_name_drops_columns():
 
     for text in wrapped, narrow:
         assert max(len(line) for line in table_of(text)) <= 80
-    assert "not shown" not in wrapped
+    assert "not shown in 80 columns: Min ms, Max ms, Queries/s (see" in wrapped
     assert "u-per-hour" in wrapped
-    assert "not shown in 80 columns: Max ms (see" in narrow
+    assert "not shown in 80 columns: Min ms, p50 ms, Max ms, Queries/s (see" in narrow
     assert "q-per-" + 34 * "x" in narrow
 
 
@@ -342,6 +382,7 @@ def test_json_has_the_rows_and_what_is_needed_to_judge_them():
         "exit_code": 0,
         "mismatches": [],
         "warnings": ["slow"],
+        "answers": [],
         "configuration": {"workers": [1], "num_inserts": 100, "batch": 10},
         "target_options": {},
         "file": "r.json",
@@ -352,8 +393,8 @@ def test_csv_has_a_line_for_each_row():
     lines = list(csv.DictReader(io.StringIO(printed(queried(), None, "csv"))))
 
     assert [line["query"] for line in lines] == ["q", "u"]
-    assert lines[0]["duration_s_avg"] == "1.0"
-    assert lines[1]["duration_s_avg"] == ""
+    assert lines[0]["wait_ms_avg"] == "1000.0"
+    assert lines[1]["wait_ms_avg"] == ""
 
 
 def test_csv_keeps_every_digit():

@@ -12,7 +12,7 @@ from cli.runners import kubernetes
 from cli.runners.kubernetes import KubernetesRunner
 from simulator.errors import SetupError
 from simulator.protocol.messages import Outcome
-from simulator.protocol.spec import WorkerPlan
+from simulator.protocol.spec import Insert
 from tests.unit.cluster.test_release import target
 from tests.unit.specs import run_spec
 
@@ -72,7 +72,7 @@ def ran(monkeypatch, recorded, *, keep=False, is_cut_off=False):
     monkeypatch.setattr(kubernetes, "Helm", lambda *_: recorded)
     options = SimpleNamespace(keep=keep, kubeconfig=None, context=None)
     runner = KubernetesRunner(Release("s", target()), recorded, options, None, nullcontext())
-    return list(runner.run(run_spec(run_id="s-1-1", workers=(WorkerPlan(),))))[-1]
+    return list(runner.run(run_spec(run_id="s-1-1", workers=(Insert(),))))[-1]
 
 
 def test_credentials_follow_the_job_that_owns_them_at_once_and_go_with_the_run(monkeypatch):

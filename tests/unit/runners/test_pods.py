@@ -20,7 +20,7 @@ from simulator.protocol.messages import (
     WorkerReport,
     event_line,
 )
-from simulator.protocol.spec import WorkerPlan
+from simulator.protocol.spec import Insert
 from tests.unit.specs import run_spec
 
 INTERRUPTS = SimpleNamespace(requested=False)
@@ -123,7 +123,7 @@ def _nodes(monkeypatch):
 def played(cluster, *heard, **spec):
     """Play a run; return its outcome and the time at which it ended."""
     watcher = Played(PodChanged(collector()), PodChanged(worker()), *heard)
-    given = run_spec(workers=(WorkerPlan(),), **spec)
+    given = run_spec(workers=(Insert(),), **spec)
     jobs = ["j-collector", "j-worker"]
     run = PodRun(given, jobs, cluster, watcher, clock=lambda: watcher.now_s)
     *_, last = run.events(INTERRUPTS)

@@ -1,0 +1,44 @@
+"""Result files of earlier formats, as the present one has them."""
+
+import json
+import re
+from typing import Any, Literal
+
+from simulator.load.meter import encoded_histogram
+
+FORMAT_VERSION: Literal[2] = 2
+_FORMAT = re.compile(rb'\s*\{\s*"format_version":\s*(\d+)')
+
+
+def as_current(content: bytes) -> bytes:
+    """Return a result file of format 1 in format 2, and any other content as it is."""
+    found = _FORMAT.match(content)
+    if not found or int(found[1]) != 1:
+        return content
+    try:
+        result = json.loads(content, object_hook=_as_format_2)
+        return json.dumps(result | {"format_version": FORMAT_VERSION}).encode()
+    except (ValueError, TypeError, RecursionError):
+        return content
+
+
+def _as_format_2(found: dict[str, Any]) -> dict[str, Any]:
+    if found.keys() == {"start", "stop", "step"}:  # uncertain rows of version 0.1.0
+        return found | {"take": 1, "every": found.pop("step")}
+    if found.keys() == {"name", "durations_s", "answers"}:
+        return _query_times(**found)
+    return found
+
+
+def _query_times(name: str, durations_s: list[float], answers: list[str]) -> dict[str, Any]:
+    """Return the times of a query, whose first run was not timed apart."""
+    return {
+        "name": name,
+        "first_s": durations_s[0],
+        "runs": len(durations_s),
+        "waits": encoded_histogram([round(each * 1e9) for each in durations_s]),
+        "wait_s": sum(durations_s),
+        "client_s": 0.0,
+        "elapsed_s": sum(durations_s),
+        "answers": len(answers),
+    }

@@ -1,0 +1,27 @@
+"""The answers that `query --print-answers` shows: statement, columns, rows and verdict."""
+
+from collections.abc import Iterator
+
+from cli.results import Result
+from simulator.errors import counted
+from simulator.protocol.messages import ShownAnswer
+
+
+def answers_of(result: Result) -> Iterator[str]:
+    """Yield the lines of all shown answers, those of the first run that has any."""
+    runs = [run for run in result.runs if any(query.shown for query in run.outcome.queries)]
+    for query in runs[0].outcome.queries if runs else ():
+        for each in query.shown:
+            yield from _lines(query.name, each)
+
+
+def _lines(name: str, shown: ShownAnswer) -> Iterator[str]:
+    verdict = "equal to the truth" if shown.ok else "not equal to the truth"
+    yield f"{name}, answer {shown.instance}: {counted(shown.all_rows, 'row')}, {verdict}"
+    yield from (f"    {line}" for line in shown.statement.splitlines())
+    yield f"  {' | '.join(shown.columns)}"
+    for row in shown.rows:
+        yield f"  {' | '.join('NULL' if value is None else str(value) for value in row)}"
+    if shown.all_rows > len(shown.rows):
+        yield f"  and {counted(shown.all_rows - len(shown.rows), 'more row')}"
+    yield ""

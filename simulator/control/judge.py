@@ -1,0 +1,119 @@
+"""Judges the answers to queries: each different answer to each instance against its truth."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TypeAlias
+
+from simulator.data.dataset import Dataset
+from simulator.data.query import Answer, Query, Statement
+from simulator.data.query_type import QueryType
+from simulator.errors import counted
+from simulator.modules.base import Database, Unsupported
+from simulator.protocol.messages import QueryVerdict, ShownAnswer
+from simulator.protocol.spec import QueryLoad
+from simulator.protocol.verdict import Check, Status, Verdict
+from simulator.verify.folding import truths
+from simulator.verify.needed import SharedFolding, fold_alone, names_of_instances
+from simulator.verify.oracle import Truth
+
+Answers: TypeAlias = Callable[[str], Iterable[tuple[int, Answer]]]
+"""Query type -> instance and answer, for each different answer."""
+_SHOWN_ROWS = 20
+_LISTED = 5
+"""Wrong answers of a query type that a verdict describes."""
+
+
+class Judge:
+    """Judges the answers of one run."""
+
+    def __init__(
+        self,
+        database: Database,
+        dataset: Dataset,
+        load: QueryLoad,
+        fold: SharedFolding = fold_alone,
+    ) -> None:
+        self._database, self._dataset, self._load = database, dataset, load
+        self._fold = fold
+
+    def judged(self, types: Mapping[str, QueryType], answers: Answers) -> tuple[QueryVerdict, ...]:
+        """Return the verdict on each type; the truths of all instances are computed together."""
+        asked: dict[str, dict[int, Query]] = {
+            name: {i: each.instance(i) for i in dict.fromkeys(i for i, _ in answers(name))}
+            for name, each in types.items()
+        }
+        queries = [query for instances in asked.values() for query in instances.values()]
+        fold = partial(self._fold, names_of_instances(asked))
+        found = truths(queries, self._dataset, fold)
+        return tuple(
+            self._judged(name, types[name], asked[name], found, answers(name)) for name in types
+        )
+
+    def _judged(
+        self,
+        name: str,
+        query_type: QueryType,
+        asked: Mapping[int, Query],
+        truth_of: Mapping[Query, Truth],
+        answers: Iterable[tuple[int, Answer]],
+    ) -> QueryVerdict:
+        try:
+            first = self._statement(name, query_type.instance(0))
+        except Unsupported as error:
+            verdict = Verdict(status=Status.UNKNOWN, reason=f"not supported: {error}")
+            return QueryVerdict(name=name, statement="", tuned=False, verdict=verdict)
+        wrong: list[Check] = []
+        shown: list[ShownAnswer] = []
+        compared = right = 0
+        for instance, answer in answers:
+            truth = truth_of[asked[instance]]
+            ok = truth.agrees(answer)
+            compared, right = compared + 1, right + ok
+            if not ok and len(wrong) < _LISTED:
+                true, got = _difference(truth.answer, answer)
+                which = f"answer {instance}" if query_type.varies else "answer"
+                wrong.append(Check(name=f"{name}: {which}", expected=true, found=got, ok=False))
+            if len(shown) < self._load.shown_answers:
+                shown.append(self._shown(name, instance, asked[instance], answer, ok=ok))
+        checks = [_summary(name, compared, right), *wrong] if compared else []
+        return QueryVerdict(
+            name=name,
+            statement=first.text,
+            tuned=first.tuned,
+            verdict=Verdict.of(checks),
+            answers=compared,
+            shown=tuple(shown),
+        )
+
+    def _statement(self, name: str, query: Query) -> Statement:
+        return self._database.statement(query, self._load.queries[name])
+
+    def _shown(
+        self, name: str, instance: int, query: Query, answer: Answer, *, ok: bool
+    ) -> ShownAnswer:
+        return ShownAnswer(
+            instance=instance,
+            statement=self._statement(name, query).text,
+            columns=answer.names,
+            rows=answer.rows[:_SHOWN_ROWS],
+            all_rows=len(answer.rows),
+            ok=ok,
+        )
+
+
+def _summary(name: str, compared: int, right: int) -> Check:
+    """Return the check that counts the answers."""
+    return Check(
+        name=f"{name}: answers",
+        expected=f"{counted(compared, 'answer')} equal to the truth",
+        found=f"{right:,}",
+        ok=right == compared,
+    )
+
+
+def _difference(true: Answer, found: Answer) -> tuple[str, str]:
+    """Return the first rows in which the answers differ, or their sizes."""
+    for true_row, found_row in zip(true.rows, found.rows, strict=False):
+        if true_row != found_row:
+            return str(true_row), str(found_row)
+    return counted(len(true.rows), "row"), counted(len(found.rows), "row")

@@ -1,0 +1,72 @@
+"""Query types: kinds of queries whose parameters are drawn.
+
+Instance i of a type is a pure function of the seed, the type's name and i, so that the workers
+and the verification need no list of queries.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.data.mixer import draw, key_of
+from simulator.data.query import Query
+
+
+@dataclass(frozen=True, slots=True)
+class QueryType:
+    """A kind of query."""
+
+    instance: Callable[[int], Query]
+    varies: bool = True
+    """Whether instances differ; otherwise all are instance 0."""
+    problem: str = ""
+    """Why this dataset has no instance of it; empty if it has."""
+
+    def number(self, number: int) -> int:
+        """Return the number of the instance that is asked as the one with this number."""
+        return number if self.varies else 0
+
+
+def always(query: Query) -> QueryType:
+    """Return the type of one query that is asked as it is."""
+    return QueryType(lambda _: query, varies=False)
+
+
+def impossible(problem: str) -> QueryType:
+    """Return a type that this dataset has no instance of, with the reason."""
+
+    def none(_: int) -> Query:
+        raise ValueError(problem)
+
+    return QueryType(none, problem=problem)
+
+
+def askable(types: Mapping[str, QueryType]) -> dict[str, QueryType]:
+    """Return the types of which the dataset has instances."""
+    return {name: each for name, each in types.items() if not each.problem}
+
+
+class Parameters:
+    """The random parameters of the instances of one type."""
+
+    def __init__(self, seed: int, name: str) -> None:
+        self._seed, self._name = seed, name
+
+    def among(self, number: int, bound: int, count: int) -> tuple[int, ...]:
+        """Return `count` different numbers 0 <= n < bound for instance `number`, ascending."""
+        key = key_of(self._seed, f"{self._name}.among.{number}")
+        found: dict[int, None] = {}
+        drawn = 0
+        while len(found) < count:
+            for bits in draw(key, np.arange(drawn, drawn + count)).tolist():
+                found[(bits * bound) >> 64] = None
+            drawn += count
+        return tuple(sorted([*found][:count]))
+
+    def since(self, number: int, first: int, last: int, step: int = 1) -> int:
+        """Return a random multiple of `step` from `first` to `last` for instance `number`."""
+        low, high = -(-first // step), last // step
+        key = key_of(self._seed, f"{self._name}.since")
+        bits = int(draw(key, np.array([number]))[0])
+        return (low + ((bits * (high - low + 1)) >> 64)) * step

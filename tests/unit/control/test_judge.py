@@ -1,0 +1,89 @@
+"""The judge compares each different answer to each instance with its own truth."""
+
+import pytest
+
+from simulator.control.judge import Judge
+from simulator.data.dataset import DatasetReader
+from simulator.data.ranges import RowRange
+from simulator.data.workloads import workload_class
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.spec import QueryLoad
+from simulator.protocol.verdict import Status
+from simulator.verify.folding import truths
+from tests.unit.specs import dataset
+
+HOSTS, TICKS = 4, 3 * 360
+
+
+def fleet():
+    """Three hours of four hosts, of which every row is stored."""
+    cls = workload_class("devops")
+    params = cls.params_model(scale=HOSTS, duration_ms=TICKS * 10_000)
+    empty = dataset(
+        workload="devops", workload_version=cls.version, params=params.model_dump(mode="json")
+    )
+    rows = [RowRange(start=0, stop=HOSTS * TICKS, table=table) for table in range(9)]
+    return empty.with_ranges(rows)
+
+
+STORED = fleet()
+TYPES = DatasetReader(STORED).query_types()
+NAMES = ("1-host-1-hr", "count-mem")
+
+
+def true_answers(name, instances):
+    asked = {number: TYPES[name].instance(number) for number in instances}
+    found = truths(list(asked.values()), STORED)
+    return [(number, found[query].answer) for number, query in asked.items()]
+
+
+def judged(answers, shown=0):
+    load = QueryLoad(queries=dict.fromkeys(NAMES, ""), shown_answers=shown)
+    judge = Judge(Sqlite(SqliteOptions(path="unused")), STORED, load)
+    return judge.judged({name: TYPES[name] for name in NAMES}, lambda name: answers[name])
+
+
+@pytest.fixture
+def right():
+    return {NAMES[0]: true_answers(NAMES[0], range(30)), NAMES[1]: true_answers(NAMES[1], [0])}
+
+
+def test_right_answers_are_verified_and_counted(right):
+    hosts, count = judged(right)
+
+    assert (hosts.verdict.status, hosts.answers) == (Status.VERIFIED, 30)
+    assert (count.verdict.status, count.answers) == (Status.VERIFIED, 1)
+    assert "'host_" in hosts.statement
+
+
+def test_an_answer_to_another_instance_is_wrong(right):
+    (first, one), (second, other), *others = right[NAMES[0]]
+    right[NAMES[0]] = [(first, other), (second, one), *others]
+    hosts, count = judged(right)
+
+    assert hosts.verdict.status is Status.MISMATCH
+    assert [check.name for check in hosts.verdict.checks] == [
+        "1-host-1-hr: answers", "1-host-1-hr: answer 0", "1-host-1-hr: answer 1",
+    ]  # fmt: skip
+    assert hosts.verdict.checks[0].expected == "30 answers equal to the truth"
+    assert hosts.verdict.checks[0].found == "28"
+    assert count.verdict.status is Status.VERIFIED
+
+
+def test_few_of_many_wrong_answers_are_described(right):
+    instances = [number for number, _ in right[NAMES[0]]]
+    shifted = [answer for _, answer in right[NAMES[0]][1:]] + [right[NAMES[0]][0][1]]
+    right[NAMES[0]] = list(zip(instances, shifted, strict=True))
+    hosts, _ = judged(right)
+
+    assert len(hosts.verdict.checks) == 6
+    assert hosts.verdict.checks[0].found == "0"
+
+
+def test_the_first_answers_are_shown_as_far_as_the_user_asked(right):
+    hosts, count = judged(right, shown=2)
+
+    assert [each.instance for each in hosts.shown] == [0, 1]
+    assert [len(each.rows) for each in hosts.shown] == [20, 20]
+    assert all(each.all_rows >= 60 and each.ok for each in hosts.shown)
+    assert count.shown[0].rows == ((HOSTS * TICKS,),)

@@ -1,0 +1,163 @@
+"""Asking queries: what is timed, what counts as the client's time, and which answers are kept."""
+
+import threading
+
+import pytest
+
+from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
+from simulator.data.query_type import QueryType, always
+from simulator.data.workloads.iot import EVENTS
+from simulator.errors import RunError
+from simulator.load import asker as asking
+from simulator.load.asker import Asker
+from simulator.load.connection import Stopped
+from simulator.load.meter import merged_histogram
+from simulator.modules import base
+from simulator.modules.base import Session
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.spec import FIRST_INSTANCE, Ask
+
+COUNT = (Aggregate(Function.COUNT),)
+
+
+def counted_since(number):
+    return AggregateQuery(EVENTS, COUNT, selection=Selection(since=number))
+
+
+FIXED = always(AggregateQuery(EVENTS, COUNT))
+VARYING = QueryType(counted_since)
+
+
+class Clock:
+    """Time that passes only by `sleep`."""
+
+    def __init__(self):
+        self.now_ns = 0
+
+    def perf_counter_ns(self):
+        return self.now_ns
+
+    def perf_counter(self):
+        return self.now_ns / 1e9
+
+    def sleep(self, seconds):
+        self.now_ns += round(seconds * 1e9)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(asking, "time", clock)
+    monkeypatch.setattr(base, "time", clock)
+    return clock
+
+
+def always_1(_):
+    return 1
+
+
+class Scripted(Session):
+    """Answers a count with what `rows` says, after waiting and folding for a time."""
+
+    alive = True
+
+    def __init__(self, rows=lambda asked: asked, wait_s=0.0, fold_s=0.0):
+        self.rows, self.wait_s, self.fold_s = rows, wait_s, fold_s
+        self.asked = []
+
+    def close(self):
+        pass
+
+    def encoder(self, table, name, mode):
+        raise NotImplementedError
+
+    def send(self, payload):
+        raise NotImplementedError
+
+    def classify(self, error):
+        raise NotImplementedError
+
+    def run(self, statement):
+        self.asked.append(statement.text)
+        asking.time.sleep(self.wait_s)
+        with self.in_client():
+            asking.time.sleep(self.fold_s)
+            return [(self.rows(len(self.asked)),)]
+
+
+def ask(session, query_type, task, duration_s=0.0, stop=None):
+    """Return the times, and the reported answers as (instance, rows)."""
+    reported = []
+    asker = Asker(Sqlite(SqliteOptions(path="unused")), session, "q", query_type, task)
+
+    def report(query, instance, digest, found):
+        assert (query, len(digest)) == ("q", 64)
+        reported.append((instance, found.rows))
+
+    return asker.ask(stop or threading.Event(), duration_s, report), reported
+
+
+def test_the_first_run_is_apart_and_the_others_are_in_the_histogram():
+    session = Scripted(always_1)
+    times, reported = ask(session, FIXED, Ask(place=0, every=1, runs=5))
+
+    assert (times.runs, len(session.asked)) == (5, 6)
+    assert merged_histogram([times.waits]).get_total_count() == 5
+    assert reported == [(0, ((1,),))]
+    assert times.answers == 1
+
+
+def test_folding_is_the_clients_time_and_not_waiting():
+    times, _ = ask(Scripted(wait_s=0.01, fold_s=0.03), FIXED, Ask(place=0, every=1, runs=4))
+
+    assert (times.first_s, times.elapsed_s) == (0.01, 0.16)
+    assert (times.wait_s, times.client_s) == pytest.approx((0.04, 0.12))
+
+
+def test_a_worker_asks_its_share_of_the_instances():
+    session = Scripted(lambda asked: asked)
+    times, reported = ask(session, VARYING, Ask(place=1, every=3, runs=3))
+
+    assert sorted(instance for instance, _ in reported) == [1, 4, 7, FIRST_INSTANCE + 1]
+    assert times.answers == 4
+    assert [text.split()[-1] for text in session.asked] == [str(FIRST_INSTANCE + 1), "1", "4", "7"]
+
+
+def test_every_different_answer_to_an_instance_is_reported():
+    times, reported = ask(Scripted(lambda asked: asked % 2), FIXED, Ask(place=0, every=1, runs=9))
+
+    assert sorted(reported) == [(0, ((0,),)), (0, ((1,),))]
+    assert times.answers == 2
+
+
+def test_a_type_is_asked_for_a_time():
+    session = Scripted(always_1, wait_s=0.005)
+    times, _ = ask(session, FIXED, Ask(place=0, every=1, runs=0), duration_s=0.1)
+
+    assert (times.runs, times.elapsed_s) == (20, 0.1)
+
+
+def test_even_the_shortest_time_has_one_run():
+    times, _ = ask(Scripted(wait_s=0.002), FIXED, Ask(place=0, every=1, runs=0), duration_s=1e-6)
+
+    assert times.runs == 1
+
+
+def test_many_answers_are_reported_before_the_end(monkeypatch):
+    monkeypatch.setattr(asking, "_KEPT_VALUES", 3)
+    times, reported = ask(Scripted(always_1), VARYING, Ask(place=0, every=1, runs=20))
+
+    assert len(reported) == times.answers == 21
+
+
+def test_a_stopped_run_ends_between_two_queries():
+    stop = threading.Event()
+    stop.set()
+
+    with pytest.raises(Stopped):
+        ask(Scripted(), FIXED, Ask(place=0, every=1, runs=5), stop=stop)
+
+
+def test_an_answer_with_other_columns_ends_the_run():
+    with pytest.raises(RunError, match="query q: the answer does not have the expected columns"):
+        ask(Scripted(lambda _: "no number"), FIXED, Ask(place=0, every=1, runs=1))
