@@ -3,6 +3,7 @@
 Each part stands between `<!-- name -->` and `<!-- /name -->`; a test compares them with the code.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,9 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from cli.cluster.permissions import PERMISSIONS
+from cli.formats import FORMAT_VERSION
 from cli.main import commands
+from cli.results import Result
 from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
 from simulator.modules import MODULES, database_class
@@ -21,6 +24,8 @@ from simulator.modules.evidence import evidence
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "docs" / name for name in ("databases.md", "options.md", "security.md")]
+
+RESULT_SCHEMA = ROOT / "docs" / "result.schema.json"
 
 _SHARED = 2
 """An option of so many commands or modules is described once."""
@@ -235,6 +240,16 @@ def renewed(text: str) -> str:
     return text
 
 
+def result_schema() -> str:
+    """Return the JSON Schema of result files."""
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Result file of format {FORMAT_VERSION}",
+    }
+    return json.dumps({**Result.model_json_schema(mode="serialization"), **head}, indent=1) + "\n"
+
+
 if __name__ == "__main__":
     for path in DOCUMENTS:
         path.write_text(renewed(path.read_text()))
+    RESULT_SCHEMA.write_text(result_schema())

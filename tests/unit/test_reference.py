@@ -6,7 +6,7 @@ import click
 import pytest
 
 from cli.main import commands
-from cli.reference import DOCUMENTS, PARTS, ROOT, renewed
+from cli.reference import DOCUMENTS, PARTS, RESULT_SCHEMA, ROOT, renewed, result_schema
 from simulator.modules import MODULES, database_class
 from simulator.modules.evidence import evidence
 
@@ -16,6 +16,10 @@ def test_the_generated_parts_agree_with_the_code(path):
     text = path.read_text()
 
     assert text == renewed(text), "run `make docs`"
+
+
+def test_the_schema_of_results_agrees_with_the_code():
+    assert RESULT_SCHEMA.read_text() == result_schema(), "run `make docs`"
 
 
 def test_every_generated_part_stands_in_one_document_and_is_not_empty():

@@ -1,15 +1,18 @@
 """Result files: always whole, found again, and worth an exit code."""
 
+import json
 import os
 import tempfile
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from cli import results
 from cli.host.machine import Machine
 from cli.host.owner import Owner
 from cli.metrics import InsertMetrics, Latency
+from cli.reference import RESULT_SCHEMA
 from cli.results import Manifest, Progress, Result, RunRecord
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange, lane_range
@@ -385,3 +388,12 @@ def test_a_file_names_its_writer_until_it_is_whole(tmp_path, monkeypatch):
 
     assert [path.name.startswith(f".a.json.{Owner.this()}-") for path in written] == [True]
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_result_is_valid_by_the_schema_and_a_changed_one_is_not():
+    schema = Draft202012Validator(json.loads(RESULT_SCHEMA.read_text()))
+    written = json.loads(full_result().model_dump_json())
+
+    assert [*schema.iter_errors(written)] == []
+    for wrong in ({"format_version": 1}, {"status": "lost"}, {"runs": [{}]}, {"other": 1}):
+        assert [*schema.iter_errors(written | wrong)], wrong
