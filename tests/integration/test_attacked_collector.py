@@ -37,7 +37,7 @@ SPEC = {
         "primary_key": "none",
         "parts": 1,
     },
-    "workers": [{"timed": [{"start": 0, "stop": 20_000}]}],
+    "workers": [{"task": "insert", "timed": [{"start": 0, "stop": 20_000}]}],
     "batch_rows": 1000,
     "verify": "none",
 }

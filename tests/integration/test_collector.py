@@ -37,7 +37,7 @@ SPEC = {
         "primary_key": "none",
         "parts": 1,
     },
-    "workers": [{}],
+    "workers": [{"task": "insert"}],
 }
 
 
