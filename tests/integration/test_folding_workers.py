@@ -18,7 +18,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.protocol.messages import Event, Outcome, PhaseEvent
-from simulator.protocol.spec import Insert, Kind, RunSpec
+from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, RunSpec
 from simulator.protocol.verdict import Status, Verdict
 from simulator.verify.folding import truths
 from simulator.verify.needed import statistics_of
@@ -44,6 +44,17 @@ class EmptySession(NullSession):
 """
 MANY, ENDLESS = 60_000_000, 1 << 38
 WORKERS = 2
+
+
+def query_spec(rows: int) -> RunSpec:
+    """Return a query run on tables that hold many rows."""
+    return spec(rows).model_copy(
+        update={
+            "kind": Kind.QUERY,
+            "workers": tuple(Ask(place=place, every=WORKERS, runs=1) for place in range(WORKERS)),
+            "load": QueryLoad(queries={"count-events": "", "temperature-min-max": ""}),
+        }
+    )
 
 
 def spec(rows: int, timeout_s: float = 0.0) -> RunSpec:
@@ -143,6 +154,18 @@ def test_the_truth_is_that_of_all_rows_whatever_becomes_of_a_worker(how: signal.
 
     assert (outcome.status, outcome.cause, outcome.reports) == ("done", "", WORKERS)
     assert holds(outcome.verdict)
+
+
+def test_the_answers_to_queries_are_judged_though_a_worker_is_lost() -> None:
+    given = query_spec(MANY)
+    outcome = Run(given, lambda _: worker(0).kill()).outcome()
+    types = DatasetReader(given.dataset).query_types()
+    queries = [types[name].instance(0) for name in given.load.queries]
+    true = truths(queries, given.dataset)
+
+    assert (outcome.status, outcome.cause) == ("done", "")
+    shown = [query.verdict.checks[-1].expected for query in outcome.queries]
+    assert shown == [str(true[query].answer.rows[0]) for query in queries]
 
 
 def test_an_interruption_ends_a_run_whose_workers_fold() -> None:
