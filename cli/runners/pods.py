@@ -53,6 +53,8 @@ _STARTING_S = 5.0
 """How often the nodes of pods that have not started are looked at."""
 _LAST_REPORTS_S = 10.0
 """Workers that have lost their collector print their reports when they give it up."""
+_REPORTED = ("settle", "verify")
+"""Phases in which all workers have reported; the collector can do without them."""
 _LOGS = 4
 """Number of failed pods whose last log lines are kept."""
 
@@ -189,7 +191,8 @@ class PodRun:
     def _diagnosis(self) -> str:
         now = self._clock()
         due = self._phase in ("start", "init", "barrier")
-        found = list(symptoms(self._pods.values(), self._happened, workers_are_due=due))
+        pods = [p for p in self._pods.values() if is_collector(p) or self._phase not in _REPORTED]
+        found = list(symptoms(pods, self._happened, workers_are_due=due))
         present = {symptom.key for symptom in found}
         self._first_seen = {k: t for k, t in self._first_seen.items() if k in present}
         for symptom in found:

@@ -32,6 +32,7 @@ _IS_STOPPED = "its process is stopped (SIGSTOP)"
 _MEMORY_SETTINGS = {"MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_MMAP_THRESHOLD_": "67108864"}
 _ROOT = Path(__file__).resolve().parents[2]
 _COLLECTOR = "collector"
+_WORKER = "worker-"
 
 
 @dataclass
@@ -167,9 +168,9 @@ class Processes:
 
     def _report(self, name: str, what: str) -> None:
         self._reported.add(name)
-        self._send_cause(self._all[_COLLECTOR], f"{name.replace('-', ' ')} {what}")
+        self._send(self._all[_COLLECTOR], f"{name.removeprefix(_WORKER)} {what}")
 
-    def _send_cause(self, running: _Running, cause: str) -> None:
+    def _send(self, running: _Running, cause: str) -> None:
         assert running.process.stdin
         self._pipes.write(running.process.stdin, " ".join(cause.split()).encode() + b"\n")
 
@@ -216,7 +217,7 @@ class Processes:
         self._all[_COLLECTOR].process.kill()
         workers = [running for name, running in self._all.items() if name != _COLLECTOR]
         for running in workers:
-            self._send_cause(running, cause)
+            self._send(running, cause)
         deadline_s = self._clock() + limit_s
         while self._clock() < deadline_s and any(self._exit_code(w) is None for w in workers):
             self.next_event()

@@ -32,6 +32,9 @@ from simulator.protocol.messages import (
 )
 from simulator.protocol.run_input import ParentPipe
 from simulator.protocol.spec import Kind, RunSpec
+from simulator.verify.folding import fold_here
+from simulator.verify.needed import Names
+from simulator.verify.portions import Portions
 
 _PROGRESS_S = 0.5
 _PROGRESS_PARTS = 200
@@ -66,7 +69,7 @@ class Collector:
         self._asking = ""
         self._ready = 0
         self._loop: asyncio.AbstractEventLoop
-        self._stages = Stages(spec, database, self._enter_from_thread)
+        self._stages = Stages(spec, database, self._enter_from_thread, self._fold_from_thread)
 
     # --- the run -------------------------------------------------------------------------------
 
@@ -122,6 +125,7 @@ class Collector:
             await self._run.last_reports(_LAST_REPORTS_S)
             raise self._over()
         await self._in_thread(self._finish)
+        self._gate.helpers.dismiss()
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
         """Run blocking work in a thread; the end of the run does not wait for it."""
@@ -168,13 +172,17 @@ class Collector:
         self._run.stop(cause)
 
     def _listen_to(self, parent: ParentPipe, loop: asyncio.AbstractEventLoop) -> None:
-        """Stop the run for the cause that the parent writes, or when the parent is gone."""
+        """Stop the run when the parent is gone, or has lost a worker."""
+
+        def lost(line: str) -> None:
+            index, _, cause = line.partition(" ")
+            loop.call_soon_threadsafe(self._run.lose, int(index), cause)
 
         def gone() -> None:
             self._writer.discard()
             loop.call_soon_threadsafe(self._interrupt, "the command line is gone")
 
-        parent.listen(lambda cause: loop.call_soon_threadsafe(self._run.stop, cause), gone)
+        parent.listen(lost, gone)
 
     def _check(self) -> None:
         for step in probe(self._database):
@@ -212,6 +220,11 @@ class Collector:
     def _enter_from_thread(self, phase: str) -> None:
         """Enter a phase, which begins now, in the loop's thread: two would mix their lines."""
         self._loop.call_soon_threadsafe(self._enter, phase, "", time.time())
+
+    def _fold_from_thread(self, names: Names, portions: Portions) -> None:
+        """Fold in threads of this process, and in the workers that have reported."""
+        self._loop.call_soon_threadsafe(self._gate.helpers.offer, names, portions)
+        fold_here(portions)
 
     def _leave(self, at_s: float) -> None:
         if self._phase:

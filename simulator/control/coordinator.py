@@ -60,6 +60,11 @@ class Coordinator:
             self.cause = cause
             self.stopped.set()
 
+    def lose(self, index: int, cause: str) -> None:
+        """End the run for a lost worker, unless it has reported: then it is replaceable."""
+        if index not in self.reports:
+            self.stop(f"worker {index} {cause}")
+
     async def register(self, message: Registration, uid: str, version: str) -> bool:
         """Register a worker, hold the request for a while; return whether the tables are ready."""
         self.uids.setdefault(message.index, uid)
@@ -69,7 +74,7 @@ class Coordinator:
                 " use one image for both"
             )
         self.heard_s[message.index] = self._own_clock()
-        return await self._held(self.tables_ready)
+        return await self.held(self.tables_ready)
 
     async def arrive(self, message: Arrival) -> bool:
         """Hold a worker at a barrier for a while; return whether all are there and may go on."""
@@ -81,9 +86,9 @@ class Coordinator:
         if len(arrived) == (self._arrivals[name] if self._arrivals else self.workers):
             self.released_s.setdefault(name, self._clock())
             gate.set()
-        return await self._held(gate)
+        return await self.held(gate)
 
-    async def _held(self, gate: asyncio.Event) -> bool:
+    async def held(self, gate: asyncio.Event) -> bool:
         """Wait for a gate, but not for long: each reply also shows that the collector is alive."""
         with suppress(TimeoutError):
             async with asyncio.timeout(HOLD_S):

@@ -32,6 +32,8 @@ from simulator.protocol.messages import (
     Heartbeat,
     Known,
     Message,
+    PortionReply,
+    PortionRequest,
     Registration,
     Reply,
     WorkerReport,
@@ -63,6 +65,7 @@ KINDS: Mapping[str, Kind] = {
     "/report": Kind(WorkerReport, Reply),
     "/answer/known": Kind(AnswerQuestion, Known),
     "/answer": Kind(AnswerRows, Known),
+    "/portion": Kind(PortionRequest, PortionReply),
 }
 
 
@@ -111,10 +114,15 @@ def application(gate: Gate, token: str) -> Starlette:
         "/report": report,
         "/answer/known": answer_known,
         "/answer": answer,
+        "/portion": gate.portion,
     }
 
     def most_bytes(path: str) -> int:
-        large = {"/report": gate.report_bytes, "/answer": gate.script.answer_bytes}
+        large = {
+            "/report": gate.report_bytes,
+            "/answer": gate.script.answer_bytes,
+            "/portion": gate.helpers.request_bytes,
+        }
         return large.get(path, _SMALL_BYTES)
 
     async def served(request: Request, path: str) -> Message:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from simulator import __version__
 from simulator.clock import elapsed_s
 from simulator.control.coordinator import Coordinator
+from simulator.control.helpers import Helpers
 from simulator.control.progress import Rejected, WorkerProgress
 from simulator.control.script import MOST_ANSWER_BYTES, Script
 from simulator.data.query import Answer, Output
@@ -18,6 +19,8 @@ from simulator.protocol.messages import (
     AnswerRows,
     Arrival,
     Heartbeat,
+    PortionReply,
+    PortionRequest,
     Registration,
     Scalar,
     WorkerReport,
@@ -46,6 +49,7 @@ class Gate:
         self._answers: dict[str, dict[tuple[int, str], bytes]] = {q: {} for q in script.queries}
         """Query -> instance, digest -> rows in JSON: a tenth of the memory of objects."""
         self._answer_bytes = 0
+        self.helpers = Helpers(run, script)
         self._began_s = elapsed_s()
 
     @property
@@ -99,6 +103,14 @@ class Gate:
         stopped = self.run.stopped.is_set()
         worker.finish(report, opened=self._opened(worker), stopped=stopped)
         self.run.report(report)
+
+    async def portion(self, message: PortionRequest, uid: str) -> PortionReply:
+        """Take what a worker has folded; hold it for a while, and return what to fold next."""
+        worker = self._worker(message.index, uid)
+        worker.help(self._opened(worker))
+        if message.folded:
+            await self.helpers.take(message.index, message.folded)
+        return await self.helpers.next(message.index)
 
     def knows(self, message: AnswerQuestion, uid: str) -> bool:
         """Return whether this answer to an instance of a query is here."""

@@ -1,6 +1,7 @@
 """Judges the answers to queries: each different answer to each instance against its truth."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TypeAlias
 
 from simulator.data.dataset import Dataset
@@ -12,6 +13,7 @@ from simulator.protocol.messages import QueryVerdict, ShownAnswer
 from simulator.protocol.spec import QueryLoad
 from simulator.protocol.verdict import Check, Status, Verdict
 from simulator.verify.folding import truths
+from simulator.verify.needed import SharedFolding, fold_alone, names_of_instances
 from simulator.verify.oracle import Truth
 
 Answers: TypeAlias = Callable[[str], Iterable[tuple[int, Answer]]]
@@ -24,8 +26,15 @@ _LISTED = 5
 class Judge:
     """Judges the answers of one run."""
 
-    def __init__(self, database: Database, dataset: Dataset, load: QueryLoad) -> None:
+    def __init__(
+        self,
+        database: Database,
+        dataset: Dataset,
+        load: QueryLoad,
+        fold: SharedFolding = fold_alone,
+    ) -> None:
         self._database, self._dataset, self._load = database, dataset, load
+        self._fold = fold
 
     def judged(self, types: Mapping[str, QueryType], answers: Answers) -> tuple[QueryVerdict, ...]:
         """Return the verdict on each type; the truths of all instances are computed together."""
@@ -34,7 +43,8 @@ class Judge:
             for name, each in types.items()
         }
         queries = [query for instances in asked.values() for query in instances.values()]
-        found = truths(queries, self._dataset)
+        fold = partial(self._fold, names_of_instances(asked))
+        found = truths(queries, self._dataset, fold)
         return tuple(
             self._judged(name, types[name], asked[name], found, answers(name)) for name in types
         )

@@ -116,6 +116,13 @@ class WorkerProgress:
         if known:
             self._answers[query].add((instance, message.digest))
 
+    # --- after the report ------------------------------------------------------------------------
+
+    def help(self, opened: int) -> None:
+        """Take a request for rows to fold, once it has reported."""
+        if not self.report:
+            raise self._reject("asks for rows to fold", opened)
+
     # --- the report ------------------------------------------------------------------------------
 
     def finish(self, report: WorkerReport, *, opened: int, stopped: bool) -> None:

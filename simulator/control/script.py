@@ -10,6 +10,8 @@ from simulator.data.query import Output, outputs
 from simulator.data.ranges import RowRange
 from simulator.modules.base import Database
 from simulator.protocol.spec import Ask, Insert, RunSpec, Task
+from simulator.protocol.verdict import VerifyMode
+from simulator.verify.portions import PORTION_ROWS
 
 _MIB = 1 << 20
 _ANSWER_ROW_BYTES = 1024
@@ -30,12 +32,14 @@ class Script:
     stored_rows: int = 0
     duration_s: float = 0.0
     """After which a worker may leave rows out; 0: it may not."""
+    helps: bool = False
+    """Whether workers that have reported help the collector to compute the truth."""
 
     @classmethod
     def of(cls, spec: RunSpec, database: Database) -> "Script":
         """Return the script that a specification gives the workers of a database."""
         if not spec.asks:
-            return cls(spec.workers, duration_s=spec.duration_s)
+            return cls(spec.workers, duration_s=spec.duration_s, helps=_needs_help(spec))
         types = DatasetReader(spec.dataset).query_types(aligned=spec.load.aligned)
         asked = database.answered(types, spec.load.queries)
         return cls(
@@ -44,6 +48,7 @@ class Script:
             {name: outputs(types[name].instance(0)) for name in asked},
             spec.dataset.rows,
             spec.duration_s,
+            _needs_help(spec),
         )
 
     def barriers(self, task: Task) -> tuple[str, ...]:
@@ -75,6 +80,12 @@ class Script:
         """Return the most that a report may take in JSON, so long after the run began."""
         seconds = 16 * int(elapsed_s)  # a number of rows for each
         return _MIB + seconds + len(self.queries) * _QUERY_BYTES
+
+
+def _needs_help(spec: RunSpec) -> bool:
+    """Whether rows are compared, and are more than one portion."""
+    compares = bool(spec.asks) or spec.verify is not VerifyMode.NONE
+    return bool(spec.workers) and compares and spec.after.rows > PORTION_ROWS
 
 
 def rows_of(ranges: Iterable[RowRange]) -> int:

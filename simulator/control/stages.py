@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from simulator.control.judge import Answers, Judge
@@ -18,6 +19,7 @@ from simulator.protocol.spec import Kind, RunSpec
 from simulator.protocol.verdict import Status, Verdict, VerifyMode
 from simulator.verify.comparison import verify
 from simulator.verify.interrupted import verify_interrupted
+from simulator.verify.needed import SharedFolding, fold_alone, names_of_statistics
 
 _RESOLVED = (Status.VERIFIED, Status.MISMATCH)
 """Verdicts that say of each uncertain row whether it is stored."""
@@ -28,8 +30,15 @@ EnterPhase: TypeAlias = Callable[[str], None]
 class Stages:
     """The stages of one run, and their results so far."""
 
-    def __init__(self, spec: RunSpec, database: Database, enter: EnterPhase) -> None:
+    def __init__(
+        self,
+        spec: RunSpec,
+        database: Database,
+        enter: EnterPhase,
+        fold: SharedFolding = fold_alone,
+    ) -> None:
         self._spec = spec
+        self._fold = fold
         self._database = database
         self._enter = enter
         self._reader = DatasetReader(spec.dataset)
@@ -115,7 +124,8 @@ class Stages:
             self.verdict = _not_verified(rows_of(uncertain))
         else:
             self._enter("verify")
-            self.verdict = verify(database, stored, uncertain, spec.verify)
+            fold = partial(self._fold, names_of_statistics(self._reader.tables))
+            self.verdict = verify(database, stored, uncertain, spec.verify, fold)
         self.complete = _complete(self.verdict, uncertain)
         self.tenure.record(State.COMPLETE if self.complete else State.INCOMPLETE, stored)
 
@@ -144,7 +154,7 @@ class Stages:
         self._enter("verify")
         load = self._spec.load
         types = self._reader.query_types(aligned=load.aligned)
-        judge = Judge(self._database, self._spec.dataset, load)
+        judge = Judge(self._database, self._spec.dataset, load, self._fold)
         self.queries = judge.judged({name: types[name] for name in load.queries}, answers)
         asked = [query for query in self.queries if query.statement]
         self.verdict = Verdict.of([check for query in asked for check in query.verdict.checks])

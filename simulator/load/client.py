@@ -18,7 +18,10 @@ from simulator.protocol.messages import (
     UID_HEADER,
     AnswerQuestion,
     AnswerRows,
+    Folded,
     Message,
+    PortionReply,
+    PortionRequest,
     Reply,
     dump,
 )
@@ -50,6 +53,7 @@ class CollectorClient:
         self._read_s = HOLD_S + silence_s / 5
         self._clock = clock
         self._heard_s = clock()
+        self._repeats = True
         self._session = requests.Session()
         self._session.headers[TOKEN_HEADER] = token
         self._session.headers[UID_HEADER] = uuid.uuid4().hex
@@ -71,6 +75,15 @@ class CollectorClient:
         # It exists: wait less long from now on.
         self._patience_s = min(self._patience_s, self._silence_s)
         return reply
+
+    def portion(self, folded: Folded | None) -> PortionReply:
+        """Bring back what was folded of a portion, and ask for the next."""
+        message = PortionRequest(index=self._index, folded=folded)
+        return PortionReply.model_validate(self._post("/portion", dump(message), self._silence_s))
+
+    def repeat_nothing(self) -> None:
+        """Give up a message as soon as the collector cannot be reached."""
+        self._repeats = False
 
     def give_up(self) -> None:
         """Do not wait any longer for a collector that cannot be reached."""
@@ -100,7 +113,7 @@ class CollectorClient:
                     timeout=(_CONNECT_S, min(read_s or self._read_s, left_s)),
                 )
             except (requests.ConnectionError, requests.Timeout) as error:
-                if self._clock() - self._heard_s >= self._patience_s:
+                if not self._repeats or self._clock() - self._heard_s >= self._patience_s:
                     raise RunError(f"{NO_COLLECTOR}: {error}") from error
                 timed_out = isinstance(error, requests.Timeout)
                 unanswered_s = (unanswered_s or began_s) if timed_out else None

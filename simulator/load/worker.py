@@ -15,6 +15,7 @@ from simulator.host import memory_peak_bytes, throttled_s
 from simulator.load.asker import Asker
 from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connected
+from simulator.load.helper import help_to_fold
 from simulator.load.meter import Meter
 from simulator.load.sender import Pace, Sender
 from simulator.modules.base import Database
@@ -73,6 +74,8 @@ class Worker:
         self._sender: Sender | None = None
         self._asker: Asker | None = None
         self._prefilled = 0
+        self._reported = False
+        """Its part is done: from now on it helps, and ends without an error."""
         self._broken = ""
         """Why this worker cannot continue, if the collector did not stop the run."""
         self._started: float | None = None
@@ -116,7 +119,19 @@ class Worker:
             # The command line reads what the collector cannot receive any more.
             print(event_line(1, ReportEvent(report=report)), flush=True)  # noqa: T201
             raise
+        if error is None:
+            self._help()
         return error is None
+
+    def _help(self) -> None:
+        """Fold rows for the collector, which does without this worker if that fails."""
+        self._reported = True
+        self._client.repeat_nothing()
+        try:
+            help_to_fold(self._spec, self._client, self._stop)
+        except Exception as failed:  # noqa: BLE001 - its own part is done
+            if not self._stop.is_set():
+                print(f"cannot help the collector: {failed}", file=sys.stderr)  # noqa: T201
 
     def stop(self, cause: str) -> None:
         """Stop soon; report the cause and the progress."""
@@ -144,6 +159,8 @@ class Worker:
         """Stop; end the process if the database holds it up, since nobody else may be left."""
         self.stop(cause)
         if not self._over.wait(_LAST_SEND_S):
+            if self._reported:
+                os._exit(0)
             print(f"{cause}; the database did not answer", file=sys.stderr, flush=True)  # noqa: T201
             os._exit(1)
 

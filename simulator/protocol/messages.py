@@ -35,6 +35,10 @@ _TEXT_CHARACTERS = 10_000
 _NAME_CHARACTERS = 1_000
 _LATENCY_CHARACTERS = 1 << 19
 """A histogram of `simulator.load.meter` with a count in every bucket."""
+FOLD_BYTES = 4 << 20
+"""The most that the collector takes of one portion."""
+_FOLD_CHARACTERS = (FOLD_BYTES + 2) // 3 * 4
+_BASE64 = "^[A-Za-z0-9+/=]*$"
 _MOST_RANGES = 5_000
 """More than a sender leaves: two for each of a hundred uncertain batches and those in flight."""
 
@@ -57,9 +61,7 @@ Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 63)]
 Duration: TypeAlias = Annotated[float, Field(ge=0)]
 Instance: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 22)]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Histogram: TypeAlias = Annotated[
-    str, Field(max_length=_LATENCY_CHARACTERS, pattern="^[A-Za-z0-9+/=]*$")
-]
+Histogram: TypeAlias = Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=_BASE64)]
 """Encoded HdrHistogram of microseconds; empty without values."""
 Scalar: TypeAlias = int | float | str | bool | None
 
@@ -201,6 +203,36 @@ class WorkerReport(Message):
     """For how long a CPU limit throttled the worker while the clock ran."""
     paused_s: Duration = 0.0
     """For how long the worker stood still meanwhile: it was stopped, or its machine suspended."""
+
+
+class Folded(Message):
+    """What a worker has folded of a portion."""
+
+    number: Count
+    """The portion's."""
+    content: Annotated[str, Field(max_length=_FOLD_CHARACTERS, pattern=_BASE64)] | None
+    """`Oracle.to_bytes`; None if that is larger than FOLD_BYTES."""
+
+
+class PortionRequest(Message):
+    """A worker that has reported brings back what it has folded, and asks for more."""
+
+    index: Index
+    folded: Folded | None = None
+
+
+QueryName: TypeAlias = tuple[str, int]
+"""See simulator.verify.needed."""
+
+
+class PortionReply(Message):
+    """A portion of the dataset to fold; without one, the worker asks again."""
+
+    number: int | None = None
+    queries: tuple[QueryName, ...] = ()
+    ranges: tuple[RowRange, ...] = ()
+    over: bool = False
+    """The worker may end."""
 
 
 # --- collector -> command line ----------------------------------------------------------------

@@ -39,8 +39,8 @@ def input_from_files(spec: Path, secrets: Path) -> RunInput:
 class ParentPipe:
     """Standard input as a pipe from the command line.
 
-    The first line is the input, each further line a cause to stop. The end of the pipe means that
-    the command line is gone.
+    The first line is the input. Each further line is a cause to stop, for the collector that of a
+    worker, after its index. The end of the pipe means that the command line is gone.
     """
 
     def __init__(self, stream: BinaryIO | None = None) -> None:

@@ -28,13 +28,15 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.data.ranges import RowRange
-from simulator.data.schema import INTEGERS, Table, Type
+from simulator.data.schema import INTEGERS, Table
 from simulator.errors import counted
 from simulator.modules.base import Database, Session, Unsupported
 from simulator.protocol.verdict import Check, Status, Verdict, VerifyMode
 from simulator.verify.fingerprint import Fingerprint, buckets_of
-from simulator.verify.folding import VERIFY_BLOCK_ROWS, truths
+from simulator.verify.folding import Folding, fold_here, truths
+from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle, Truth
+from simulator.verify.portions import VERIFY_BLOCK_ROWS
 
 STREAM_ROWS = 20_000
 _MAX_BUCKETS = 1000
@@ -42,13 +44,17 @@ _MAX_SHOWN = 5
 
 
 def verify(
-    database: Database, dataset: Dataset, uncertain: Sequence[RowRange], mode: VerifyMode
+    database: Database,
+    dataset: Dataset,
+    uncertain: Sequence[RowRange],
+    mode: VerifyMode,
+    fold: Folding = fold_here,
 ) -> Verdict:
     """Compare what is stored with the dataset; rows of `uncertain` may be absent."""
     try:
         with database.connect() as session:
             comparison = _Comparison(database, session, dataset, uncertain)
-            checks = comparison.checks(mode)
+            checks = comparison.checks(mode, fold)
     except Unsupported as error:
         return Verdict(status=Status.UNKNOWN, reason=str(error))
     except ValueError as error:
@@ -97,13 +103,13 @@ class _Comparison:
         mine = [item.numbers() for item in self.uncertain if item.table == place]
         return np.concatenate([np.empty(0, np.int64), *mine])
 
-    def checks(self, mode: VerifyMode) -> list[Check]:
+    def checks(self, mode: VerifyMode, fold: Folding) -> list[Check]:
         """Compare every table."""
         tables = self.reader.tables
-        found = truths([_statistics(table) for table in tables], self.dataset)
+        found = truths([statistics_of(table) for table in tables], self.dataset, fold)
         checks: list[Check] = []
         for table in tables:
-            maybe, truth = self.maybe_of(table), found[_statistics(table)]
+            maybe, truth = self.maybe_of(table), found[statistics_of(table)]
             if not len(maybe):
                 checks += self._counts(table, truth)
             elif mode is VerifyMode.COUNTS:
@@ -120,10 +126,10 @@ class _Comparison:
         if all(check.ok for check in with_all):
             self.present += len(maybe)
             return with_all
-        certain = Oracle([_statistics(table)])
+        certain = Oracle([statistics_of(table)])
         for block in self.blocks(table):
             certain.add(block.take(np.flatnonzero(~np.isin(block.rows, maybe))))
-        without = self._counts(table, certain.truth(_statistics(table)))
+        without = self._counts(table, certain.truth(statistics_of(table)))
         if all(check.ok for check in without):
             self.absent += len(maybe)
             return without
@@ -131,7 +137,7 @@ class _Comparison:
 
     def _counts(self, table: Table, truth: Truth) -> list[Check]:
         """Compare count, sums, extremes and distinct keys of a table."""
-        query = _statistics(table)
+        query = statistics_of(table)
         expected = dict(zip(truth.answer.names, truth.answer.rows[0], strict=True))
         slack = dict(zip(truth.answer.names, truth.slack[0] if truth.slack else (), strict=False))
         asked = self._askable(query, expected)
@@ -228,19 +234,6 @@ class _Comparison:
         for key, rows in expected.items():  # of equal rows the uncertain ones count as missing
             missing += sorted(rows, key=maybe.__contains__)[found[key] :]
         return sorted(missing), extra
-
-
-def _statistics(table: Table) -> AggregateQuery:
-    """Return the query for the row count and the comparable statistics of each column."""
-    aggregates = [Aggregate(Function.COUNT)]
-    for column in table.columns:
-        functions = [Function.MIN, Function.MAX]
-        if column.nullable:
-            functions.insert(0, Function.COUNT)
-        if column.type not in (Type.TEXT, Type.TIMESTAMP):
-            functions.append(Function.SUM)
-        aggregates += [Aggregate(function, column.name) for function in functions]
-    return AggregateQuery(table, tuple(aggregates))
 
 
 def _fits(table: Table, aggregate: Aggregate, expected: dict[str, Any]) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from simulator.data.block import Block
 from simulator.data.query import Selection
-from simulator.data.schema import Table
+from simulator.data.schema import Table, dtype_of
 from simulator.verify.groups import (
     Dimension,
     Groups,
@@ -170,10 +170,31 @@ class Cube:
         arrays = {_ROWS: run.rows}
         arrays |= {f"key {place}": key for place, key in enumerate(run.keys)}
         for tag, labels in self.labels.items():
-            arrays[f"tag {tag}"] = np.array(labels.values[1:])  # the first is NULL
+            dtype = dtype_of(self.table.column(tag).type)
+            arrays[f"tag {tag}"] = np.array(labels.values[1:], dtype)  # the first is NULL
         for measure, measured in zip(self.shape.measures, run.arrays, strict=True):
             arrays |= {_name(measure, name): array for name, array in measured.items()}
         return arrays
+
+    def form(self) -> dict[str, str]:
+        """Return the names of these arrays, and the kind of NumPy type of each."""
+        shape = self.shape
+        keys = len(shape.by) + (shape.bucket is not None) + bool(shape.edges)
+        form = {_ROWS: "i"} | {f"key {place}": "i" for place in range(keys)}
+        form |= {f"tag {tag}": dtype_of(self.table.column(tag).type).kind for tag in shape.by}
+        for measure in shape.measures:
+            form |= {_name(measure, n): kind for n, kind in measure.form(self.table).items()}
+        return form
+
+    def check(self, parts: Arrays) -> None:
+        """Check that each group has an item in every array; ValueError if not."""
+        tags = [f"tag {tag}" for tag in self.shape.by]
+        if len({len(array) for name, array in parts.items() if name not in tags}) > 1:
+            raise ValueError("the arrays of a cube have different lengths")
+        for place, tag in enumerate(tags if parts else ()):
+            key = parts[f"key {place}"]
+            if len(key) and not 0 <= key.min() <= key.max() <= len(parts[tag]):
+                raise ValueError(f"a group has no value of {tag}")
 
     def append(self, parts: Arrays) -> None:
         """Merge what an equal cube folded of other rows."""

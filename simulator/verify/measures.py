@@ -4,6 +4,7 @@ A measure folds rows into such arrays, and arrays of several parts into those of
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from simulator.data.block import Array, Block, Coded, ColumnData, Values
 from simulator.data.query import Function
-from simulator.data.schema import FLOATS, Column, Type
+from simulator.data.schema import FLOATS, Column, Table, Type, dtype_of
 from simulator.verify.groups import Dimension, Groups, Numbers
 from simulator.verify.kernels import (
     added_sums,
@@ -50,6 +51,10 @@ class Measure(ABC):
     @abstractmethod
     def merge(self, arrays: Arrays, groups: Groups) -> Arrays:
         """Fold the arrays of several parts, one after another."""
+
+    @abstractmethod
+    def form(self, table: Table) -> dict[str, str]:
+        """Return the names of the arrays, and the kind of NumPy type of each."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,18 @@ class Statistics(Measure):
             merged[f"{function} time"] = _items(Values(times), found)
         return merged
 
+    def form(self, table: Table) -> dict[str, str]:
+        """Return the names and kinds of the arrays."""
+        kind, real = dtype_of(self.column.type).kind, self.column.type in FLOATS
+        form = {"count": "i"}
+        if self._of(Function.SUM):
+            form |= {"sum": "f"} if real else {"sum high": "i", "sum low": "i"}
+            form |= {"magnitude": "f"} if real and not self.column.exact else {}
+        form |= {function.value: kind.replace("b", "i") for function in self._of(*_EXTREMES)}
+        for function in self._of(*_ENDS):
+            form |= {function.value: kind, f"{function} time": "i"}
+        return form
+
     def values(self, function: Function, arrays: Arrays) -> list[Any]:
         """Return an aggregate of each group; NULL of no values, except for counts."""
         counts: list[int] = arrays["count"].tolist()
@@ -166,6 +183,14 @@ class Statistics(Measure):
             return of_sum
         some = np.maximum(count, 1)
         return of_sum / some + np.abs(arrays["sum"] / some) * 2.0**-52 * (of_sum > 0)
+
+
+def form_of(table: Table, columns: Iterable[str]) -> dict[str, str]:
+    """Return the names and kinds of the arrays that hold values of columns."""
+    form = dict[str, str]()
+    for name in columns:
+        form |= {f"value {name}": dtype_of(table.column(name).type).kind, f"valid {name}": "b"}
+    return form
 
 
 def _taken(column: ColumnData, chosen: Numbers | None) -> ColumnData:
@@ -226,6 +251,10 @@ class Newest(Measure):
         """Keep the newest row of each group."""
         newest = rows_of_extremes(np.maximum, (arrays["time"],), groups.members, groups.size)
         return {name: array[newest] for name, array in arrays.items()}
+
+    def form(self, table: Table) -> dict[str, str]:
+        """Return the names and kinds of the arrays."""
+        return {"time": "i", **form_of(table, self.columns)}
 
     def values(self, name: str, arrays: Arrays) -> list[Any]:
         """Return the value of a column in each group."""

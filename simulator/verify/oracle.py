@@ -5,7 +5,7 @@ of a float column that is not `exact` depends on the order of its values. The tr
 has a slack of n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -24,9 +24,9 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.verify.cube import Cube, Shape, View
-from simulator.verify.measures import NEWEST, Newest, Statistics
-from simulator.verify.plan import CubeQuery, answers, shape_of, shapes
-from simulator.verify.record import Fold, add_bytes, to_bytes
+from simulator.verify.measures import NEWEST, Arrays, Newest, Statistics
+from simulator.verify.plan import CubeQuery, keeps, shape_of, shapes
+from simulator.verify.record import Fold, from_bytes, to_bytes
 from simulator.verify.rows import RowsFold
 
 
@@ -80,25 +80,37 @@ class Oracle:
             if len(block) and fold.table.name == block.table.name:
                 fold.add(block)
 
-    def merge(self, other: "Oracle") -> None:
-        """Merge another oracle of the same queries."""
-        for fold, part in zip(self.folds, other.folds, strict=True):
-            fold.append(part.parts())
+    def empty(self) -> "Oracle":
+        """Return an oracle of the same queries that has folded nothing."""
+        other = Oracle(())
+        other._shapes = self._shapes
+        other.rows = {query: RowsFold(query) for query in self.rows}
+        other.cubes = [Cube(cube.shape) for cube in self.cubes]
+        return other
+
+    def parts(self) -> list[Arrays]:
+        """Return what was folded."""
+        return [fold.parts() for fold in self.folds]
+
+    def merge(self, parts: Sequence[Arrays]) -> None:
+        """Merge what another oracle of the same queries has folded."""
+        for fold, part in zip(self.folds, parts, strict=True):
+            fold.append(part)
 
     def to_bytes(self) -> bytes:
-        """Return what was folded, for `add_bytes` in another process."""
+        """Return what was folded, for `from_bytes` in another process."""
         return to_bytes(self.folds)
 
-    def add_bytes(self, content: bytes) -> None:
-        """Merge an oracle of the same queries from its bytes; ValueError if they are others."""
-        add_bytes(self.folds, content)
+    def from_bytes(self, content: bytes) -> list[Arrays]:
+        """Return the parts of an oracle of the same queries; ValueError if these are none."""
+        return from_bytes(self.folds, content)
 
     def truth(self, query: Query) -> Truth:
         """Return the true answer."""
         if isinstance(query, RowsQuery):
             return Truth(answer(outputs(query), self.rows[query].rows()))
         shape = self._shapes[query]
-        cube = next(cube for cube in self.cubes if answers(cube.shape, shape))
+        cube = next(cube for cube in self.cubes if keeps(cube.shape, shape))
         return truth_of(query, cube.view(shape))
 
 

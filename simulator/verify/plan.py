@@ -120,6 +120,12 @@ def _coarseness(shape: Shape) -> tuple[int, int, float]:
     return -len(shape.by), -len(shape.edges), shape.bucket or math.inf
 
 
+def keeps(cube: Shape, shape: Shape) -> bool:
+    """Whether a cube answers a shape's queries: its groups do, and it keeps what they need."""
+    wanted = combined((*cube.measures, *shape.measures))
+    return answers(cube, shape) and wanted == cube.measures
+
+
 def answers(cube: Shape, shape: Shape) -> bool:
     """Whether a cube has the groups of a shape, or groups that they are unions of."""
     ours, theirs = cube.selection, shape.selection

@@ -1,47 +1,90 @@
 """Folds as bytes: what a process that has folded some of the rows sends to the one that merges.
 
-The bytes are a NumPy archive of plain arrays, with a digest of the queries, so that folds of other
-queries are not merged.
+A line of JSON names the arrays, whose bytes follow. They are checked before any is merged: they may
+come from a process of another version, or from nobody that has folded anything.
 """
 
 import hashlib
-import io
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Annotated, TypeAlias
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
 from simulator.data.block import Array
 from simulator.verify.cube import Cube
+from simulator.verify.measures import Arrays
 from simulator.verify.rows import RowsFold
 
 Fold: TypeAlias = Cube | RowsFold
 
-_DIGEST = "digest"
+_TYPE = "^[<|](i1|i2|i4|i8|f4|f8|b1|S[1-9][0-9]{0,8})$"
+_MOST_ITEMS = 1 << 32
+
+
+class _Named(BaseModel):
+    """An array: the place of its fold, its name, type and number of items."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    fold: int
+    name: str
+    type: Annotated[str, Field(pattern=_TYPE)]
+    items: Annotated[int, Field(ge=0, lt=_MOST_ITEMS)]
+
+
+class _Head(BaseModel):
+    """The queries, and the arrays in the order of their bytes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    queries: str
+    arrays: tuple[_Named, ...]
 
 
 def to_bytes(folds: Sequence[Fold]) -> bytes:
     """Return what was folded."""
-    arrays = {_DIGEST: _digest(folds)}
+    named, contents = list[_Named](), list[bytes]()
     for place, fold in enumerate(folds):
-        arrays |= {f"{place} {name}": array for name, array in fold.parts().items()}
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **arrays)
-    return file.getvalue()
+        for name, array in fold.parts().items():
+            named.append(_Named(fold=place, name=name, type=array.dtype.str, items=len(array)))
+            contents.append(array.tobytes())
+    head = _Head(queries=_digest(folds), arrays=tuple(named))
+    return b"\n".join((head.model_dump_json().encode(), b"".join(contents)))
 
 
-def add_bytes(folds: Sequence[Fold], content: bytes) -> None:
-    """Merge what equal folds folded of other rows; ValueError if they are not equal."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        arrays: dict[str, Array] = dict(archive)
-    if not np.array_equal(arrays[_DIGEST], _digest(folds)):
+def from_bytes(folds: Sequence[Fold], content: bytes) -> list[Arrays]:
+    """Return what equal folds folded of other rows; ValueError if it cannot be merged."""
+    line, _, _ = content.partition(b"\n")
+    head = _Head.model_validate_json(line, strict=True)
+    if head.queries != _digest(folds):
         raise ValueError("these are folds of other queries")
-    for place, fold in enumerate(folds):
-        start = f"{place} "
-        parts = {n.removeprefix(start): a for n, a in arrays.items() if n.startswith(start)}
-        fold.append(parts)
+    found: list[Arrays] = [{} for _ in folds]
+    place = len(line) + 1
+    for named in head.arrays:
+        dtype = np.dtype(named.type)
+        if not 0 <= named.fold < len(folds) or place + named.items * dtype.itemsize > len(content):
+            raise ValueError(f"the array {named.name!r} of fold {named.fold} is not there")
+        array: Array = np.frombuffer(content, dtype, named.items, place)
+        found[named.fold][named.name] = array
+        place += array.nbytes
+    if place < len(content):
+        raise ValueError(f"{len(content) - place} bytes belong to no array")
+    for fold, arrays in zip(folds, found, strict=True):
+        _check(fold.form(), arrays)
+        fold.check(arrays)
+    return found
 
 
-def _digest(folds: Sequence[Fold]) -> Array:
+def _check(form: Mapping[str, str], arrays: Arrays) -> None:
+    """Check the names and kinds of arrays; there are none if no row was selected."""
+    if arrays and {*arrays} != {*form}:
+        raise ValueError(f"expected the arrays {sorted(form)}, got {sorted(arrays)}")
+    for name, array in arrays.items():
+        if array.dtype.kind != form[name]:
+            raise ValueError(f"expected {name!r} of kind {form[name]!r}, got {array.dtype}")
+
+
+def _digest(folds: Sequence[Fold]) -> str:
     asked = [fold.shape if isinstance(fold, Cube) else fold.query for fold in folds]
-    return np.frombuffer(hashlib.sha256(repr(asked).encode()).digest(), np.uint8)
+    return hashlib.sha256(repr(asked).encode()).hexdigest()

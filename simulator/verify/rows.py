@@ -9,7 +9,7 @@ from simulator.data.query import EVERYTHING, RowsQuery
 from simulator.data.schema import Table
 from simulator.verify.groups import Numbers
 from simulator.verify.kernels import listed
-from simulator.verify.measures import Arrays
+from simulator.verify.measures import Arrays, form_of
 from simulator.verify.selection import selected
 
 _TIME = "time"
@@ -60,6 +60,16 @@ class RowsFold:
             latest = self._latest(whole[_TIME])
             self._parts = [{name: array[latest] for name, array in whole.items()}]
         return self._parts[0] if self._parts else {}
+
+    def form(self) -> dict[str, str]:
+        """Return the names of these arrays, and the kind of NumPy type of each."""
+        columns = [column.name for column in self.query.read]
+        return {_TIME: "i", **form_of(self.table, columns)}
+
+    def check(self, parts: Arrays) -> None:
+        """Check that each row has an item in every array; ValueError if not."""
+        if len({*map(len, parts.values())}) > 1:
+            raise ValueError("the arrays of rows have different lengths")
 
     def _latest(self, times: Numbers) -> Numbers:
         newest = self.query.newest

@@ -18,7 +18,7 @@ PHASES = {
     "query": ("start", "init", "barrier", "query", "verify"),
 }
 _HERE_ONLY = {"worker": ("start", "init", "prefill", "barrier", "insert", "query")}
-"""A worker ends after the timed part."""
+"""Later, a worker only folds rows for the collector, and only if there are more than a cell has."""
 _FAULTS = {
     "command": ("kill", "stop", "pause"),
     "collector": ("kill", "stop", "pause", "cut", "blink"),

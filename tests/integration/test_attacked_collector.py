@@ -7,10 +7,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from simulator import __version__
 from simulator.protocol.messages import Outcome, parse_event
 from tests import ROOT
 from tests.pods import mount
@@ -20,14 +22,18 @@ UID = "0123456789abcdef" * 2
 PART = b" " * 65536
 MOST_GROWTH_BYTES = 20 << 20
 SLOW = 200
-SPEC = run_spec(workers=[{"timed": [{"start": 0, "stop": 20_000}]}], batch_rows=1000, verify="none")
+SPEC = run_spec(
+    workers=[{"task": "insert", "timed": [{"start": 0, "stop": 20_000}]}],
+    batch_rows=1000,
+    verify="none",
+).model_dump(mode="json")
 
 
 class Collector:
     """A collector process, and the means to attack it."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self._options = mount(folder, SPEC.model_dump_json())
+    def __init__(self, folder: Path, stack: ExitStack, spec: dict[str, Any] = SPEC) -> None:
+        self._options = mount(folder, json.dumps(spec))
         self._stack = stack
         self.errors = folder / "errors"
         with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:
@@ -90,6 +96,10 @@ class Collector:
     def finish(self) -> Outcome:
         """Run the worker; return the outcome of the run."""
         self._start(["worker", f"--collector=http://127.0.0.1:{self.port}", "--index=0"])
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """Wait for the outcome of the run."""
         assert self.process.stdout
         *_, last = (parse_event(line)[1] for line in self.process.stdout)
         assert isinstance(last, Outcome)
@@ -129,6 +139,7 @@ def test_large_bodies_are_dropped(collector: Collector) -> None:
     assert collector.post_large("/report", 200 << 20) == 413
     assert collector.post_large("/answer", 20 << 20, chunked=True) == 413
     assert collector.post_large("/heartbeat", 20 << 20) == 413
+    assert collector.post_large("/portion", 20 << 20) == 413
     is_as_before(collector, before)
 
 
@@ -196,3 +207,25 @@ def test_memory_does_not_grow_with_messages_that_take_much_to_parse(collector: C
 
     assert before - first < 4 * MOST_GROWTH_BYTES
     is_as_before(collector, before)
+
+
+def test_a_worker_that_brings_back_nonsense_changes_nothing(tmp_path: Path) -> None:
+    held = SPEC["dataset"] | {"ranges": [{"start": 1 << 40, "stop": (1 << 40) + 120_000_000}]}
+    messages = [
+        ("/register", {"index": 0, "version": __version__}, 200),
+        ("/barrier", {"index": 0, "barrier": "insert"}, 200),
+        ("/portion", {"index": 0}, 409),
+        ("/report", {"index": 0, "rows": 20_000}, 200),
+        ("/portion", {"index": 0}, 200),
+        ("/portion", {"index": 0, "folded": {"number": 77, "content": ""}}, 409),
+        ("/portion", {"index": 0, "folded": {"number": 0, "content": "e30K" * (1 << 20)}}, 409),
+        ("/portion", {"index": 0, "folded": {"number": 0, "content": "A" * (7 << 20)}}, 400),
+    ]
+    with ExitStack() as stack:
+        made = Collector(tmp_path, stack, SPEC | {"verify": "counts", "dataset": held})
+        for path, message, status in messages:
+            assert made.post(path, json.dumps(message).encode()) == status, message
+        assert made.post_large("/portion", 20 << 20) == 413
+        outcome = made.outcome()
+
+        assert (outcome.status, outcome.reports, made.errors.read_text()) == ("done", 1, "")

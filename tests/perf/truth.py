@@ -12,8 +12,14 @@ import resource
 import subprocess
 import sys
 import time
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
+from threading import Event
 from typing import ClassVar
 
 import numpy as np
@@ -29,9 +35,12 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
-from simulator.verify.comparison import _statistics
-from simulator.verify.folding import VERIFY_BLOCK_ROWS, truths
+from simulator.load.helper import Folder
+from simulator.protocol.spec import Kind, RunSpec
+from simulator.verify.folding import fold_here, truths
+from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle
+from simulator.verify.portions import VERIFY_BLOCK_ROWS, Portions
 
 START_MS = 1_795_232_700_000
 INTERVAL_MS, HOUR_MS = 10_000, 3_600_000
@@ -160,7 +169,7 @@ def show_folds() -> None:
         )
         for name, queries in {
             "five queries of iot": [*reader.queries().values()],
-            "counts": [_statistics(reader.tables[0])],
+            "counts": [statistics_of(reader.tables[0])],
         }.items():
             fold_ns = best_ns(lambda q=queries, b=blocks: fold(q, b), FOLD_ROWS)
             print(
@@ -183,7 +192,8 @@ def show_folds() -> None:
 def show_whole(rows: int, threads: int) -> None:
     """Print time and memory of one field by hour and host over all rows, in its own process."""
     start, before = time.perf_counter(), time.process_time()
-    found = truths([BY_HOUR_AND_HOST], dataset("fleet", rows, rows=rows), threads)
+    fold = partial(fold_here, threads=threads)
+    found = truths([BY_HOUR_AND_HOST], dataset("fleet", rows, rows=rows), fold)
     spent_s, used_s = time.perf_counter() - start, time.process_time() - before
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     groups = len(found[BY_HOUR_AND_HOST].answer.rows)
@@ -206,12 +216,44 @@ def show_instances(rows: int) -> None:
         selection = Selection(one, since=since, until=since + HOUR_MS)
         queries.append(AggregateQuery(CPU, USAGE, (), 60_000, selection))
     start, before = time.perf_counter(), time.process_time()
-    found = truths(queries, dataset("fleet", rows, rows=rows), 1)
+    found = truths(queries, dataset("fleet", rows, rows=rows))
     spent_s, used_s = time.perf_counter() - start, time.process_time() - before
     print(
         f"{len(found):,} answers of one host and hour by minute, {rows:,} rows: {spent_s:.1f} s,"
         f" processor {used_s:.1f} s"
     )
+
+
+def show_workers(rows: int) -> None:
+    """Print the time in which 1, 2 and 4 processes fold all rows, and one process merges them."""
+    spec = RunSpec(
+        run_id="r", kind=Kind.INSERT, target="t", module="null", options={}, workers=(),
+        dataset=dataset("iot", rows, devices=HOSTS),
+    )  # fmt: skip
+    for workers in (1, 2, 4):
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            list(pool.map(_fold_portion, [spec] * workers, repeat(0), repeat(())))
+            start = time.perf_counter()
+            (table,) = DatasetReader(spec.dataset).tables
+            portions = Portions([statistics_of(table)], spec.dataset)
+            taken = [*iter(portions.take, None)]
+            contents = pool.map(
+                _fold_portion, repeat(spec), [p.number for p in taken], [p.ranges for p in taken]
+            )
+            for portion, content in zip(taken, contents, strict=True):
+                portions.merge_bytes(portion.number, content)
+            spent_s = time.perf_counter() - start
+        print(
+            f"counts of {rows:,} rows, folded by {workers} workers: {spent_s:.2f} s,"
+            f" {rows / spent_s / 1e6:.0f} Mrows/s"
+        )
+
+
+def _fold_portion(spec: RunSpec, number: int, ranges: Sequence[RowRange]) -> bytes:
+    folded = Folder(spec, (("", 0),), Event()).folded(number, ranges)
+    assert folded
+    assert folded.content
+    return b64decode(folded.content)
 
 
 def main() -> None:
@@ -230,6 +272,7 @@ def main() -> None:
     alone = [sys.executable, __file__, "--whole", f"--rows={given.rows}"]
     subprocess.run([*alone, f"--threads={given.threads}"], check=True)
     show_instances(given.rows)
+    show_workers(given.rows)
 
 
 if __name__ == "__main__":

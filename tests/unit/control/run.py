@@ -10,6 +10,7 @@ from simulator.control.coordinator import Coordinator
 from simulator.control.endpoints import application
 from simulator.control.gate import Gate
 from simulator.control.script import Script
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import lane_range
 from simulator.load.meter import encoded_histogram
 from simulator.modules.sqlite import Sqlite, SqliteOptions
@@ -23,6 +24,7 @@ from simulator.protocol.messages import (
     digest_of,
 )
 from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, RunSpec
+from simulator.verify.needed import Names, names_of_instances, names_of_statistics
 from tests.unit.specs import dataset, run_spec
 
 TOKEN = "the-token"
@@ -58,6 +60,15 @@ def gate_of(spec: RunSpec, *, ready: bool = True) -> Gate:
     if ready:
         gate.run.tables_ready.set()
     return gate
+
+
+def needed(spec: RunSpec) -> Names:
+    """Return the queries whose truth a run needs, and their names."""
+    reader = DatasetReader(spec.dataset)
+    if not spec.asks:
+        return names_of_statistics(reader.tables)
+    types = reader.query_types()
+    return names_of_instances({name: {0: types[name].instance(0)} for name in spec.load.queries})
 
 
 def uid_of(index: int) -> str:

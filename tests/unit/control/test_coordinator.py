@@ -194,6 +194,16 @@ def test_a_worker_that_beats_or_has_reported_is_not_silent():
     assert within_a_moment(scenario()) is False
 
 
+def test_the_loss_of_a_worker_ends_the_run_unless_it_has_reported():
+    run = registered(2, Clock())
+    run.report(WorkerReport(index=1))
+    run.lose(1, "was killed by SIGKILL")
+    assert not run.stopped.is_set()
+    run.lose(0, "was killed by SIGKILL")
+
+    assert run.cause == "worker 0 was killed by SIGKILL"
+
+
 def test_a_run_is_finished_when_all_have_reported():
     async def scenario():
         run = registered(2, Clock())

@@ -122,6 +122,9 @@ def test_what_is_no_message_is_refused_with_the_reason(gate, path, body, reason)
         ("/answer", {"query": "q", "instance": 0, "digest": "0" * 64, "rows": [[[]]]}),
         ("/answer", {"query": "q", "instance": 0, "digest": "0" * 64, "rows": [[{}]]}),
         ("/answer", {"query": "q", "instance": 0, "digest": "0" * 64, "rows": [[float("nan")]]}),
+        ("/portion", {"folded": {"number": -1, "content": None}}),
+        ("/portion", {"folded": {"number": 1}}),
+        ("/portion", {"folded": {"number": 1, "content": "<script>"}}),
     ],
     ids=lambda value: str(value)[:40],
 )

@@ -13,6 +13,7 @@ from simulator.protocol.messages import (
     AnswerQuestion,
     Arrival,
     Heartbeat,
+    PortionRequest,
     Registration,
     WorkerReport,
 )
@@ -129,6 +130,7 @@ def everything(index):
         "report": WorkerReport(index=index, error="x"),
         "knows": question,
         "answer": answer(QUERIES[0], [[1]], index),
+        "portion": PortionRequest(index=index),
     }
 
 

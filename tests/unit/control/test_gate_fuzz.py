@@ -7,6 +7,8 @@ has registered, passed each barrier and reported all of its rows.
 
 import asyncio
 import json
+import threading
+from functools import cache
 from unittest.mock import patch
 
 import pytest
@@ -16,18 +18,25 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from pydantic import ValidationError
 
 from simulator import __version__
-from simulator.control import coordinator
+from simulator.control import coordinator, script
 from simulator.control.endpoints import KINDS
 from simulator.data.ranges import RowRange
+from simulator.load.helper import Folder
 from simulator.protocol.messages import (
     AnswerQuestion,
     Arrival,
+    Folded,
     Heartbeat,
     Known,
+    PortionReply,
+    PortionRequest,
     Registration,
     Reply,
     digest_of,
 )
+from simulator.verify import portions
+from simulator.verify.folding import fold_here, truths
+from simulator.verify.portions import Portions
 from tests.unit.control.openapi import STATUSES, body_schema, document, of_schema
 from tests.unit.control.run import (
     ANSWERS,
@@ -39,6 +48,7 @@ from tests.unit.control.run import (
     gate_of,
     insert_report,
     insert_spec,
+    needed,
     query_report,
     query_spec,
     times,
@@ -58,6 +68,9 @@ SLICES = st.builds(
     st.integers(0, PREFILL + TIMED),
     st.integers(1, 50),
     st.integers(1, 3),
+)
+FOLDED = st.builds(
+    Folded, number=st.integers(0, 9), content=st.sampled_from([None, "", "e30K", "e30="])
 )
 ODD = st.sampled_from(
     [None, True, -1, 0, 1.5, 2**63, 2**200, "", "x" * 2000, [], [[]], {}, [None] * 50, {"a": {}}]
@@ -101,7 +114,19 @@ def plausible(script):
         "/report": reports,
         "/answer/known": questions,
         "/answer": answers,
+        "/portion": st.builds(PortionRequest, index=INDEXES, folded=st.none() | FOLDED),
     }
+
+
+def small_portions():
+    """Runs of a few rows have several portions."""
+    return [patch.object(portions, "PORTION_ROWS", 64), patch.object(portions, "_LEAST_ROWS", 8)]
+
+
+@cache
+def true_answers(spec):
+    """Return the truth that the runs of a test need."""
+    return truths([*needed(spec(WORKERS))], spec(WORKERS).after)
 
 
 NO_RANGE = "not a range of rows"
@@ -128,15 +153,25 @@ class Attacked(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.hold = patch.object(coordinator, "HOLD_S", 0.0)
         self.hold.start()
+        self.small = [patch.object(script, "PORTION_ROWS", 64), *small_portions()]
+        for each in self.small:
+            each.start()
         self.gate = gate_of(self.spec(WORKERS), ready=False)
         self.http = Http(self.gate)
         self.plausible = plausible(self.gate.script)
         self.taken = {}
         """Path and worker -> the last request that was taken."""
-        self.bytes_kept = 0
+        self.portions = None
+        self.reply = ""
+        """The last response."""
 
     def teardown(self):
-        self.hold.stop()
+        if self.portions:
+            fold_here(self.portions, 1)
+            true = true_answers(self.spec)
+            assert {query: self.portions.truth(query) for query in true} == true
+        for each in (self.hold, *self.small):
+            each.stop()
         self.loop.close()
 
     def state(self):
@@ -149,12 +184,15 @@ class Attacked(RuleBasedStateMachine):
             {name: set(workers) for name, workers in run._arrived.items()},
             {query: set(kept) for query, kept in self.gate._answers.items()},
             run.cause,
+            dict(self.gate.helpers._last),
+            self.portions and (sorted(self.portions._taken), [*self.portions._left]),
         )
 
     def send(self, path, body, uid, **request):
         before = self.state()
         status, text = self.loop.run_until_complete(self.http.ask(path, [body], uid=uid, **request))
         assert status in STATUSES, text
+        self.reply = text
         if status == 200:
             KINDS[path].reply.model_validate_json(text, strict=True)
         else:
@@ -168,21 +206,33 @@ class Attacked(RuleBasedStateMachine):
     def tables_get_ready(self):
         self.gate.run.tables_ready.set()
 
+    @precondition(lambda self: not self.portions and self.gate.run._all_reported.is_set())
+    @rule()
+    def truth_is_needed(self):
+        names = needed(self.spec(WORKERS))
+        self.portions = Portions([*names], self.spec(WORKERS).after)
+        self.gate.helpers.offer(names, self.portions)
+
     @rule(data=st.data(), path=st.sampled_from([*KINDS]), impostor=st.integers(0, 9))
     def plausible_message(self, data, path, impostor):
         """What a worker may send at some time, rarely by another process."""
         message = data.draw(self.plausible[path])
         uid = uid_of(message.index) if impostor else STRANGER
         body = message.model_dump_json().encode()
-        if self.send(path, body, uid) == 200 and self.gate.run.uids[message.index] == uid:
-            self.taken[path, message.index] = (path, body, uid)
+        self.deliver(path, body, message.index, uid)
 
-    @rule(index=INDEXES)
+    @rule(order=st.lists(INDEXES, min_size=1, max_size=6))
+    def next_right_messages(self, order):
+        """What workers have to send next, so that runs get to their end."""
+        for index in order:
+            self.next_right_message(index)
+
     def next_right_message(self, index):
-        """What this worker has to send next, so that runs get to their end."""
         run, script = self.gate.run, self.gate.script
+        if index in run.reports:
+            self.help_to_fold(index)
+            return
         barriers = script.barriers(script.tasks[0])
-        uid = uid_of(index)
         if index not in run.uids:
             steps = [("/register", Registration(index=index, version=__version__))]
         else:
@@ -202,8 +252,23 @@ class Attacked(RuleBasedStateMachine):
                 steps.append(("/report", made))
         for path, message in steps:
             body = message.model_dump_json().encode()
-            if self.send(path, body, uid) == 200 and run.uids[index] == uid:
-                self.taken[path, index] = (path, body, uid)
+            self.deliver(path, body, index)
+
+    def help_to_fold(self, index):
+        """Ask for a portion, and fold it unless that was said to be too large."""
+        request, folder = PortionRequest(index=index), None
+        for _ in range(2):
+            body = request.model_dump_json().encode()
+            if not self.deliver("/portion", body, index):
+                return
+            given = PortionReply.model_validate_json(self.reply)
+            if given.number is None:
+                return
+            folder = Folder(self.spec(WORKERS), given.queries, threading.Event())
+            folded = folder.folded(given.number, given.ranges)
+            if not given.number % 5:
+                folded = folded.model_copy(update={"content": None})
+            request = PortionRequest(index=index, folded=folded)
 
     @precondition(lambda self: self.taken)
     @rule(data=st.data())
@@ -234,14 +299,27 @@ class Attacked(RuleBasedStateMachine):
                 whole = bytearray(json.dumps(message).encode())
                 whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
                 body = bytes(whole)
-        self.send(path, body, uid_of(index))
+        self.deliver(path, body, index)
 
     @rule(data=st.data(), path=st.sampled_from([*KINDS]), index=INDEXES)
     def message_of_the_schema(self, data, path, index):
         """A message that the document allows: valid, and most often out of turn."""
         body = json.dumps(data.draw(BODIES[path])).encode()
         assert {*_problems(KINDS[path].message, body)} <= {NO_RANGE}
-        self.send(path, body, uid_of(index))
+        self.deliver(path, body, index)
+
+    def deliver(self, path, body, index, uid=None):
+        """Send a message as a worker; return whether it was taken.
+
+        Of portions, only the last request may be repeated, and only if it got one.
+        """
+        uid = uid_of(index) if uid is None else uid
+        if self.send(path, body, uid) != 200 or self.gate.run.uids.get(index) != uid:
+            return False
+        self.taken[path, index] = (path, body, uid)
+        if path == "/portion" and PortionReply.model_validate_json(self.reply).number is None:
+            del self.taken[path, index]
+        return True
 
     @rule(path=st.sampled_from([*KINDS]), body=st.binary(max_size=200), index=INDEXES)
     def bytes_of_any_kind(self, path, body, index):

@@ -1,18 +1,25 @@
 """A worker reports what it has done, also when it did not get to the end."""
 
 import threading
+from base64 import b64decode
 from dataclasses import replace
 
+import pytest
+
 from simulator.clock import OwnClock
+from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.load.worker import Worker
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
-from simulator.protocol.messages import Reply
+from simulator.protocol.messages import PortionReply, Reply
 from simulator.protocol.spec import Insert
-from tests.unit.specs import run_spec
+from simulator.verify.folding import truths
+from simulator.verify.needed import statistics_of
+from simulator.verify.oracle import Oracle
+from tests.unit.specs import dataset, run_spec
 
 
 class Client:
@@ -30,6 +37,12 @@ class Client:
 
     def give_up(self):
         pass
+
+    def repeat_nothing(self):
+        pass
+
+    def portion(self, folded):
+        return PortionReply(over=True)
 
 
 class Losing(Client):
@@ -121,6 +134,61 @@ def test_uncertain_rows_are_reported():
     assert done
     assert report.uncertain == (RowRange(start=7000, stop=8000),)
     assert report.rows == 4000
+
+
+# --- after the report -----------------------------------------------------------------------------
+
+MORE = lane_range(9, 0, 3000)
+
+
+class Asking(Client):
+    """A collector that has portions folded; `spoilt` ends it instead."""
+
+    def __init__(self, *given, spoilt=None):
+        super().__init__()
+        self.given, self.spoilt, self.folded = [*given], spoilt, []
+
+    def portion(self, folded):
+        assert self.reports
+        self.folded.append(folded)
+        if self.spoilt:
+            raise self.spoilt
+        return self.given.pop(0) if self.given else PortionReply(over=True)
+
+
+def test_a_worker_that_has_reported_folds_what_the_collector_gives():
+    halves = lane_range(9, 0, 1000), lane_range(9, 1000, 2000)
+    client = Asking(
+        PortionReply(number=4, queries=(("", 0),), ranges=halves[:1]),
+        PortionReply(),
+        PortionReply(number=7, queries=(("", 0),), ranges=halves[1:]),
+    )
+    done, report = report_of(Failing(sends=100), client)
+    first, *folded = client.folded
+    source = dataset(ranges=(MORE,))
+    query = statistics_of(DatasetReader(source).tables[0])
+    total = Oracle([query])
+    for each in (folded[0], folded[2]):
+        total.merge(total.from_bytes(b64decode(each.content)))
+
+    assert (done, report.error, first, folded[1]) == (True, None, None, None)
+    assert [each.number for each in (folded[0], folded[2])] == [4, 7]
+    assert total.truth(query) == truths([query], source)[query]
+
+
+@pytest.mark.parametrize("spoilt", [RunError("the collector refused /portion"), OSError("x")])
+def test_a_worker_that_cannot_help_has_done_its_part(capsys, spoilt):
+    done, report = report_of(Failing(sends=100), Asking(spoilt=spoilt))
+
+    assert (done, report.error) == (True, None)
+    assert capsys.readouterr().err == f"cannot help the collector: {spoilt}\n"
+
+
+def test_a_worker_that_has_failed_does_not_help():
+    client = Asking()
+    report_of(Failing(sends=2), client)
+
+    assert client.folded == []
 
 
 class WaitingSession(FailingSession):

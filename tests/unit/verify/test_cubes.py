@@ -215,9 +215,9 @@ def test_oracles_of_parts_merge_to_the_whole_also_when_carried_as_bytes(seed, si
         own = Oracle(every)
         own.add(block_of(piece, part))
         if part % 2:
-            total.add_bytes(own.to_bytes())
+            total.merge(total.from_bytes(own.to_bytes()))
         else:
-            total.merge(own)
+            total.merge(own.parts())
 
     for query in (*asked, *others):
         assert total.truth(query) == whole.truth(query)
@@ -227,6 +227,24 @@ def test_oracles_of_parts_merge_to_the_whole_also_when_carried_as_bytes(seed, si
 def loads():
     """Ask for a column whose sums depend on the order."""
     return AggregateQuery(TABLE, tuple(Aggregate(f, "load") for f in NUMERIC), ("host",), 60)
+
+
+def test_a_query_that_two_cubes_could_answer_is_answered_by_the_one_that_keeps_its_values():
+    asked = [
+        AggregateQuery(TABLE, (Aggregate(Function.SUM, "usage"),), (), None, until("host_1", 0)),
+        AggregateQuery(TABLE, (Aggregate(Function.COUNT),), (), None, until("host_1", 1)),
+        AggregateQuery(TABLE, (Aggregate(Function.COUNT),), ("host",), None, Selection(until=0)),
+    ]
+    rows = drawn(0, 100)
+    oracle = Oracle(asked)
+    oracle.add(block_of(rows))
+
+    for query in asked:
+        assert [*oracle.truth(query).answer.rows] == plain(query, rows)
+
+
+def until(host, end):
+    return Selection((OneOf("host", (host,)),), until=end)
 
 
 def test_windows_of_hosts_are_answered_from_one_cube():
@@ -302,4 +320,4 @@ def test_bytes_of_other_queries_are_refused():
     oracle.add(block_of(drawn(1, 10)))
 
     with pytest.raises(ValueError, match="other queries"):
-        Oracle([by_rack]).add_bytes(oracle.to_bytes())
+        Oracle([by_rack]).from_bytes(oracle.to_bytes())

@@ -1,0 +1,58 @@
+"""The queries whose truth a run needs, and the names by which processes of the run know them.
+
+A name is a query type and the number of an instance, or no type and the place of a table, for the
+statistics of that table.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from simulator.data.dataset import DatasetReader
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query
+from simulator.data.schema import Table, Type
+from simulator.protocol.messages import QueryName
+from simulator.protocol.spec import RunSpec
+from simulator.verify.folding import fold_here
+from simulator.verify.portions import Portions
+
+Names: TypeAlias = Mapping[Query, QueryName]
+SharedFolding: TypeAlias = Callable[[Names, Portions], None]
+"""Folds all portions, with other processes that know the queries by name."""
+
+
+def fold_alone(_: Names, portions: Portions) -> None:
+    """Fold all portions here."""
+    fold_here(portions)
+
+
+def names_of_statistics(tables: Sequence[Table]) -> Names:
+    """Return the name of the statistics of each table of a dataset."""
+    return {statistics_of(table): ("", place) for place, table in enumerate(tables)}
+
+
+def names_of_instances(asked: Mapping[str, Mapping[int, Query]]) -> Names:
+    """Return the name of each instance of query types."""
+    return {query: (name, i) for name, found in asked.items() for i, query in found.items()}
+
+
+def queries_named(names: Iterable[QueryName], spec: RunSpec) -> list[Query]:
+    """Return the queries of these names."""
+    reader = DatasetReader(spec.dataset)
+    types = reader.query_types(aligned=spec.load.aligned)
+    return [
+        types[name].instance(number) if name else statistics_of(reader.tables[number])
+        for name, number in names
+    ]
+
+
+def statistics_of(table: Table) -> AggregateQuery:
+    """Return the query for the row count and the comparable statistics of each column."""
+    aggregates = [Aggregate(Function.COUNT)]
+    for column in table.columns:
+        functions = [Function.MIN, Function.MAX]
+        if column.nullable:
+            functions.insert(0, Function.COUNT)
+        if column.type not in (Type.TEXT, Type.TIMESTAMP):
+            functions.append(Function.SUM)
+        aggregates += [Aggregate(function, column.name) for function in functions]
+    return AggregateQuery(table, tuple(aggregates))

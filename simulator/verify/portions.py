@@ -1,0 +1,145 @@
+"""Portions of a dataset: several threads and processes fold them, and each counts once.
+
+What another process has taken and not brought back is folded here in the end: a process that is
+lost or slow costs time, never the truth. What comes back later is not merged again.
+"""
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.query import Query
+from simulator.data.ranges import RowRange
+from simulator.verify.measures import Arrays
+from simulator.verify.oracle import Oracle, Truth
+
+VERIFY_BLOCK_ROWS = 1 << 16
+PORTION_ROWS = 1 << 20
+_LEAST_ROWS = 1 << 14
+_MOST_RANGES = 1000
+"""Of a portion: small ranges are folded together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Rows that one thread or process folds."""
+
+    number: int
+    ranges: tuple[RowRange, ...]
+
+
+def fold_rows(
+    ranges: Iterable[RowRange], reader: DatasetReader, oracle: Oracle, wanted: Callable[[], bool]
+) -> bool:
+    """Fold rows into an oracle, block by block; False if they are not wanted any more."""
+    for rows in ranges:
+        for turn in reader.blocks((rows,), VERIFY_BLOCK_ROWS):
+            if not wanted():
+                return False
+            for block in turn:
+                oracle.add(block)
+    return True
+
+
+class Portions:
+    """The rows of a dataset that are left to fold, and the fold of all others. Thread-safe."""
+
+    def __init__(self, queries: Sequence[Query], dataset: Dataset) -> None:
+        self.queries = tuple(queries)
+        reader = DatasetReader(dataset)
+        read = {reader.place(query.table) for query in queries}
+        self._reader = reader.reading(queries)
+        self._total = Oracle(queries)
+        self._left = deque(rows for rows in dataset.ranges if rows and rows.table in read)
+        self._rows = PORTION_ROWS
+        self._numbers = itertools.count()
+        self._taken: dict[int, Portion] = {}
+        """Those that are not merged yet, in the order in which they were taken."""
+        self._here: set[int] = set()
+        """Those that a thread of this process folds."""
+        self._lock = threading.Lock()
+
+    def take(self) -> Portion | None:
+        """Return a portion for another process; None if all are taken, or would be too small."""
+        with self._lock:
+            return self._next() if self._rows >= _LEAST_ROWS else None
+
+    def taken(self, number: int) -> Portion | None:
+        """Return a portion that was taken; None once it is merged."""
+        return self._taken.get(number)
+
+    def _next(self) -> Portion | None:
+        ranges: list[RowRange] = []
+        rows = 0
+        while self._left and rows < self._rows and len(ranges) < _MOST_RANGES:
+            whole = self._left.popleft()
+            piece = next(whole.pieces(self._rows - rows))
+            if piece.stop < whole.stop:
+                self._left.appendleft(whole.model_copy(update={"start": piece.stop}))
+            ranges.append(piece)
+            rows += len(piece)
+        if not ranges:
+            return None
+        portion = Portion(next(self._numbers), tuple(ranges))
+        self._taken[portion.number] = portion
+        return portion
+
+    def merge(self, number: int, parts: Sequence[Arrays]) -> None:
+        """Merge the fold of a portion, unless that was done already."""
+        with self._lock:
+            if self._taken.pop(number, None):
+                self._total.merge(parts)
+
+    def merge_bytes(self, number: int, content: bytes) -> None:
+        """Merge the fold of a portion by another process; ValueError if it is none."""
+        if self.taken(number):
+            self.merge(number, self._total.from_bytes(content))
+
+    def shrink(self, number: int) -> None:
+        """Make portions smaller: the fold of this one has too many groups to be sent."""
+        with self._lock:
+            portion = self._taken.get(number)
+            if portion is None:
+                return
+            rows = sum(map(len, portion.ranges)) // 2
+            if rows < self._rows:
+                self._rows = max(rows, 1)
+                if number not in self._here:
+                    del self._taken[number]
+                    self._left.extendleft(reversed(portion.ranges))
+
+    def fold(self) -> None:
+        """Fold what nobody has taken, and then what others have not brought back."""
+        try:
+            while (portion := self._next_here()) is not None:
+                oracle, is_open = self._total.empty(), partial(self._is_open, portion.number)
+                if fold_rows(portion.ranges, self._reader, oracle, is_open):
+                    self.merge(portion.number, oracle.parts())
+        except BaseException:
+            self._abandon()
+            raise
+
+    def _is_open(self, number: int) -> bool:
+        return number in self._taken
+
+    def _next_here(self) -> Portion | None:
+        with self._lock:
+            others = (p for number, p in self._taken.items() if number not in self._here)
+            portion = self._next() or next(others, None)
+            if portion:
+                self._here.add(portion.number)
+            return portion
+
+    def _abandon(self) -> None:
+        """End the other threads: one has failed."""
+        with self._lock:
+            self._left.clear()
+            self._taken.clear()
+
+    def truth(self, query: Query) -> Truth:
+        """Return the true answer, once all portions are folded."""
+        return self._total.truth(query)

@@ -1,0 +1,197 @@
+"""Workers that have reported fold rows for the collector; what becomes of them ends no run."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import psutil
+import pytest
+
+from cli.host.interrupts import Interrupts
+from cli.runners.local import LocalRunner
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import lane_range
+from simulator.data.schema import PrimaryKey
+from simulator.protocol.messages import Event, Outcome, PhaseEvent
+from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, RunSpec
+from simulator.protocol.verdict import Status, Verdict
+from simulator.verify.folding import truths
+from simulator.verify.needed import statistics_of
+
+EMPTY = """
+from simulator.data.query import Statement, outputs
+from simulator.modules.null import Null, NullSession
+
+
+class Empty(Null):
+    "Answers that no row is stored, so that checks show the truth."
+
+    def connect(self):
+        return EmptySession(self.options.encode)
+
+    def translate(self, query):
+        return Statement("", outputs(query))
+
+
+class EmptySession(NullSession):
+    def run(self, statement):
+        return [[0, *[None] * (len(statement.outputs) - 1)]]
+"""
+MANY, ENDLESS = 60_000_000, 1 << 38
+WORKERS = 2
+
+
+def query_spec(rows: int) -> RunSpec:
+    """Return a query run on tables that hold many rows."""
+    return spec(rows).model_copy(
+        update={
+            "kind": Kind.QUERY,
+            "workers": tuple(Ask(place=place, every=WORKERS, runs=1) for place in range(WORKERS)),
+            "load": QueryLoad(queries={"count-events": "", "temperature-min-max": ""}),
+        }
+    )
+
+
+def spec(rows: int, timeout_s: float = 0.0) -> RunSpec:
+    """Return an insert of few rows into tables that hold many."""
+    held = Dataset(
+        workload="iot", workload_version=1, params={"devices": 1000}, seed=1, start_ms=0,
+        primary_key=PrimaryKey.NONE, parts=1, ranges=(lane_range(9, 0, rows),),
+    )  # fmt: skip
+    plans = tuple(Insert(timed=(lane_range(index, 0, 1000),)) for index in range(WORKERS))
+    return RunSpec(
+        run_id="r", kind=Kind.INSERT, target="t", module="empty:Empty", options={}, dataset=held,
+        workers=plans, batch_rows=1000, timeout_s=timeout_s, silence_s=5.0,
+    )  # fmt: skip
+
+
+@cache
+def true_values() -> dict[str, str]:
+    """Return the truth of MANY rows, as checks show it."""
+    given = spec(MANY)
+    (table,) = DatasetReader(given.dataset).tables
+    (truth,) = truths([statistics_of(table)], given.after).values()
+    pairs = zip(truth.answer.names, truth.answer.rows[0], strict=True)
+    return {f"events: {name}": str(value) for name, value in pairs}
+
+
+def holds(verdict: Verdict | None) -> bool:
+    """Whether the checks compare with the truth."""
+    assert verdict
+    assert verdict.status is Status.MISMATCH
+    shown = {check.name: check.expected for check in verdict.checks}
+    return true_values().items() <= shown.items()
+
+
+@dataclass
+class Run:
+    """A local run, and what is done to it once its workers fold rows."""
+
+    given: RunSpec
+    act: Callable[["Run"], object]
+    interrupts: Interrupts = field(default_factory=Interrupts)
+    helped_s: dict[int, float] = field(default_factory=dict)
+    acted_s: float = 0.0
+
+    def outcome(self) -> Outcome:
+        """Run it; return its outcome."""
+        with LocalRunner({}, self.interrupts, nullcontext()) as runner:
+            last = None
+            for event in runner.run(self.given):
+                last = event
+                if is_verify(event) and not self.acted_s:
+                    self._wait_for_help()
+                    self.act(self)
+                    self.acted_s = time.monotonic()
+        assert isinstance(last, Outcome)
+        return last
+
+    def _wait_for_help(self) -> None:
+        began = {index: worker(index).cpu_times().user for index in range(WORKERS)}
+        deadline_s = time.monotonic() + 30
+        while min(self.helped_s.values(), default=0) < 0.1:
+            assert time.monotonic() < deadline_s, self.helped_s
+            for index, before_s in began.items():
+                self.helped_s[index] = worker(index).cpu_times().user - before_s
+            time.sleep(0.01)
+
+
+def is_verify(event: Event) -> bool:
+    return isinstance(event, PhaseEvent) and event.phase == "verify"
+
+
+def worker(index: int) -> psutil.Process:
+    """Return the process of a worker."""
+    words = f"--index={index}"
+    (found,) = (child for child in children() if words in child.cmdline())
+    return found
+
+
+def children() -> list[psutil.Process]:
+    return [c for c in psutil.Process().children() if c.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.fixture(autouse=True)
+def _module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "empty.py").write_text(EMPTY)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    yield
+    assert children() == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM])
+def test_the_truth_is_that_of_all_rows_whatever_becomes_of_a_worker(how: signal.Signals) -> None:
+    def act(_: Run) -> None:
+        os.kill(worker(0).pid, how)
+
+    run = Run(spec(MANY), act)
+    outcome = run.outcome()
+
+    assert (outcome.status, outcome.cause, outcome.reports) == ("done", "", WORKERS)
+    assert holds(outcome.verdict)
+
+
+def test_the_answers_to_queries_are_judged_though_a_worker_is_lost() -> None:
+    given = query_spec(MANY)
+    outcome = Run(given, lambda _: worker(0).kill()).outcome()
+    types = DatasetReader(given.dataset).query_types()
+    queries = [types[name].instance(0) for name in given.load.queries]
+    true = truths(queries, given.dataset)
+
+    assert (outcome.status, outcome.cause) == ("done", "")
+    shown = [query.verdict.checks[-1].expected for query in outcome.queries]
+    assert shown == [str(true[query].answer.rows[0]) for query in queries]
+
+
+def test_an_interruption_ends_a_run_whose_workers_fold() -> None:
+    def act(run: Run) -> None:
+        run.interrupts.requested = True
+
+    run = Run(spec(ENDLESS), act)
+    outcome = run.outcome()
+
+    assert (outcome.status, outcome.exit_code) == ("interrupted", 130)
+    assert time.monotonic() - run.acted_s < 5
+
+
+def test_the_time_limit_ends_a_run_whose_workers_fold() -> None:
+    outcome = Run(spec(ENDLESS, timeout_s=10), lambda _: None).outcome()
+
+    assert outcome.status == "failed"
+    assert outcome.cause.startswith("--timeout: the run was not done after 10 s, in phase verify")
+
+
+def test_a_run_whose_workers_are_all_lost_is_verified_by_the_collector() -> None:
+    def act(_: Run) -> None:
+        for index in range(WORKERS):
+            worker(index).kill()
+
+    outcome = Run(spec(MANY), act).outcome()
+
+    assert outcome.status == "done"
+    assert holds(outcome.verdict)

@@ -1,0 +1,248 @@
+"""Workers that have reported fold portions of the dataset; a lost or wrong one changes nothing."""
+
+import asyncio
+import threading
+from base64 import b64encode
+
+import pytest
+
+from simulator.control import coordinator, script
+from simulator.control.progress import Rejected
+from simulator.data.ranges import lane_range
+from simulator.load.helper import Folder
+from simulator.protocol.messages import FOLD_BYTES, Folded, PortionReply, PortionRequest
+from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad
+from simulator.protocol.verdict import VerifyMode
+from simulator.verify import portions
+from simulator.verify.folding import fold_here, truths
+from simulator.verify.portions import Portions
+from tests.unit.control.run import (
+    REGISTRATION,
+    Http,
+    gate_of,
+    json_bytes,
+    needed,
+    uid_of,
+    within_a_moment,
+)
+from tests.unit.specs import dataset, run_spec
+
+SPECS = {
+    Kind.INSERT: lambda rows: run_spec(
+        workers=tuple(
+            Insert(timed=(lane_range(i, 0, size),)) for i, size in enumerate((rows // 2, 100))
+        ),
+        dataset=dataset(ranges=(lane_range(2, 0, rows - rows // 2 - 100),)),
+    ),
+    Kind.QUERY: lambda rows: run_spec(
+        kind=Kind.QUERY,
+        workers=tuple(Ask(place=i, every=2, runs=1) for i in range(2)),
+        dataset=dataset(ranges=(lane_range(0, 0, rows),), params={"devices": 7}),
+        load=QueryLoad(
+            queries=dict.fromkeys(("temperature-stats-per-device", "newest-per-device"), "")
+        ),
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch):
+    monkeypatch.setattr(coordinator, "HOLD_S", 0.05)
+    for module in (script, portions):
+        monkeypatch.setattr(module, "PORTION_ROWS", 500)
+    monkeypatch.setattr(portions, "_LEAST_ROWS", 100)
+
+
+class Run:
+    """A run whose two workers have reported, and whose truth is needed."""
+
+    def __init__(self, kind=Kind.INSERT, rows=4000, **changes):
+        self.spec = SPECS[kind](rows).model_copy(update=changes)
+        self.gate = gate_of(self.spec)
+        for index in range(2):
+            self.gate.run.uids[index] = uid_of(index)
+            self.gate._workers[index] = Reported()
+        self.names = needed(self.spec)
+        self.portions = Portions([*self.names], self.spec.after)
+        self.helpers = self.gate.helpers
+
+    def ask(self, index=0, folded=None):
+        request = PortionRequest(index=index, folded=folded)
+        return within_a_moment(self.gate.portion(request, uid_of(index)))
+
+    def fold(self, given):
+        folder = Folder(self.spec, given.queries, threading.Event())
+        return folder.folded(given.number, given.ranges)
+
+    def truths(self):
+        fold_here(self.portions, 1)
+        return {query: self.portions.truth(query) for query in self.names}
+
+    @property
+    def true(self):
+        return truths([*self.names], self.spec.after)
+
+
+class Reported:
+    """The progress of a worker that has reported."""
+
+    barriers = ()
+
+    def help(self, opened):
+        pass
+
+
+@pytest.fixture(params=SPECS)
+def run(request):
+    made = Run(request.param)
+    made.helpers.offer(made.names, made.portions)
+    return made
+
+
+def test_the_workers_fold_everything_between_them(run):
+    folded, shares = [None, None], [0, 0]
+    over = set()
+    while len(over) < 2:
+        for index in {0, 1} - over:
+            given = run.ask(index, folded[index])
+            if given.over:
+                over.add(index)
+            else:
+                folded[index] = run.fold(given)
+                shares[index] += 1
+    left = [*run.portions._left, *run.portions._taken]
+
+    assert (shares, left) == ([4, 4], [])
+    assert run.truths() == run.true
+
+
+def test_what_a_lost_worker_has_taken_is_folded_by_the_collector(run):
+    run.ask(0)
+    given = run.ask(1)
+    run.ask(1, run.fold(given))
+
+    assert run.truths() == run.true
+
+
+def test_what_comes_back_late_is_not_merged_again(run):
+    late = run.fold(run.ask(0))
+    found = run.truths()
+
+    assert run.ask(0, late).over
+    assert run.truths() == found == run.true
+
+
+def test_a_request_whose_reply_was_lost_gets_the_same_portion(run):
+    first = run.ask(0)
+    assert run.ask(0) == first
+    assert run.ask(1).number != first.number
+    folded = run.fold(first)
+    second = run.ask(0, folded)
+
+    assert run.ask(0, folded) == second
+    assert run.truths() == run.true
+
+
+def test_a_fold_that_is_too_large_makes_portions_smaller(run):
+    given = run.ask(0)
+    smaller = run.ask(0, Folded(number=given.number, content=None))
+
+    assert sum(map(len, given.ranges)) == 500
+    assert sum(map(len, smaller.ranges)) == 250
+    assert run.truths() == run.true
+
+
+def test_a_helper_says_that_a_fold_is_too_large(run, monkeypatch):
+    monkeypatch.setattr("simulator.load.helper.FOLD_BYTES", 100)
+
+    assert run.fold(run.ask(0)).content is None
+
+
+@pytest.mark.parametrize("content", ["", "AAAA", "A", b64encode(b"{}\n").decode()])
+def test_what_is_no_fold_is_rejected_and_folded_by_another(run, content):
+    given = run.ask(0)
+    with pytest.raises(Rejected, match="worker 0: no fold of portion 0: "):
+        run.ask(0, Folded(number=given.number, content=content))
+
+    assert run.truths() == run.true
+
+
+@pytest.mark.parametrize("number", [0, 1, 99])
+def test_a_worker_brings_back_only_what_it_was_given(run, number):
+    given = run.ask(1)
+    with pytest.raises(Rejected, match=f"worker 0 has not been given portion {number}"):
+        run.ask(0, run.fold(given).model_copy(update={"number": number}))
+
+    assert run.truths() == run.true
+
+
+def test_a_worker_is_held_until_it_is_known_whether_help_is_needed():
+    made = Run()
+    assert made.ask() == PortionReply()
+
+    async def scenario():
+        asked = asyncio.create_task(made.gate.portion(PortionRequest(index=0), uid_of(0)))
+        await asyncio.sleep(0)
+        made.helpers.offer(made.names, made.portions)
+        return await asked
+
+    assert within_a_moment(scenario()).number == 0
+
+
+def test_workers_end_when_the_truth_is_known_or_the_run_is_over():
+    made = Run()
+    made.gate.run.stop("enough")
+    assert made.ask().over
+    made = Run()
+    made.helpers.offer(made.names, made.portions)
+    made.ask(1)
+    made.helpers.dismiss()
+
+    assert made.ask(0).over
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        (Kind.INSERT, {"verify": VerifyMode.NONE}),
+        (Kind.INSERT, {"rows": 500}),
+        (Kind.QUERY, {"rows": 500}),
+    ],
+)
+def test_workers_end_at_once_if_there_is_little_to_fold(kind, changes):
+    made = Run(kind, **changes)
+    assert made.ask().over
+    made.helpers.offer(made.names, made.portions)
+
+    assert made.ask().over
+
+
+def test_a_query_run_is_helped_whatever_an_insert_would_verify():
+    assert not Run(Kind.QUERY, verify=VerifyMode.NONE).ask().over
+
+
+def test_a_worker_that_has_not_reported_gets_no_portion():
+    gate = gate_of(SPECS[Kind.INSERT](4000))
+    http = Http(gate)
+
+    async def scenario():
+        body = json_bytes({"index": 0, **REGISTRATION})
+        assert (await http.ask("/register", [body]))[0] == 200
+        return await http.ask("/portion", [b'{"index": 0}'])
+
+    status, text = within_a_moment(scenario())
+
+    assert (status, text) == (
+        409,
+        "worker 0: asks for rows to fold; expected barrier 'insert'",
+    )
+
+
+def test_a_large_body_is_taken_only_while_there_is_something_to_fold(run):
+    def post(size):
+        return within_a_moment(Http(run.gate).ask("/portion", [b" " * size]))[0]
+
+    assert (post(FOLD_BYTES), post(3 * FOLD_BYTES)) == (400, 413)
+    run.helpers.dismiss()
+
+    assert post(20_000) == 413
