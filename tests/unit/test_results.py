@@ -276,7 +276,7 @@ def test_inserts_of_the_same_second_are_reported_apart(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\x00", b'{"format_version": 1, "target"'])
-def test_a_damaged_file_is_named_and_the_newest_other_insert_is_used(tmp_path, capsys, content):
+def test_a_damaged_file_is_named_once_and_the_newest_other_insert_is_used(tmp_path, capsys, content):
     path = written(tmp_path, 1)
     damaged = written(tmp_path, 2)
     damaged.write_bytes(content)
@@ -284,7 +284,7 @@ def test_a_damaged_file_is_named_and_the_newest_other_insert_is_used(tmp_path, c
     assert results.last_insert(tmp_path, "lite") == (path, MANIFEST)
     assert capsys.readouterr().err.startswith(f"warning: {damaged}: is not a result file")
     assert results.tables_left(tmp_path) == {("lite", "events"): (path, MANIFEST)}
-    assert str(damaged) in capsys.readouterr().err
+    assert capsys.readouterr().err == ""  # it was named
 
 
 def test_no_insert_is_none(tmp_path):
