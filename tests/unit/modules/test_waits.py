@@ -3,6 +3,7 @@
 import json
 import time
 from itertools import count
+from types import SimpleNamespace
 
 import pytest
 
@@ -32,7 +33,7 @@ TABLE = Table(
 def waited(monkeypatch):
     """Waits with a clock that goes on by a second with each reading."""
     seconds = count()
-    monkeypatch.setattr(waits.time, "perf_counter", lambda: float(next(seconds)))
+    monkeypatch.setattr(waits, "time", SimpleNamespace(perf_counter=lambda: float(next(seconds))))
     return Waits()
 
 
