@@ -10,12 +10,20 @@ import pytest
 from simulator.data.query import EVERYTHING, Output, Statement
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.modules import waits
+from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
 from simulator.modules.clickhouse import session as clickhouse
 from simulator.modules.clickhouse.database import Clickhouse, ClickhouseOptions
+from simulator.modules.cratedb.database import Cratedb, CratedbOptions
+from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
+from simulator.modules.graphite.database import Graphite, GraphiteOptions
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.database import Influxdb, InfluxOptions
+from simulator.modules.influxdb.session import InfluxSession
 from simulator.modules.influxdb1 import Influx1Options, Influxdb1
 from simulator.modules.influxdb3 import Influx3Options, Influxdb3
+from simulator.modules.opentsdb.database import OpenTsdb, OpenTsdbOptions
+from simulator.modules.questdb.database import QuestDb, QuestDbOptions
+from simulator.modules.splunk.database import Splunk, SplunkOptions
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.modules.waits import Waits
 from tests.standins.web import Response, Web
@@ -98,39 +106,16 @@ def test_an_error_of_the_reader_passes_and_leaves_the_client_in_its_place():
 # --- sessions ------------------------------------------------------------------------------------
 
 
-def _clickhouse(web):
-    session = Clickhouse(ClickhouseOptions(url=web.url)).open()
-    return session, lambda: session.run(Statement("SELECT 7", COUNTED))
+def _tuned(database, text, *parameters):
+    """Return a session, and what asks it a question of config.yaml."""
+    session = database.open()
+    if isinstance(session, InfluxSession) and not isinstance(database, Influxdb3):
+        assert session.client  # importing the vendor's client takes time; `connect` does it
+    return session, lambda: session.run(Statement(text, COUNTED, parameters))
 
 
-def _with_client(session):
-    """Import and open the vendor's client, as `connect` does."""
-    assert session.client
-    return session
-
-
-def _influxdb(web):
-    session = _with_client(Influxdb(InfluxOptions(url=web.url, token="t0k3n")).open())
-    return session, lambda: session.run(Statement("from(bucket: 0)", COUNTED))
-
-
-def _influxdb1(web):
-    session = _with_client(Influxdb1(Influx1Options(url=web.url)).open())
-    return session, lambda: session.run(Statement("SELECT count(x) FROM y", COUNTED))
-
-
-def _influxdb3(web):
-    session = Influxdb3(Influx3Options(url=web.url)).open()
-    return session, lambda: session.run(Statement("SELECT 7 AS c0", COUNTED, ("events",)))
-
-
-def _victoriametrics(web):
-    session = VictoriaMetrics(VictoriaMetricsOptions(url=web.url)).open()
-    return session, lambda: session.run(Statement("count(x)", COUNTED))
-
-
-def _points(web):
-    session = VictoriaMetrics(VictoriaMetricsOptions(url=web.url)).open()
+def _points(database):
+    session = database.open()
 
     def read():
         with session.in_client():
@@ -140,33 +125,90 @@ def _points(web):
     return session, read
 
 
-FLUX = b"#datatype,string,long,long\r\n,result,table,_value\r\n,count,0,7\r\n"
-SERIES = {"name": "y", "columns": ["time", "count"], "values": [[0, 7]]}
-POINTS = {
-    "metric": {"__name__": "events_value"},
-    "values": [7],
-    "timestamps": [0],
-}
+def _json(found):
+    return json.dumps(found).encode() + b"\n"
+
+
 CASES = {
-    "clickhouse": (_clickhouse, b"7\n"),
-    "influxdb": (_influxdb, FLUX),
+    "clickhouse": (
+        lambda url: _tuned(Clickhouse(ClickhouseOptions(url=url)), "SELECT 7"),
+        b"7\n",
+    ),
+    "questdb": (
+        lambda url: _tuned(QuestDb(QuestDbOptions(url=url)), "SELECT 7"),
+        _json({"columns": [{"name": "count", "type": "LONG"}], "dataset": [[7]]}),
+    ),
+    "cratedb": (
+        lambda url: _tuned(Cratedb(CratedbOptions(url=url)), "SELECT 7"),
+        _json({"rows": [[7]]}),
+    ),
+    "influxdb": (
+        lambda url: _tuned(Influxdb(InfluxOptions(url=url, token="t0k3n")), "from(bucket: 0)"),
+        b"#datatype,string,long,long\r\n,result,table,_value\r\n,count,0,7\r\n",
+    ),
     "influxdb1": (
-        _influxdb1,
-        json.dumps({"results": [{"statement_id": 0, "series": [SERIES]}]}).encode() + b"\n",
+        lambda url: _tuned(Influxdb1(Influx1Options(url=url)), "SELECT count(x) FROM y"),
+        _json(
+            {
+                "results": [
+                    {
+                        "statement_id": 0,
+                        "series": [{"name": "y", "columns": ["time", "count"], "values": [[0, 7]]}],
+                    }
+                ]
+            }
+        ),
     ),
-    "influxdb3": (_influxdb3, b'{"c0": 7}\n'),
+    "influxdb3": (
+        lambda url: _tuned(Influxdb3(Influx3Options(url=url)), "SELECT 7 AS c0", "events"),
+        b'{"c0": 7}\n',
+    ),
     "victoriametrics": (
-        _victoriametrics,
-        json.dumps({"data": {"result": [{"metric": {}, "value": [0, "7"]}]}}).encode(),
+        lambda url: _tuned(VictoriaMetrics(VictoriaMetricsOptions(url=url)), "count(x)"),
+        _json({"data": {"result": [{"metric": {}, "value": [0, "7"]}]}}),
     ),
-    "victoriametrics-points": (_points, json.dumps(POINTS).encode() + b"\n"),
+    "victoriametrics-points": (
+        lambda url: _points(VictoriaMetrics(VictoriaMetricsOptions(url=url))),
+        _json({"metric": {"__name__": "events_value"}, "values": [7], "timestamps": [0]}),
+    ),
+    "opentsdb": (
+        lambda url: _tuned(OpenTsdb(OpenTsdbOptions(url=url)), '{"queries": [{"metric": "x"}]}'),
+        _json([{"tags": {}, "query": {"index": 0}, "dps": [[0, 7]]}]),
+    ),
+    "graphite": (
+        lambda url: _tuned(Graphite(GraphiteOptions(url=url)), "from=-1h\nx"),
+        _json([{"target": "x", "datapoints": [[7, 0]]}]),
+    ),
+    "splunk": (
+        lambda url: _tuned(
+            Splunk(SplunkOptions(url=url, search_url=url, token="t", search_token="s")),
+            "search x | stats count",
+        ),
+        _json({"result": {"count": "7"}}),
+    ),
 }
+BY_VENDORS_CLIENT = {
+    "elasticsearch": (
+        lambda url: _tuned(Elasticsearch(ElasticsearchOptions(url=url)), "POST /x/_search {}"),
+        _json({"hits": {"total": {"value": 7}}}),
+    ),
+    "arangodb": (
+        lambda url: _tuned(Arangodb(ArangodbOptions(url=url)), "RETURN [7]"),
+        _json({"result": [[7]], "hasMore": False, "error": False, "code": 201}),
+    ),
+}
+"""JSON is decoded by the vendor's client, whose work counts as waiting."""
 
 
-@pytest.mark.parametrize(("connect", "body"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize(
+    ("connect", "body"),
+    [*CASES.values(), *BY_VENDORS_CLIENT.values()],
+    ids=[*CASES, *BY_VENDORS_CLIENT],
+)
 def test_a_slow_answer_is_waited_for(connect, body):
-    with Web(lambda _: Response(200, body, pause_s=PAUSE_S)) as web:
-        session, run = connect(web)
+    headers = {"Content-Type": "application/json"}
+    with Web(lambda _: Response(200, body, headers, pause_s=PAUSE_S)) as web:
+        session, run = connect(web.url)
         began_s = time.perf_counter()
         ((found,),) = run()
         elapsed_s = time.perf_counter() - began_s
@@ -187,7 +229,7 @@ def slow(function):
 @pytest.mark.parametrize(("connect", "body"), CASES.values(), ids=CASES)
 def test_slow_decoding_is_the_clients_time(monkeypatch, connect, body):
     with Web(lambda _: Response(200, body)) as web:
-        session, run = connect(web)
+        session, run = connect(web.url)
         monkeypatch.setattr(json, "loads", slow(json.loads))
         monkeypatch.setattr(clickhouse, "rows_of", slow(clickhouse.rows_of))
         monkeypatch.setattr(flux, "_typed", slow(flux._typed))
