@@ -13,7 +13,7 @@ from simulator.data.ranges import RowRange, covering, written
 from simulator.errors import BenchError, RunError
 from simulator.load.connection import Stopped, connected
 from simulator.load.meter import Meter
-from simulator.load.mixing import edges
+from simulator.load.mixing import Mixer, edges
 from simulator.load.window import Batch, Held, Send, Window
 from simulator.modules.base import BATCH, Database, Failure, Payload, Session
 
@@ -74,6 +74,7 @@ class Sender:
         self._begun: dict[tuple[int, int], int] = defaultdict(int)
         """(table, part) -> rows that were sent."""
         self._places = {table.name: place for place, table in enumerate(reader.tables)}
+        self._mixer = Mixer()
         self._mixes = database.capabilities.mixes_tables and reader.one_group
 
     def close(self) -> None:
@@ -178,7 +179,8 @@ class Sender:
         """Encode blocks and return their batches."""
         if self._mixes and mode == BATCH:
             places = edges(blocks, batch_rows)
-            return self._mixed(blocks, places, self._session.encode_mixed(blocks, places))
+            payloads = self._mixer.encode(self._session, blocks, places)
+            return self._mixed(blocks, places, payloads)
         encoded = [self._session.encode(block, mode, batch_rows) for block in blocks]
         return self._in_turn(blocks, encoded, batch_rows)
 

@@ -14,7 +14,6 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias
 
-import numpy as np
 from typing_extensions import TypeVar
 
 from simulator.data.block import Block, Rows
@@ -117,7 +116,6 @@ class Payload(NamedTuple):
 Encoder: TypeAlias = Callable[[Block, int], Sequence[Any]]
 """Block, batch size -> the data of each payload; UnstorableError if a value cannot be stored."""
 MixedEncoder: TypeAlias = Callable[[Sequence[Block], Sequence[Rows]], Sequence[Any]]
-"""Blocks, edges of each -> the data of each payload, of the rows between two edges."""
 
 
 class Session(Waits, ABC):
@@ -150,7 +148,7 @@ class Session(Waits, ABC):
         batch, so that encoding is vectorised whatever the batch size.
         """
         key = (block.name, mode)
-        encoder: Encoder | None = self._known_encoders.get(key)
+        encoder = self._known_encoders.get(key)
         if encoder is None:
             encoder = self._known_encoders[key] = self.encoder(block.table, block.name, mode)
         starts = range(0, len(block), batch_rows)
@@ -159,22 +157,12 @@ class Session(Waits, ABC):
             for start, data in zip(starts, encoder(block, batch_rows), strict=True)
         ]
 
-    def encode_mixed(self, blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[Payload]:
-        """Return the blocks as payloads, each with the rows of all blocks between two edges."""
-        key = (*(block.name for block in blocks), "mixed")
-        encoder = self._known_encoders.get(key)
-        if encoder is None:
-            tables = [block.table for block in blocks]
-            encoder = self._known_encoders[key] = self.mixed_encoder(tables)
-        encoded, counts = encoder(blocks, edges), np.diff(np.sum(edges, axis=0)).tolist()
-        return [Payload(rows, BATCH, data) for rows, data in zip(counts, encoded, strict=True)]
-
     def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
-        """Return the encoder of payloads of these tables (`Capabilities.mixes_tables`)."""
+        """Return the encoder of payloads that hold the rows of each block between two edges."""
         raise NotImplementedError
 
     @cached_property
-    def _known_encoders(self) -> dict[tuple[str, ...], Any]:
+    def _known_encoders(self) -> dict[tuple[str, str], Encoder]:
         return {}
 
     @abstractmethod

@@ -12,7 +12,7 @@ from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Type
 from simulator.data.workloads.devops import Devops
-from simulator.load.mixing import edges
+from simulator.load.mixing import Mixer, edges
 from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, Failure
 from simulator.protocol.verdict import Status, VerifyMode
@@ -94,7 +94,7 @@ def test_a_mixed_payload_of_which_one_table_refuses_its_rows_is_no_success(
         (first,) = session.encode(cpu.slice(0, 1), BATCH, 1)
         session.send(first)
         mixed = [wordy(cpu.slice(1, ROWS)), *others]
-        (payload,) = session.encode_mixed(mixed, edges(mixed, dataset.rows))
+        (payload,) = Mixer().encode(session, mixed, edges(mixed, dataset.rows))
         assert payload.rows == dataset.rows - 1
         with pytest.raises(Exception, match=r"(?i)conflict|failed to parse") as caught:
             session.send(payload)

@@ -276,7 +276,7 @@ def test_inserts_of_the_same_second_are_reported_apart(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\x00", b'{"format_version": 1, "target"'])
-def test_a_damaged_file_is_named_once_and_the_newest_other_insert_is_used(tmp_path, capsys, content):
+def test_a_damaged_file_is_named_once_and_not_used(tmp_path, capsys, content):
     path = written(tmp_path, 1)
     damaged = written(tmp_path, 2)
     damaged.write_bytes(content)

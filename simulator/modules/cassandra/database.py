@@ -95,8 +95,7 @@ class CassandraOptions(Options):
     )
     clustering_columns: str = Field(
         "",
-        description="columns of the primary key after the tags, such as sequence_number; "
-        "default: the time. A row with an existing key replaces that row",
+        description="columns of the key after the tags, such as sequence_number; default: the time",
     )
     max_sync_calls: int = Field(
         1, ge=1, le=1024, description="batches that a worker has in flight; 1: it waits for each"

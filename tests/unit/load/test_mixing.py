@@ -90,10 +90,14 @@ class _Session:
         pieces = [block.slice(start, start + batch_rows) for start in starts]
         return [Payload(len(piece), mode, [_rows(piece)]) for piece in pieces]
 
-    def encode_mixed(self, blocks, places):
-        spans = zip(*(pairwise(each.tolist()) for each in places), strict=True)
-        mixed = [[b.slice(*ends) for b, ends in zip(blocks, s, strict=True)] for s in spans]
-        return [Payload(sum(map(len, m)), BATCH, [_rows(b) for b in m if len(b)]) for m in mixed]
+    def mixed_encoder(self, tables):
+        def encode(blocks, places):
+            assert [block.table for block in blocks] == tables
+            spans = zip(*(pairwise(each.tolist()) for each in places), strict=True)
+            mixed = [[b.slice(*ends) for b, ends in zip(blocks, s, strict=True)] for s in spans]
+            return [[_rows(block) for block in each if len(block)] for each in mixed]
+
+        return encode
 
     def send(self, payload):
         self.database.sent.append(payload.data)
