@@ -90,6 +90,9 @@ class _Session:
         pieces = [block.slice(start, start + batch_rows) for start in starts]
         return [Payload(len(piece), mode, [_rows(piece)]) for piece in pieces]
 
+    def size_of(self, data):
+        return None
+
     def mixed_encoder(self, tables):
         def encode(blocks, places):
             assert [block.table for block in blocks] == tables

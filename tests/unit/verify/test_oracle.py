@@ -243,7 +243,7 @@ def test_merged_parts_are_the_whole(rows, times, shape, cuts, order):
     for part in parts:
         oracle = Oracle(queries)
         oracle.add(part)
-        total.merge(oracle)
+        total.merge(oracle.parts())
     in_one = Oracle(queries)
     in_one.add(whole)
 
