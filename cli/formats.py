@@ -7,13 +7,12 @@ from typing import Any, Literal
 from simulator.load.meter import encoded_histogram
 
 FORMAT_VERSION: Literal[2] = 2
-_FORMAT = re.compile(rb'\s*\{\s*"format_version":\s*(\d+)')
+_FORMAT_1 = re.compile(rb'\s*\{\s*"format_version":\s*1\s*[,}]')
 
 
 def as_current(content: bytes) -> bytes:
     """Return a result file of format 1 in format 2, and any other content as it is."""
-    found = _FORMAT.match(content)
-    if not found or int(found[1]) != 1:
+    if not _FORMAT_1.match(content):
         return content
     try:
         result = json.loads(content, object_hook=_as_format_2)

@@ -174,15 +174,21 @@ class Statistics(Measure):
         return [(high << 32) + low for high, low in halves]
 
     def slack(self, function: Function, arrays: Arrays) -> Array:
-        """Return how far each aggregate may be off: rounding errors of sums in another order."""
+        """Return how far each aggregate may be off: rounding errors of sums in another order.
+
+        A mean may be off by two units in the last place: InfluxDB combines means of blocks.
+        """
         count = arrays["count"]
-        if "magnitude" not in arrays or function not in (Function.SUM, Function.AVG):
+        if function not in (Function.SUM, Function.AVG):
             return np.zeros(len(count))
-        of_sum = count * 2.0**-52 * arrays["magnitude"]
+        exact = "magnitude" not in arrays
+        of_sum = np.zeros(len(count)) if exact else count * 2.0**-52 * arrays["magnitude"]
         if function is Function.SUM:
             return of_sum
+        if "sum" not in arrays:  # of integers
+            return of_sum
         some = np.maximum(count, 1)
-        return of_sum / some + np.abs(arrays["sum"] / some) * 2.0**-52 * (of_sum > 0)
+        return of_sum / some + np.abs(arrays["sum"] / some) * 2.0**-51
 
 
 def form_of(table: Table, columns: Iterable[str]) -> dict[str, str]:

@@ -42,7 +42,7 @@ def test_every_option_that_differs_is_named_as_users_write_it():
         replace(
             DEFAULTS,
             seed=2,
-            tables="multiple",
+            tables=4,
             primary_key=PrimaryKey.NONE,
             params={"devices": 4, "tick_ms": 1000},
         )
@@ -51,7 +51,7 @@ def test_every_option_that_differs_is_named_as_users_write_it():
     assert problems_of(found, wanted, starts=False) == [
         "--seed: the last insert has 1, got 2",
         "--primary-key: the last insert has db, got none",
-        "--tables: the last insert has single, got multiple",
+        "--tables: the last insert has 1, got 4",
         "--devices: the last insert has 1, got 4",
         "--tick-ms: the last insert has 60, got 1000",
     ]
