@@ -59,14 +59,14 @@ def test_every_row_of_mixed_payloads_is_stored_in_its_table(database, dataset, s
     sender.start()
     sender.insert(dataset.ranges, BATCH, BATCH_ROWS)
     sender.close()
-    database.settle(stored)
+    database.visible(stored)
 
     assert sender.meter.rows == dataset.rows == 9 * ROWS
     assert sender.meter.sends == -(-9 * ROWS // BATCH_ROWS)
     assert verify(database, dataset, (), VerifyMode.FULL).status is Status.VERIFIED
     reader = DatasetReader(dataset)
     queries = reader.queries()
-    true = truths([*queries.values()], dataset, 1)
+    true = truths([*queries.values()], dataset)
     with database.connect() as session:
         for name, query in queries.items():
             assert true[query].agrees(ask(session, database.render(query))), name
@@ -100,7 +100,7 @@ def test_a_mixed_payload_of_which_one_table_refuses_its_rows_is_no_success(
             session.send(payload)
         assert session.classify(caught.value) in (Failure.UNKNOWN, Failure.FATAL)
         assert session.alive
-        database.settle(stored)
+        database.visible(stored)
         counts = [
             ask(session, database.render(AggregateQuery(table, COUNT))).rows for table in stored
         ]
