@@ -53,7 +53,7 @@ _STARTING_S = 5.0
 """How often the nodes of pods that have not started are looked at."""
 _LAST_REPORTS_S = 10.0
 """Workers that have lost their collector print their reports when they give it up."""
-_REPORTED = ("settle", "verify")
+_REPORTED = ("visible", "compact", "verify")
 """Phases in which all workers have reported; the collector can do without them."""
 _LOGS = 4
 """Number of failed pods whose last log lines are kept."""

@@ -209,7 +209,7 @@ class Worker:
         sender.start()
         self._start_clock()
         mode = self._database.insert_mode(spec.batch_rows)
-        rate = spec.rate_rows_per_s / len(spec.workers)
+        rate = spec.rate_rows_per_s / len(spec.inserts)
         try:
             pace = Pace(rate, self._index / len(spec.workers), spec.duration_s)
             sender.insert(task.timed, mode, max(spec.batch_rows, 1), pace)

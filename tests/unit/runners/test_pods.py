@@ -214,7 +214,7 @@ def test_a_report_in_a_workers_log_is_not_its_last_words():
     assert found.cause == f"{reported} (pod c on node2)"
 
 
-@pytest.mark.parametrize("phase", ["settle", "verify"])
+@pytest.mark.parametrize("phase", ["visible", "compact", "verify"])
 def test_the_pod_of_a_worker_that_has_reported_may_fail(phase):
     done = Outcome(status="done", exit_code=0, touched=True)
     heard = (line(1, PhaseEvent(phase=phase)), 5.0, PodChanged(worker("Failed")), 10.0)
