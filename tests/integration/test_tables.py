@@ -60,7 +60,7 @@ def test_a_pinned_worker_writes_to_one_table(cli: CommandLine) -> None:
 
     third = cli.run(*INSERT, "--tables=3", "--workers=1", "--no-clean")
     assert third.code == 2
-    assert "the tables were made with parts_by = worker" in third.err
+    assert "--tables-by: the last insert has worker, got row" in third.err
 
 
 def test_what_a_pinned_worker_wrote_until_the_end_of_time_is_known(cli: CommandLine) -> None:
