@@ -85,5 +85,5 @@ def test_a_fleet_of_hosts_is_inserted_and_queried(
     assert insert["manifest"]["rows"] == 9 * 4 * 360
     assert [run["outcome"]["verdict"]["status"] for run in insert["runs"]] == ["verified"]
     answers = {each["name"]: each["verdict"] for each in query["runs"][0]["outcome"]["queries"]}
-    assert len(answers) == 12
+    assert len(answers) == 14
     assert {verdict["status"] for verdict in answers.values()} == {"verified"}
