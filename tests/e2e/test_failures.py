@@ -116,7 +116,7 @@ def not_started(
 ) -> Iterator[dict[str, Future[tuple[ClusterLine, Finished, float]]]]:
     """Parallel runs that cannot start; each must report its own cause."""
 
-    def run(cause: Cause, folder: Path) -> tuple[ClusterLine, Finished, float]:
+    def run(cause: Cause, folder: Path, database: str) -> tuple[ClusterLine, Finished, float]:
         line = ClusterLine(folder, namespace=bench)
         if cause.password:
             target = {
@@ -126,15 +126,19 @@ def not_started(
             }
             line.write_config({"postgresql": target})
         began = time.monotonic()
-        own = f"{_DSN} application_name={folder.name}"  # one run at a time can use an address
+        # One run at a time can use a database; two that create a table there stop each other.
+        own = _DSN.replace("dbname=app", f"dbname={database}")
         address = f"--extra-option=connection_string={own}"
         done = line.insert(POSTGRES, *QUICK, *cause.arguments, address)
         return line, done, time.monotonic() - began
 
     folders = [tmp_path_factory.mktemp("line") for _ in CAUSES]  # the factory is not thread-safe
+    databases = [f"not_started_{number}" for number in range(len(CAUSES))]
+    for database in databases:
+        bench.sql(f"CREATE DATABASE {database}")
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        started = zip(CAUSES.items(), folders, strict=True)
-        yield {name: threads.submit(run, cause, folder) for (name, cause), folder in started}
+        started = zip(CAUSES.items(), folders, databases, strict=True)
+        yield {name: threads.submit(run, cause, *own) for (name, cause), *own in started}
     left = bench.leftovers()
     bench.remove_leftovers()
     assert not left
