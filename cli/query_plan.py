@@ -11,7 +11,6 @@ from cli.quantities import LONGEST_S
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
-from simulator.modules.base import Database, Unsupported
 from simulator.protocol.spec import Ask, Kind, QueryLoad
 
 DEFAULT_RUNS = 3
@@ -80,14 +79,14 @@ def query_runs(  # noqa: PLR0913
     if problems:
         raise ConfigError(problems)
     chosen = options.queries or tuple(askable(types))
-    if not any(target.tuned.get(name) or _renders(database, types[name]) for name in chosen):
-        raise ConfigError(f"--queries: {database.name} can express none of {', '.join(chosen)}")
     load = QueryLoad(
         queries={name: target.tuned.get(name, "") for name in chosen},
         duration_s=options.duration_s,
         aligned=options.aligned,
         shown_answers=options.shown_answers,
     )
+    if not database.answered(types, load.queries):
+        raise ConfigError(f"--queries: {database.name} can express none of {', '.join(chosen)}")
     return [
         PlannedRun(
             spec_of(
@@ -161,11 +160,3 @@ def _text_problems(target: Target, types: Mapping[str, QueryType]) -> list[str]:
         for name in target.tuned
         if name in types and types[name].varies
     ]
-
-
-def _renders(database: Database, query_type: QueryType) -> bool:
-    try:
-        database.render(query_type.instance(0))
-    except Unsupported:
-        return False
-    return True

@@ -60,7 +60,7 @@ _load = functools.partial(option, group="Queries")
     "--print-answers",
     type=COUNT,
     default=0,
-    help="Print the first answers to each query, and keep them in the result.",
+    help="Print so many answers to each query, 20 rows of each, and keep them in the result.",
 )
 @dataset_option(group="Queries")
 @_load(

@@ -19,7 +19,6 @@ class Unit(StrEnum):
     ROWS_PER_S = "rows/s"
     BYTES_PER_S = "bytes/s"
     MILLISECONDS = "ms"
-    SECONDS = "s"
     QUERIES_PER_S = "queries/s"
     SHARE = "share"
     """0..1."""

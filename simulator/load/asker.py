@@ -10,7 +10,7 @@ from simulator.data.query import Answer, Statement, answer
 from simulator.data.query_type import QueryType
 from simulator.errors import RunError
 from simulator.load.connection import Stopped
-from simulator.load.meter import encoded_histogram
+from simulator.load.meter import Durations
 from simulator.modules.base import Database, Session
 from simulator.protocol.messages import QueryTimes, digest_of
 from simulator.protocol.spec import MOST_INSTANCES, Ask
@@ -48,32 +48,31 @@ class Asker:
         self._first = rendered(task.first)
         self._others = [rendered(number) for number in (numbers if query_type.varies else (0,))]
         self._answers = _Answers(name)
-        self._waits_ns: list[int] = []
+        self._waits = Durations()
         self._client_ns = 0
 
     @property
     def runs(self) -> int:
         """How often it has been run so far."""
-        return len(self._waits_ns)
+        return self._waits.count
 
     def ask(self, stop: threading.Event, duration_s: float, report: Report) -> QueryTimes:
         """Run the type as often or as long as the task says; report its answers afterwards."""
         self._run(self._first, report)
-        first_ns, self._waits_ns, self._client_ns = self._waits_ns[0], [], 0
-        began_ns = time.perf_counter_ns()
-        end_ns = began_ns + int(duration_s * 1e9)
-        ended_ns, runs = began_ns, 0
-        while runs < self._task.runs or (not self._task.runs and (not runs or ended_ns < end_ns)):
+        first_ns, self._waits, self._client_ns = self._waits.sum_ns, Durations(), 0
+        began_ns = ended_ns = time.perf_counter_ns()
+        end_ns, wanted = began_ns + int(duration_s * 1e9), self._task.runs
+        while self.runs < wanted or (not wanted and (not self.runs or ended_ns < end_ns)):
             if stop.is_set():
                 raise Stopped
-            self._run(self._others[runs % len(self._others)], report)
-            ended_ns, runs = time.perf_counter_ns(), runs + 1
+            self._run(self._others[self.runs % len(self._others)], report)
+            ended_ns = time.perf_counter_ns()
         return QueryTimes(
             name=self._name,
             first_s=first_ns / 1e9,
-            runs=runs,
-            waits=encoded_histogram(self._waits_ns),
-            wait_s=sum(self._waits_ns) / 1e9,
+            runs=self.runs,
+            waits=self._waits.encoded(),
+            wait_s=self._waits.sum_ns / 1e9,
             client_s=self._client_ns / 1e9,
             elapsed_s=(ended_ns - began_ns) / 1e9,
             answers=self._answers.reported(report),
@@ -90,7 +89,7 @@ class Asker:
             raise RunError(f"query {self._name}: {self._database.explain(error)}") from error
         spent_ns = time.perf_counter_ns() - start_ns
         client_ns = min(int((session.client_s - before_s) * 1e9), spent_ns)
-        self._waits_ns.append(spent_ns - client_ns)
+        self._waits.record(spent_ns - client_ns)
         self._client_ns += client_ns
         self._answers.keep(instance, statement, rows, report)
 

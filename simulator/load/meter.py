@@ -7,7 +7,7 @@ an HDR histogram by distinct value. Merging histograms is exact.
 import base64
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
@@ -50,11 +50,38 @@ def _decoded(encoded: str) -> HdrHistogram:
     raise ValueError("a latency histogram has other bounds")
 
 
-def encoded_histogram(durations_ns: Sequence[int]) -> str:
+class Durations:
+    """Durations of queries: their number, sum and histogram, in bounded memory."""
+
+    def __init__(self) -> None:
+        self.count = self.sum_ns = 0
+        self._waiting: list[int] = []
+        self._histogram = new_histogram()
+
+    def record(self, duration_ns: int) -> None:
+        """Record one duration."""
+        self.count += 1
+        self.sum_ns += duration_ns
+        self._waiting.append(duration_ns)
+        if len(self._waiting) == _BUFFER:
+            self._fold()
+
+    def _fold(self) -> None:
+        _add(self._histogram, np.asarray(self._waiting, np.int64))
+        self._waiting.clear()
+
+    def encoded(self) -> str:
+        """Return the encoded histogram; empty without any duration."""
+        self._fold()
+        return _encoded(self._histogram) if self.count else ""
+
+
+def encoded_histogram(durations_ns: Iterable[int]) -> str:
     """Return the encoded histogram of durations; empty without any."""
-    histogram = new_histogram()
-    _add(histogram, np.asarray(durations_ns, np.int64))
-    return _encoded(histogram) if len(durations_ns) else ""
+    durations = Durations()
+    for each in durations_ns:
+        durations.record(each)
+    return durations.encoded()
 
 
 def _add(histogram: HdrHistogram, durations_ns: NDArray[np.int64]) -> None:

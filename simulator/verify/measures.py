@@ -176,7 +176,7 @@ class Statistics(Measure):
     def slack(self, function: Function, arrays: Arrays) -> Array:
         """Return how far each aggregate may be off: rounding errors of sums in another order.
 
-        A mean may be off by two units in the last place: InfluxDB combines means of blocks.
+        A mean may be off by 2**-51 of itself: InfluxDB combines means of blocks.
         """
         count = arrays["count"]
         if function not in (Function.SUM, Function.AVG):

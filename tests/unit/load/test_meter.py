@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.load import meter
-from simulator.load.meter import Meter, merged_histogram, new_histogram
+from simulator.load.meter import Durations, Meter, merged_histogram, new_histogram
 
 MS = 10**6
 SECOND = 10**9
@@ -119,3 +119,29 @@ def test_percentiles_keep_three_digits():
 
     assert found.get_value_at_percentile(50) == pytest.approx(5000, rel=2e-3)
     assert found.get_value_at_percentile(99) == pytest.approx(9900, rel=2e-3)
+
+
+def test_durations_of_many_queries_are_counted_in_bounded_memory():
+    durations = Durations()
+    for microseconds in range(1, 50_001):
+        durations.record(1000 * microseconds)
+    histogram = merged_histogram([durations.encoded()])
+
+    assert len(durations._waiting) == 0
+    assert durations.count == histogram.get_total_count() == 50_000
+    assert durations.sum_ns == 1000 * 50_000 * 50_001 // 2
+    assert histogram.get_value_at_percentile(50) == pytest.approx(25_000, rel=0.001)
+
+
+def test_without_durations_there_is_no_histogram():
+    assert Durations().encoded() == ""
+
+
+def test_no_more_than_a_buffer_of_durations_waits():
+    durations = Durations()
+    most = 0
+    for _ in range(40_000):
+        durations.record(1)
+        most = max(most, len(durations._waiting))
+
+    assert most < 1 << 14
