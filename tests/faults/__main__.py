@@ -6,7 +6,8 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from tests.faults import judge
@@ -36,10 +37,14 @@ def repeats(cell: Cell) -> str:
     return f"python -m tests.faults --seed {cell.seed} --cell {cell.number}"
 
 
+def _word(judged: Judged) -> str:
+    return "missed" if judged.missed else "ok    " if judged.right else "WRONG "
+
+
 def line_of(judged: Judged) -> str:
     """Return a line about a cell."""
     cell, seen = judged.cell, judged.seen
-    words = [f"{'ok   ' if judged.right else 'WRONG'} {cell}"]
+    words = [f"{_word(judged)} {cell}"]
     if seen:
         words.append(f"in {seen.at.phase} of run {cell.run}/{cell.runs}")
         words.append(f"ended after {judge.ended_after_s(seen):.1f} s" if seen.ended_at else "hung")
@@ -50,7 +55,7 @@ def line_of(judged: Judged) -> str:
 
 def details(judged: Judged) -> str:
     """Return what is wrong with a cell, and how to repeat it."""
-    lines = [f"      {problem}" for problem in judged.problems]
+    lines = [f"      {problem}" for problem in judged.problems or [judged.missed]]
     return "\n".join([*lines, f"      {repeats(judged.cell)}"])
 
 
@@ -58,7 +63,7 @@ def table(done: Sequence[Judged]) -> str:
     """Return cells tried and right, by victim and fault, and by target."""
     tried: Counter[tuple[str, str]] = Counter()
     right: Counter[tuple[str, str]] = Counter()
-    for judged in done:
+    for judged in (each for each in done if not each.missed):
         place = judged.cell.place
         kind = (f"{place.victim} {place.fault}", place.target)
         tried[kind] += 1
@@ -88,19 +93,20 @@ def main() -> int:
             return cell.number == arguments.cell
         return cell.place.matches(arguments.only)
 
-    picked = chosen(seed, 1 if arguments.cell else arguments.cells, wanted)
-    print(f"seed {seed}: {len(picked)} cells, {arguments.at_once} at once", flush=True)
+    count = 1 if arguments.cell else arguments.cells
+    print(f"seed {seed}: {count} cells, {arguments.at_once} at once", flush=True)
+    picked = chosen(seed, wanted)
     if arguments.list:
-        print("\n".join(map(repr if arguments.verbose else str, picked)))
+        print("\n".join(map(repr if arguments.verbose else str, islice(picked, count))))
         return 0
-    return tried(seed, picked, arguments)
+    return tried(seed, picked, count, arguments)
 
 
-def tried(seed: int, picked: Sequence[Cell], arguments: argparse.Namespace) -> int:
+def tried(seed: int, picked: Iterator[Cell], count: int, arguments: argparse.Namespace) -> int:
     """Run the cells and print them; return the exit code."""
     began, done = time.monotonic(), []
     try:
-        for judged in run(picked, arguments.at_once, arguments.keep):
+        for judged in run(picked, count, arguments.at_once, arguments.keep):
             done.append(judged)
             print(line_of(judged), flush=True)
             if not judged.right:
@@ -109,14 +115,19 @@ def tried(seed: int, picked: Sequence[Cell], arguments: argparse.Namespace) -> i
                 print(judged.cell, judged.seen, sep="\n", flush=True)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
-    wrong = [judged for judged in done if not judged.right]
+    missed = [judged for judged in done if judged.missed]
+    faults = [judged for judged in done if not judged.missed]
+    wrong = [judged for judged in faults if not judged.right]
     print(f"\n{table(done)}\n")
     for judged in sorted(wrong, key=lambda each: each.cell.number):
         print(f"WRONG {judged.cell}: {judged.problems[0].splitlines()[0]}")
         print(f"      {repeats(judged.cell)}")
     took_s = time.monotonic() - began
-    print(f"seed {seed}: {len(done)} tried, {len(done) - len(wrong)} right in {took_s:.0f} s")
-    return 1 if wrong or len(done) < len(picked) or not done else 0
+    print(
+        f"seed {seed}: {len(faults)} tried, {len(faults) - len(wrong)} right,"
+        f" {len(missed)} missed (no fault: the phase was over each time) in {took_s:.0f} s"
+    )
+    return 1 if wrong or len(faults) < count else 0
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ They run a few at a time from the first test on; each test waits for its own.
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future
+from itertools import islice
 
 import pytest
 
@@ -21,7 +22,7 @@ AT_ONCE = 5
 
 def first_cells() -> list[Cell]:
     """Return the cells of this suite."""
-    return matrix.chosen(int(os.environ.get("FAULTS_SEED", SEED)), CELLS)
+    return list(islice(matrix.chosen(int(os.environ.get("FAULTS_SEED", SEED))), CELLS))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -35,12 +36,14 @@ def judged(request: pytest.FixtureRequest) -> Iterator[dict[int, Future[Judged]]
     items = [item for item in request.session.items if item.path == request.path]
     params = [item.callspec.params for item in items]
     wanted = [each["cell"] for each in params if "cell" in each]
-    with matrix.running(wanted, AT_ONCE) as futures:
-        yield futures
+    with matrix.running(wanted, AT_ONCE) as pool:
+        yield pool.futures
 
 
 def test_a_fault_is_survived_or_reported(cell: Cell, judged: dict[int, Future[Judged]]) -> None:
     found = judged[cell.number].result()
+    if found.missed:
+        pytest.skip(f"no fault in six tries: {found.missed}")
 
     assert found.right, f"{line_of(found)}\n{details(found)}"
 
