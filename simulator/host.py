@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+_KEPT_BYTES = 64 << 20
 _CPU_STATS = (
     # (file, word, seconds of one unit); cgroup v2, then v1
     (Path("/sys/fs/cgroup/cpu.stat"), "throttled_usec", 1e-6),
@@ -28,6 +30,17 @@ def allow_many_files() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def keep_freed_memory() -> None:
+    """Have this process keep the memory that it frees, up to 64 MiB, for its next block of rows.
+
+    By default glibc returns it to the system, and the page faults make encoding up to four times
+    slower. Only on Linux with glibc: https://man7.org/linux/man-pages/man3/mallopt.3.html
+    """
+    if hasattr(library := ctypes.CDLL(None), "mallopt"):
+        library.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES)
+        library.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
 
 
 def continue_without_parent() -> None:

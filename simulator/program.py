@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from simulator.clock import OwnClock
 from simulator.errors import BenchError
-from simulator.host import allow_many_files, continue_without_parent
+from simulator.host import allow_many_files, continue_without_parent, keep_freed_memory
 from simulator.modules import open_database
 from simulator.modules.base import Database
 from simulator.protocol.run_input import ParentPipe, RunInput, input_from_files
@@ -117,6 +117,7 @@ def on_sigterm(act: Callable[[], None]) -> None:
 def play() -> int:
     """Run as the collector or a worker, as the arguments ask; return the exit code."""
     arguments = _arguments()
+    keep_freed_memory()
     database = None
     try:
         parent = None if arguments.spec else ParentPipe()

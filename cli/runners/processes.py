@@ -27,9 +27,6 @@ _DRAIN_S = 1.0
 _KILL_S = 5.0
 """How long a killed process may take to end, for example while it waits for a disk."""
 _IS_STOPPED = "its process is stopped (SIGSTOP)"
-# A worker allocates the same few MB for every block. By default glibc returns them to the system
-# each time, and the page faults make encoding up to four times slower.
-_MEMORY_SETTINGS = {"MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_MMAP_THRESHOLD_": "67108864"}
 _ROOT = Path(__file__).resolve().parents[2]
 _COLLECTOR = "collector"
 _WORKER = "worker-"
@@ -98,7 +95,7 @@ class Processes:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
-            env={**os.environ, **_MEMORY_SETTINGS, "PYTHONPATH": _python_path()},
+            env={**os.environ, "PYTHONPATH": _python_path()},
             pass_fds=() if keep_fd is None else (keep_fd,),
             start_new_session=True,  # the command line handles Ctrl-C
         )

@@ -12,9 +12,7 @@ At the end stand rows of ten tags and ten fields, and long texts: tests/perf/wid
 `rested` is the rate after a pause before each block, with cold CPU caches, as after a worker has
 waited for its database.
 
-`faults` is the number of page faults per block. Where glibc returns freed memory to the system at
-once, they cost more than the encoding; MALLOC_TRIM_THRESHOLD_=67108864 and
-MALLOC_MMAP_THRESHOLD_=67108864 in the environment show the difference.
+`faults` is the number of page faults per block: none, as processes keep the memory that they free.
 """
 
 import resource
@@ -48,6 +46,7 @@ from simulator.encode.points import Points
 from simulator.encode.rows import Frame
 from simulator.encode.tablet import Tablets
 from simulator.encode.text import CSV, SQL, TSV, Text
+from simulator.host import keep_freed_memory
 from simulator.modules.cratedb.query import CrateDialect
 from simulator.modules.cratedb.session import JSON
 from simulator.modules.graphite.wire import lines as graphite_lines
@@ -235,6 +234,7 @@ def encoded(encoder, rows_per_batch: int, block: Block) -> list:
 
 
 def main() -> None:
+    keep_freed_memory()
     of = (TABLE.columns, TABLE.time_unit)
     encoders = {
         "PgCopy": PgCopy(*of),

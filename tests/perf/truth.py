@@ -35,6 +35,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
+from simulator.host import keep_freed_memory
 from simulator.load.helper import Folder
 from simulator.protocol.spec import Kind, RunSpec
 from simulator.verify.folding import fold_here, truths
@@ -263,6 +264,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--whole", action="store_true", help="only the fold of the whole fleet")
     given = parser.parse_args()
+    keep_freed_memory()
     WORKLOADS[Fleet.name] = Fleet
     if given.whole:
         show_whole(given.rows, given.threads)

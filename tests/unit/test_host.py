@@ -1,5 +1,6 @@
 """What a process learns of its machine, in the forms in which kernels show it."""
 
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +110,22 @@ def test_without_the_kernels_file_the_system_is_asked_for_the_peak(monkeypatch):
     monkeypatch.setattr(host, "_word", lambda *_: None)
 
     assert host.memory_peak_bytes() > 1 << 20
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="only glibc has mallopt")
+def test_freed_memory_is_kept_for_the_next_block():
+    program = """
+import resource, numpy as np
+from simulator.host import keep_freed_memory
+keep_freed_memory()
+def faults():
+    [np.ones(3 << 20, np.uint8) for _ in range(10)]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+faults()
+print(-faults() + faults())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert int(done.stdout) < 100

@@ -10,7 +10,6 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from cli.runners.processes import _MEMORY_SETTINGS
 from simulator import __version__
 from tests import ROOT
 
@@ -108,10 +107,6 @@ def test_every_stage_starts_from_the_one_base_and_that_has_an_exact_version():
 
     assert set(stages) == {"${BASE}"}
     assert re.search(r"^ARG BASE=\S+/python:3\.11\.\d+-\S+$", DOCKERFILE, re.MULTILINE)
-
-
-def test_the_image_sets_the_memory_up_as_the_local_runner_does():
-    assert [f"{k}={v}" for k, v in _MEMORY_SETTINGS.items() if f"{k}={v}" not in DOCKERFILE] == []
 
 
 @pytest.fixture
