@@ -5,6 +5,7 @@ BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
 .PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick quick-servers all-servers lint unit contract integration chart e2e e2e-all e2e-db servers cluster cluster-down bench audit sbom clean
+PROCESSES ?= 2
 IMAGE_PINS := simulator/requirements.txt simulator/constraints.txt
 
 help: ## list the targets
@@ -50,7 +51,7 @@ quick-servers all-servers: .venv/ready-dev
 	$(BIN)/python -m tests.servers install $(@:-servers=)
 
 unit contract integration: .venv/ready-dev
-	$(BIN)/pytest tests/$@ $(SERVERS)
+	$(BIN)/pytest tests/$@ $(SERVERS) --numprocesses=$(PROCESSES) --dist=loadgroup
 
 faults-quick: .venv/ready-dev
 	$(BIN)/pytest tests/faults

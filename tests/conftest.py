@@ -1,4 +1,4 @@
-"""Real servers for every suite, one at a time.
+"""Real servers for every suite, one at a time in each process that runs tests.
 
 A test names its server by `@pytest.mark.server("NAME", ...)` (one run per name) or by its parameter
 `target`. Fixtures: `server`; `server_database`, the name of an empty database on it;
@@ -51,6 +51,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("server")
     if marker and "server_name" in metafunc.fixturenames:
         metafunc.parametrize("server_name", marker.args)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Have one process run all tests of a server, or of a file without one."""
+    item.add_marker(pytest.mark.xdist_group(_server_of(item) or str(item.path)))
 
 
 @pytest.hookimpl(trylast=True)

@@ -125,7 +125,7 @@ class Collector:
             await self._run.last_reports(_LAST_REPORTS_S)
             raise self._over()
         await self._in_thread(self._finish)
-        self._gate.helpers.dismiss()
+        self._gate.portions.dismiss()
 
     async def _in_thread(self, work: Callable[[], None]) -> None:
         """Run blocking work in a thread; the end of the run does not wait for it."""
@@ -223,7 +223,7 @@ class Collector:
 
     def _fold_from_thread(self, names: Names, portions: Portions) -> None:
         """Fold in threads of this process, and in the workers that have reported."""
-        self._loop.call_soon_threadsafe(self._gate.helpers.offer, names, portions)
+        self._loop.call_soon_threadsafe(self._gate.portions.offer, names, portions)
         fold_here(portions)
 
     def _leave(self, at_s: float) -> None:

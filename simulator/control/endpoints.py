@@ -121,7 +121,7 @@ def application(gate: Gate, token: str) -> Starlette:
         large = {
             "/report": gate.report_bytes,
             "/answer": gate.script.answer_bytes,
-            "/portion": gate.helpers.request_bytes,
+            "/portion": gate.portions.request_bytes,
         }
         return large.get(path, _SMALL_BYTES)
 

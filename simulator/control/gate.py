@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from simulator import __version__
 from simulator.clock import elapsed_s
 from simulator.control.coordinator import Coordinator
-from simulator.control.helpers import Helpers
+from simulator.control.portions import SharedPortions
 from simulator.control.progress import Rejected, WorkerProgress
 from simulator.control.script import MOST_ANSWER_BYTES, Script
 from simulator.data.query import Answer, Output
@@ -49,7 +49,7 @@ class Gate:
         self._answers: dict[str, dict[tuple[int, str], bytes]] = {q: {} for q in script.queries}
         """Query -> instance, digest -> rows in JSON: a tenth of the memory of objects."""
         self._answer_bytes = 0
-        self.helpers = Helpers(run, script)
+        self.portions = SharedPortions(run, script)
         self._began_s = elapsed_s()
 
     @property
@@ -109,8 +109,8 @@ class Gate:
         worker = self._worker(message.index, uid)
         worker.help(self._opened(worker))
         if message.folded:
-            await self.helpers.take(message.index, message.folded)
-        return await self.helpers.next(message.index)
+            await self.portions.take(message.index, message.folded)
+        return await self.portions.next(message.index)
 
     def knows(self, message: AnswerQuestion, uid: str) -> bool:
         """Return whether this answer to an instance of a query is here."""

@@ -15,8 +15,8 @@ from simulator.host import memory_peak_bytes, throttled_s
 from simulator.load.asker import Asker
 from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connected
-from simulator.load.helper import help_to_fold
 from simulator.load.meter import Meter
+from simulator.load.portions import fold_portions
 from simulator.load.sender import Pace, Sender
 from simulator.modules.base import Database
 from simulator.protocol.messages import (
@@ -128,7 +128,7 @@ class Worker:
         self._reported = True
         self._client.repeat_nothing()
         try:
-            help_to_fold(self._spec, self._client, self._stop)
+            fold_portions(self._spec, self._client, self._stop)
         except Exception as failed:  # noqa: BLE001 - its own part is done
             if not self._stop.is_set():
                 print(f"cannot help the collector: {failed}", file=sys.stderr)  # noqa: T201

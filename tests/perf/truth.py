@@ -36,7 +36,7 @@ from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads import WORKLOADS
 from simulator.data.workloads.base import Params, Workload
 from simulator.host import keep_freed_memory
-from simulator.load.helper import Folder
+from simulator.load.portions import Folder
 from simulator.protocol.spec import Kind, RunSpec
 from simulator.verify.folding import fold_here, truths
 from simulator.verify.needed import statistics_of

@@ -21,7 +21,7 @@ from simulator import __version__
 from simulator.control import coordinator, script
 from simulator.control.endpoints import KINDS
 from simulator.data.ranges import RowRange
-from simulator.load.helper import Folder
+from simulator.load.portions import Folder
 from simulator.protocol.messages import (
     AnswerQuestion,
     Arrival,
@@ -184,7 +184,7 @@ class Attacked(RuleBasedStateMachine):
             {name: set(workers) for name, workers in run._arrived.items()},
             {query: set(kept) for query, kept in self.gate._answers.items()},
             run.cause,
-            dict(self.gate.helpers._last),
+            dict(self.gate.portions._last),
             self.portions and (sorted(self.portions._taken), [*self.portions._left]),
         )
 
@@ -211,7 +211,7 @@ class Attacked(RuleBasedStateMachine):
     def truth_is_needed(self):
         names = needed(self.spec(WORKERS))
         self.portions = Portions([*names], self.spec(WORKERS).after)
-        self.gate.helpers.offer(names, self.portions)
+        self.gate.portions.offer(names, self.portions)
 
     @rule(data=st.data(), path=st.sampled_from([*KINDS]), impostor=st.integers(0, 9))
     def plausible_message(self, data, path, impostor):
@@ -230,7 +230,7 @@ class Attacked(RuleBasedStateMachine):
     def next_right_message(self, index):
         run, script = self.gate.run, self.gate.script
         if index in run.reports:
-            self.help_to_fold(index)
+            self.fold_portions(index)
             return
         barriers = script.barriers(script.tasks[0])
         if index not in run.uids:
@@ -254,7 +254,7 @@ class Attacked(RuleBasedStateMachine):
             body = message.model_dump_json().encode()
             self.deliver(path, body, index)
 
-    def help_to_fold(self, index):
+    def fold_portions(self, index):
         """Ask for a portion, and fold it unless that was said to be too large."""
         request, folder = PortionRequest(index=index), None
         for _ in range(2):
@@ -311,7 +311,8 @@ class Attacked(RuleBasedStateMachine):
     def deliver(self, path, body, index, uid=None):
         """Send a message as a worker; return whether it was taken.
 
-        Of portions, only the last request may be repeated, and only if it got one.
+        Of portions, only the last request may be repeated, and only if it got one; a question
+        whether an answer is known, only before the report.
         """
         uid = uid_of(index) if uid is None else uid
         if self.send(path, body, uid) != 200 or self.gate.run.uids.get(index) != uid:
@@ -319,6 +320,8 @@ class Attacked(RuleBasedStateMachine):
         self.taken[path, index] = (path, body, uid)
         if path == "/portion" and PortionReply.model_validate_json(self.reply).number is None:
             del self.taken[path, index]
+        if path == "/report":
+            self.taken.pop(("/answer/known", index), None)
         return True
 
     @rule(path=st.sampled_from([*KINDS]), body=st.binary(max_size=200), index=INDEXES)

@@ -14,7 +14,7 @@ from simulator.verify.oracle import Oracle
 from simulator.verify.portions import fold_rows
 
 
-def help_to_fold(spec: RunSpec, client: CollectorClient, stop: threading.Event) -> None:
+def fold_portions(spec: RunSpec, client: CollectorClient, stop: threading.Event) -> None:
     """Fold what the collector gives, until nothing is left or the run is over."""
     folder, folded = None, None
     while not stop.is_set():

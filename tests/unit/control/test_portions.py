@@ -9,7 +9,7 @@ import pytest
 from simulator.control import coordinator, script
 from simulator.control.progress import Rejected
 from simulator.data.ranges import lane_range
-from simulator.load.helper import Folder
+from simulator.load.portions import Folder
 from simulator.protocol.messages import FOLD_BYTES, Folded, PortionReply, PortionRequest
 from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad
 from simulator.protocol.verdict import VerifyMode
@@ -64,7 +64,7 @@ class Run:
             self.gate._workers[index] = Reported()
         self.names = needed(self.spec)
         self.portions = Portions([*self.names], self.spec.after)
-        self.helpers = self.gate.helpers
+        self.shared = self.gate.portions
 
     def ask(self, index=0, folded=None):
         request = PortionRequest(index=index, folded=folded)
@@ -95,7 +95,7 @@ class Reported:
 @pytest.fixture(params=SPECS)
 def run(request):
     made = Run(request.param)
-    made.helpers.offer(made.names, made.portions)
+    made.shared.offer(made.names, made.portions)
     return made
 
 
@@ -153,7 +153,7 @@ def test_a_fold_that_is_too_large_makes_portions_smaller(run):
 
 
 def test_a_helper_says_that_a_fold_is_too_large(run, monkeypatch):
-    monkeypatch.setattr("simulator.load.helper.FOLD_BYTES", 100)
+    monkeypatch.setattr("simulator.load.portions.FOLD_BYTES", 100)
 
     assert run.fold(run.ask(0)).content is None
 
@@ -183,7 +183,7 @@ def test_a_worker_is_held_until_it_is_known_whether_help_is_needed():
     async def scenario():
         asked = asyncio.create_task(made.gate.portion(PortionRequest(index=0), uid_of(0)))
         await asyncio.sleep(0)
-        made.helpers.offer(made.names, made.portions)
+        made.shared.offer(made.names, made.portions)
         return await asked
 
     assert within_a_moment(scenario()).number == 0
@@ -194,9 +194,9 @@ def test_workers_end_when_the_truth_is_known_or_the_run_is_over():
     made.gate.run.stop("enough")
     assert made.ask().over
     made = Run()
-    made.helpers.offer(made.names, made.portions)
+    made.shared.offer(made.names, made.portions)
     made.ask(1)
-    made.helpers.dismiss()
+    made.shared.dismiss()
 
     assert made.ask(0).over
 
@@ -212,7 +212,7 @@ def test_workers_end_when_the_truth_is_known_or_the_run_is_over():
 def test_workers_end_at_once_if_there_is_little_to_fold(kind, changes):
     made = Run(kind, **changes)
     assert made.ask().over
-    made.helpers.offer(made.names, made.portions)
+    made.shared.offer(made.names, made.portions)
 
     assert made.ask().over
 
@@ -243,6 +243,6 @@ def test_a_large_body_is_taken_only_while_there_is_something_to_fold(run):
         return within_a_moment(Http(run.gate).ask("/portion", [b" " * size]))[0]
 
     assert (post(FOLD_BYTES), post(3 * FOLD_BYTES)) == (400, 413)
-    run.helpers.dismiss()
+    run.shared.dismiss()
 
     assert post(20_000) == 413

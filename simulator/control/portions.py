@@ -17,7 +17,7 @@ from simulator.verify.portions import Portions
 _IDLE_BYTES = 16 << 10
 
 
-class Helpers:
+class SharedPortions:
     """The portions of the run, and who has been given which."""
 
     def __init__(self, run: Coordinator, script: Script) -> None:
