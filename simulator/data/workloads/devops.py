@@ -37,93 +37,53 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
-from pydantic import Field, model_validator
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.fleet import FleetTable, walks_at
-from simulator.data.mixer import below, key_of
-from simulator.data.query import Query, Selection
+from simulator.data.fleet import walks_at
+from simulator.data.query import Query
 from simulator.data.query_type import QueryType
-from simulator.data.ranges import LANE_ROWS
-from simulator.data.schema import Column, Index, Role, Table, Type
-from simulator.data.walks import Clamped, Distribution, Precision, Walk, Walks
-from simulator.data.workloads.base import DurationMs, EndMs, Params, Workload
-from simulator.data.workloads.devops_queries import HOUR_MS, DrawnQueries, fixed_queries
+from simulator.data.schema import Table
+from simulator.data.walks import Clamped, Precision, Walk, Walks
+from simulator.data.workloads.devops_queries import DrawnQueries, fixed_queries
 from simulator.data.workloads.devops_tables import (
     BOOT_TIMES,
-    DATACENTERS,
     DISK_BYTES,
-    HOST_TAGS,
     INODE_BYTES,
     MEMORY_BYTES,
-    Drawn,
-    Measurement,
-    Tag,
-    longest,
     measurements,
 )
+from simulator.data.workloads.fleets import FleetParams
+from simulator.data.workloads.hosts import PERCENTS, Hosts, table_of_hosts
 
-PERCENTS = np.arange(100 * 64 + 1) / 64
 MEBIBYTES = np.arange((max(MEMORY_BYTES) >> 20) + 1) << 20
 _MEBIBYTE_BITS = 20
 _MOST_LEVELS = 10_000
-MOST_HOSTS = 100_000_000
-_HOSTNAME = "host_%d"
 
 
-class DevopsParams(Params):
-    """The fleet, its time, and how its values are drawn."""
-
-    scale: int = Field(1, ge=1, le=MOST_HOSTS, description="hosts")
-    interval_ms: DurationMs = Field(10_000, ge=1, description="from one point to the next")
-    duration_ms: EndMs = Field(6 * HOUR_MS, ge=1, description="end of the data, exclusive")
-    distribution: Distribution = Field(
-        Distribution.UNPINNED,
-        description="documented: gauges reach their upper clamp and stay there, as in the document",
-    )
-    precision: Precision = Field(
-        Precision.GRID, description="grid: about 13 bits a value; full: every bit of a double"
-    )
-
-    @property
-    def ticks(self) -> int:
-        """Points of a host in each table; an interval that is cut short has none."""
-        return self.duration_ms // self.interval_ms
-
-    @model_validator(mode="after")
-    def _holds_points(self) -> "DevopsParams":
-        if not self.ticks:
-            raise ValueError(
-                f"from start to end are {self.duration_ms} ms, less than an interval of"
-                f" {self.interval_ms} ms, so there are no points; choose a later end"
-            )
-        if self.ticks * self.scale > LANE_ROWS:
-            raise ValueError(
-                f"scale {self.scale} x {self.ticks} points per host is more than {LANE_ROWS} rows"
-                " per table; reduce the scale, or choose an earlier end"
-            )
-        return self
+class DevopsParams(FleetParams):
+    """The fleet of hosts."""
 
 
-class Devops(Workload):
-    """Nine tables of a fleet of hosts. Row n of a table is (tick, host) = divmod(n, hosts)."""
+class Devops(Hosts):
+    """Nine tables of a fleet of hosts."""
 
     name = "devops"
     version = 1
     params_model = DevopsParams
-    has_end = True
     params: DevopsParams
 
     def __init__(self, params: DevopsParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
         exact = params.precision is Precision.GRID
         self._measurements = {m.name: m for m in measurements(exact=exact)}
-        self._tables = tuple(_table(m) for m in self._measurements.values())
+        self._tables = tuple(
+            table_of_hosts(m.name, m.tags, m.columns, self.name)
+            for m in self._measurements.values()
+        )
         self._walks = {
             name: Walks(name, m.walks, seed, params.distribution, params.precision)
             for name, m in self._measurements.items()
         }
-        self._host_tags = lru_cache(maxsize=None)(self._draw_host_tags)
         self._own_tags = lru_cache(maxsize=None)(self._draw_own_tags)
         self._boot_times = lru_cache(maxsize=None)(self._draw_boot_times)
         self._memory_totals = lru_cache(maxsize=None)(self._draw_memory_totals)
@@ -139,42 +99,19 @@ class Devops(Workload):
         """As the parameter says."""
         return self.params.precision
 
-    def size(self, table: Table) -> int:
-        """Return the number of rows of a table."""
-        return self.params.ticks * self.params.scale
+    def _tags(self, table: str) -> dict[str, Array]:
+        return {**super()._tags(table), **self._own_tags(table)}
 
-    def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
-        """Return the points of these rows, ascending."""
-        ticks, hosts = np.divmod(rows, self.params.scale)
-        levels = {**self._host_tags(), **self._own_tags(table.name)}
+    def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
         sources = self._measurements[table.name].sources
         asked = {sources.get(column.name, column.name) for column in table.fields}
         walked = walks_at(self._walks[table.name].only(asked), ticks, hosts)
-        fields = self._fields(table.name, ticks, hosts, walked)
-        return {
-            table.time.name: Values(ticks * self.params.interval_ms + self.start_ms),
-            **{tag.name: Coded(hosts, levels[tag.name]) for tag in table.tags},
-            **{column.name: fields[column.name] for column in table.fields},
-        }
+        return self._derived(table.name, ticks, hosts, walked)
 
-    def series(self, table: Table) -> int:
-        """Return the number of hosts, each of which has one series in every table."""
-        return self.params.scale
-
-    def last_ms(self, rows: int) -> int:
-        """Return the end of the data."""
-        return self.start_ms + self.params.duration_ms
-
-    def candidates(self, table: Table, selection: Selection) -> Rows | None:
-        """Return the rows of the selection's hosts and times; None if most rows are."""
-        tags = {**self._host_tags(), **self._own_tags(table.name)}
-        params = self.params
-        fleet = FleetTable(tags, params.scale, params.ticks, self.start_ms, params.interval_ms)
-        return fleet.candidates(selection)
-
-    def _fields(
+    def _derived(
         self, table: str, ticks: Rows, hosts: Rows, walked: Mapping[str, Array]
-    ) -> dict[str, ColumnData]:
+    ) -> Mapping[str, ColumnData]:
+        """Return the fields that are these walks, or made of them."""
         match table:
             case "cpu":
                 return {name: self._percentage(values) for name, values in walked.items()}
@@ -191,11 +128,6 @@ class Devops(Workload):
         if table == "redis":
             fields["uptime_in_seconds"] = Values(ticks * self.params.interval_ms // 1000)
         return fields
-
-    def _percentage(self, values: Array) -> ColumnData:
-        if self.params.precision is Precision.FULL:
-            return Values(values)
-        return Coded((values * 64).astype(np.int64), PERCENTS)
 
     def _disk(self, hosts: Rows, walked: Mapping[str, Array]) -> dict[str, ColumnData]:
         total, inodes = self._disk_totals()
@@ -244,44 +176,15 @@ class Devops(Workload):
             **{f"{n}_percent": Coded(6400 * p // total, PERCENTS) for n, p in percents.items()},
         }
 
-    def _drawn(self, name: str, bound: int) -> Rows:
-        """Return a number below `bound` for each host."""
-        return below(key_of(self.seed, name), np.arange(self.params.scale), bound)
-
-    def _draw_host_tags(self) -> dict[str, Array]:
-        """Return the tags of every point: name -> the text of each host."""
-        names = list(DATACENTERS)
-        region = self._drawn("region", len(names))
-        letters = np.array([len(DATACENTERS[name]) for name in names])[region]
-        place = self._drawn("datacenter", 12) % letters  # 12: 2, 3 and 4 divide it
-        centers = [[f"{name}{letter}" for letter in DATACENTERS[name]] for name in names]
-        widest = max(map(len, centers))
-        table = _texts([text for row in centers for text in (row + [""] * widest)[:widest]])
-        return {
-            "hostname": _texts([_HOSTNAME % host for host in range(self.params.scale)]),
-            "region": _texts(names).take(region),
-            "datacenter": table.take(region * widest + place),
-            **{tag: self._tag(tag, values) for tag, values in HOST_TAGS.items()},
-        }
-
     def _draw_own_tags(self, table: str) -> dict[str, Array]:
         tags = self._measurements[table].tags
-        return {tag: self._tag(f"{table}.{tag}", values) for tag, values in tags.items()}
-
-    def _tag(self, name: str, tag: Tag) -> Array:
-        if not isinstance(tag, Drawn):
-            return _texts(tag).take(self._drawn(name, len(tag)))
-        numbers = [
-            (self._drawn(f"{name}.{place}", bound) + tag.offset).tolist()
-            for place, bound in enumerate(tag.bounds)
-        ]
-        return _texts([tag.form % each for each in zip(*numbers, strict=True)])
+        return {tag: self._members.tag(f"{table}.{tag}", values) for tag, values in tags.items()}
 
     def _draw_boot_times(self) -> Array:
-        return self._drawn("kernel.boot_time", BOOT_TIMES)
+        return self._members.numbers("kernel.boot_time", BOOT_TIMES)
 
     def _draw_memory_totals(self) -> Array:
-        return np.array(MEMORY_BYTES).take(self._drawn("mem.total", len(MEMORY_BYTES)))
+        return np.array(MEMORY_BYTES).take(self._members.numbers("mem.total", len(MEMORY_BYTES)))
 
     def _draw_disk_totals(self) -> tuple[Array, Array]:
         hosts = self.params.scale
@@ -294,32 +197,8 @@ class Devops(Workload):
     def query_types(self, tables: Sequence[Table], *, aligned: bool) -> dict[str, QueryType]:
         """Return the document's query types, and the fixed queries."""
         (cpu,) = (table for table in tables if table.name == "cpu")
-        drawn = DrawnQueries(
-            cpu,
-            self.seed,
-            hosts=self.params.scale,
-            since=self.start_ms,
-            until=self.start_ms + self.params.ticks * self.params.interval_ms,
-            aligned=aligned,
-        )
+        drawn = DrawnQueries(cpu, self._windows(aligned=aligned), self.params.scale)
         return {**drawn.types(), **super().query_types(tables, aligned=aligned)}
-
-
-def _table(measurement: Measurement) -> Table:
-    lengths = {
-        "hostname": len(_HOSTNAME % (MOST_HOSTS - 1)),
-        "region": max(map(len, DATACENTERS)),
-        "datacenter": max(map(len, DATACENTERS)) + 1,
-        **{tag: longest(values) for tag, values in {**HOST_TAGS, **measurement.tags}.items()},
-    }
-    columns = (
-        Column("time", Type.TIMESTAMP, Role.TIME),
-        *(Column(tag, Type.TEXT, Role.TAG, max_characters=n) for tag, n in lengths.items()),
-        *measurement.columns,
-    )
-    key = ("hostname", "time")
-    indices = (Index("series", key),)
-    return Table(measurement.name, columns, key, indices=indices, group=Devops.name)
 
 
 def _integers(walk: Walk, values: Array) -> ColumnData:
@@ -333,7 +212,3 @@ def _integers(walk: Walk, values: Array) -> ColumnData:
 @cache
 def _whole_numbers(highest: int) -> Array:
     return np.arange(highest + 1)
-
-
-def _texts(values: Sequence[str]) -> Array:
-    return np.array([value.encode() for value in values])

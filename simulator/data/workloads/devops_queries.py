@@ -5,21 +5,14 @@ minute; its programs know 1 and 8 hosts, 1 host in 12 hours, and `groupby`: the 
 host in a random day. All of them are here, under the programs' names.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
-from simulator.data.query import (
-    Aggregate,
-    AggregateQuery,
-    Function,
-    NewestQuery,
-    OneOf,
-    Query,
-    Selection,
-)
-from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, OneOf, Query
+from simulator.data.query_type import Parameters, QueryType
 from simulator.data.schema import Table
+from simulator.data.workloads.fleets import HOUR_MS, MINUTE_MS
+from simulator.data.workloads.windows import Windows, too_many
 
-MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 _HIGHEST = {  # name -> hosts, hours
     **{f"{hosts}-host-1-hr": (hosts, 1) for hosts in (1, 2, 4, 8, 16, 32)},
     "1-host-12-hr": (1, 12),
@@ -45,12 +38,9 @@ def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
 class DrawnQueries:
     """The types with random hosts and times."""
 
-    def __init__(  # noqa: PLR0913
-        self, cpu: Table, seed: int, *, hosts: int, since: int, until: int, aligned: bool
-    ) -> None:
-        """Take the fleet's table `cpu`, its number of hosts, and its time (until: exclusive)."""
-        self._cpu, self._seed, self._hosts = cpu, seed, hosts
-        self._since, self._until, self._aligned = since, until, aligned
+    def __init__(self, cpu: Table, windows: Windows, hosts: int) -> None:
+        """Take the fleet's table `cpu`, its time, and its number of hosts."""
+        self._cpu, self._windows, self._hosts = cpu, windows, hosts
 
     def types(self) -> dict[str, QueryType]:
         """Return the types by name."""
@@ -59,51 +49,23 @@ class DrawnQueries:
 
     def _highest(self, name: str, hosts: int, hours: int) -> QueryType:
         if hosts > self._hosts:
-            return impossible(f"it asks about {hosts} hosts, and the fleet has {self._hosts}")
-        parameters = Parameters(self._seed, name)
+            return too_many(hosts, self._hosts, "hosts")
 
-        def instance(number: int) -> Query:
+        def instance(parameters: Parameters, number: int) -> Query:
             chosen = parameters.among(number, self._hosts, hosts)
-            names = tuple(f"host_{host}" for host in chosen)
-            window = self._window(parameters, number, hours, MINUTE_MS, (OneOf("hostname", names),))
+            names = OneOf("hostname", tuple(f"host_{host}" for host in chosen))
+            window = self._windows.drawn(parameters, number, hours, MINUTE_MS, (names,))
             highest = Aggregate(Function.MAX, "usage_user")
             return AggregateQuery(self._cpu, (highest,), bucket=MINUTE_MS, selection=window)
 
-        return self._type(instance, hours, MINUTE_MS)
+        return self._windows.type_of(name, hours, MINUTE_MS, instance)
 
     def _groupby(self, name: str) -> QueryType:
-        parameters = Parameters(self._seed, name)
-
-        def instance(number: int) -> Query:
-            window = self._window(parameters, number, _GROUPBY_HOURS, HOUR_MS)
+        def instance(parameters: Parameters, number: int) -> Query:
+            window = self._windows.drawn(parameters, number, _GROUPBY_HOURS, HOUR_MS)
             mean = Aggregate(Function.AVG, "usage_user")
             return AggregateQuery(
                 self._cpu, (mean,), by=("hostname",), bucket=HOUR_MS, selection=window
             )
 
-        return self._type(instance, _GROUPBY_HOURS, HOUR_MS)
-
-    def _type(self, instance: Callable[[int], Query], hours: int, bucket: int) -> QueryType:
-        """Return the type, which is impossible if no window of so many hours is in the data."""
-        step = bucket if self._aligned else 1
-        last = self._until - hours * HOUR_MS
-        if -(-self._since // step) * step > last:
-            aligned = ", aligned to its buckets" * self._aligned
-            return impossible(
-                f"it asks about {hours} h{aligned}, and the data has"
-                f" {(self._until - self._since) / HOUR_MS:g} h"
-            )
-        return QueryType(instance)
-
-    def _window(
-        self,
-        parameters: Parameters,
-        number: int,
-        hours: int,
-        bucket: int,
-        one_of: Sequence[OneOf] = (),
-    ) -> Selection:
-        length = hours * HOUR_MS
-        step = bucket if self._aligned else 1
-        since = parameters.since(number, self._since, self._until - length, step)
-        return Selection(one_of=tuple(one_of), since=since, until=since + length)
+        return self._windows.type_of(name, _GROUPBY_HOURS, HOUR_MS, instance)

@@ -8,56 +8,13 @@ from dataclasses import dataclass, field
 
 from simulator.data.schema import Column, Role, Type
 from simulator.data.walks import Clamped, Counter, Drifting, Walk
-
-DATACENTERS = {
-    "us-east-1": "abce",
-    "us-west-1": "ab",
-    "us-west-2": "abc",
-    "eu-west-1": "abc",
-    "eu-central-1": "ab",
-    "ap-southeast-1": "ab",
-    "ap-southeast-2": "ab",
-    "ap-northeast-1": "ac",
-    "sa-east-1": "abc",
-}
-"""Region -> the letters of its datacenters."""
-
-HOST_TAGS: dict[str, tuple[str, ...]] = {
-    "rack": tuple(map(str, range(100))),
-    "os": ("Ubuntu16.10", "Ubuntu16.04LTS", "Ubuntu15.10"),
-    "arch": ("x64", "x86"),
-    "team": ("SF", "NYC", "LON", "CHI"),
-    "service": tuple(map(str, range(20))),
-    "service_version": ("0", "1"),
-    "service_environment": ("production", "staging", "test"),
-}
-"""Tags of every point, after hostname, region and datacenter -> their values."""
+from simulator.data.workloads.fleets import Drawn, Tag
+from simulator.data.workloads.hosts import USAGE, USAGES
 
 DISK_BYTES = 1 << 40
 INODE_BYTES = 4096
 MEMORY_BYTES = (8 << 30, 12 << 30, 16 << 30)
 BOOT_TIMES = 240
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A tag whose text holds numbers that are drawn for each host."""
-
-    form: str
-    """With a place for each number, as for `%`."""
-    bounds: tuple[int, ...]
-    """Each number is below its bound."""
-    offset: int = 0
-
-
-Tag = Drawn | tuple[str, ...]
-
-
-def longest(tag: Tag) -> int:
-    """Return the number of characters of a tag's longest value."""
-    if isinstance(tag, Drawn):
-        return len(tag.form % tuple(bound - 1 + tag.offset for bound in tag.bounds))
-    return max(map(len, tag))
 
 
 _PORT = Drawn("%d", (20_000,), offset=1024)
@@ -105,12 +62,9 @@ def measurements(*, exact: bool) -> tuple[Measurement, ...]:
     def doubles(names: str) -> tuple[Column, ...]:
         return tuple(Column(n, Type.FLOAT64, Role.FIELD, exact=exact) for n in names.split())
 
-    usage = doubles(
-        "usage_user usage_system usage_idle usage_nice usage_iowait usage_irq usage_softirq"
-        " usage_steal usage_guest usage_guest_nice"
-    )
+    usage = doubles(" ".join(USAGES))
     return (
-        Measurement("cpu", usage, {each.name: Clamped(0, 1, 0, 100) for each in usage}),
+        Measurement("cpu", usage, dict.fromkeys(USAGES, USAGE)),
         _measurement(
             "diskio",
             _each("reads writes", _FAST)

@@ -13,8 +13,9 @@ from simulator.data.hashes import block_hashes
 from simulator.data.query import Compared, OneOf, Operator, RowsQuery, Selection, outputs
 from simulator.data.schema import Role, Type, dtype_of
 from simulator.data.walks import Distribution, Precision, free_walks
-from simulator.data.workloads.devops import MOST_HOSTS, PERCENTS, Devops, DevopsParams
-from simulator.data.workloads.devops_tables import DATACENTERS
+from simulator.data.workloads.devops import Devops, DevopsParams
+from simulator.data.workloads.fleets import MOST_MEMBERS
+from simulator.data.workloads.hosts import DATACENTERS, PERCENTS
 from simulator.verify.oracle import Oracle
 
 START_MS = 1_451_606_400_000
@@ -450,6 +451,6 @@ def test_no_text_is_longer_than_its_column_declares(name):
     }
     assert lengths.pop("hostname") == len("host_19999")
     assert lengths == {t.name: t.max_characters for t in table.tags if t.name != "hostname"}
-    assert table.column("hostname").max_characters == len(f"host_{MOST_HOSTS - 1}")
+    assert table.column("hostname").max_characters == len(f"host_{MOST_MEMBERS - 1}")
     with pytest.raises(ValidationError, match="less than or equal to 100000000"):
-        DevopsParams(scale=MOST_HOSTS + 1, duration_ms=10_000)
+        DevopsParams(scale=MOST_MEMBERS + 1, duration_ms=10_000)

@@ -1,0 +1,103 @@
+"""What workloads of a fleet share: its parameters, and numbers and tags of each of its members."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from simulator.data.block import Array, Rows
+from simulator.data.mixer import below, key_of
+from simulator.data.ranges import LANE_ROWS
+from simulator.data.walks import Distribution, Precision
+from simulator.data.workloads.base import DurationMs, EndMs, Params
+
+MINUTE_MS, HOUR_MS = 60_000, 3_600_000
+MOST_MEMBERS = 100_000_000
+
+
+class FleetParams(Params):
+    """The fleet, its time, and how its values are drawn."""
+
+    scale: int = Field(1, ge=1, le=MOST_MEMBERS, description="size of the fleet: hosts or trucks")
+    interval_ms: DurationMs = Field(10_000, ge=1, description="from one point to the next")
+    duration_ms: EndMs = Field(6 * HOUR_MS, ge=1, description="end of the data, exclusive")
+    distribution: Distribution = Field(
+        Distribution.UNPINNED,
+        description="documented: gauges reach their upper clamp and stay there, as in the document",
+    )
+    precision: Precision = Field(
+        Precision.GRID, description="grid: about 13 bits a value; full: every bit of a double"
+    )
+
+    @property
+    def ticks(self) -> int:
+        """Points of a member in each table; an interval that is cut short has none."""
+        return self.duration_ms // self.interval_ms
+
+    @model_validator(mode="after")
+    def _holds_points(self) -> "FleetParams":
+        if not self.ticks:
+            raise ValueError(
+                f"from start to end are {self.duration_ms} ms, less than an interval of"
+                f" {self.interval_ms} ms, so there are no points; choose a later end"
+            )
+        if self.ticks * self.scale > LANE_ROWS:
+            raise ValueError(
+                f"scale {self.scale} x {self.ticks} points each is more than {LANE_ROWS} rows"
+                " per table; reduce the scale, or choose an earlier end"
+            )
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A tag whose text holds numbers that are drawn for each member."""
+
+    form: str
+    """With a place for each number, as for `%`."""
+    bounds: tuple[int, ...]
+    """Each number is below its bound."""
+    offset: int = 0
+
+
+Tag = Drawn | tuple[str, ...]
+"""How a tag is drawn; a tuple has its values."""
+
+
+def longest(tag: Tag) -> int:
+    """Return the number of characters of a tag's longest value."""
+    if isinstance(tag, Drawn):
+        return len(tag.form % tuple(bound - 1 + tag.offset for bound in tag.bounds))
+    return max(map(len, tag))
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The members of a fleet: what is drawn once for each of them."""
+
+    seed: int
+    count: int
+
+    def named(self, form: str) -> Array:
+        """Return a text with the number of each member."""
+        return texts([form % member for member in range(self.count)])
+
+    def numbers(self, name: str, bound: int) -> Rows:
+        """Return a number below `bound` for each member."""
+        return below(key_of(self.seed, name), np.arange(self.count), bound)
+
+    def tag(self, name: str, tag: Tag) -> Array:
+        """Return the text of each member."""
+        if not isinstance(tag, Drawn):
+            return texts(tag).take(self.numbers(name, len(tag)))
+        numbers = [
+            (self.numbers(f"{name}.{place}", bound) + tag.offset).tolist()
+            for place, bound in enumerate(tag.bounds)
+        ]
+        return texts([tag.form % each for each in zip(*numbers, strict=True)])
+
+
+def texts(values: Sequence[str]) -> Array:
+    """Return texts as an 'S' array."""
+    return np.array([value.encode() for value in values])

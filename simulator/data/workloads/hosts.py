@@ -1,0 +1,153 @@
+"""Fleets of hosts: the ten tags of a host, and tables with a point of each host at every tick.
+
+Row n of a table is (tick, host) = divmod(n, hosts).
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from simulator.data.block import Array, Coded, ColumnData, Rows, Values
+from simulator.data.fleet import FleetTable
+from simulator.data.query import Selection
+from simulator.data.schema import Column, Index, Role, Table, Type
+from simulator.data.walks import Clamped, Precision
+from simulator.data.workloads.base import Workload
+from simulator.data.workloads.fleets import (
+    MOST_MEMBERS,
+    FleetParams,
+    Members,
+    Tag,
+    longest,
+    texts,
+)
+from simulator.data.workloads.windows import Windows
+
+DATACENTERS = {
+    "us-east-1": "abce",
+    "us-west-1": "ab",
+    "us-west-2": "abc",
+    "eu-west-1": "abc",
+    "eu-central-1": "ab",
+    "ap-southeast-1": "ab",
+    "ap-southeast-2": "ab",
+    "ap-northeast-1": "ac",
+    "sa-east-1": "abc",
+}
+"""Region -> the letters of its datacenters."""
+
+HOST_TAGS: dict[str, tuple[str, ...]] = {
+    "rack": tuple(map(str, range(100))),
+    "os": ("Ubuntu16.10", "Ubuntu16.04LTS", "Ubuntu15.10"),
+    "arch": ("x64", "x86"),
+    "team": ("SF", "NYC", "LON", "CHI"),
+    "service": tuple(map(str, range(20))),
+    "service_version": ("0", "1"),
+    "service_environment": ("production", "staging", "test"),
+}
+"""Tags of every point, after hostname, region and datacenter -> their values."""
+
+USAGES = tuple(
+    "usage_user usage_system usage_idle usage_nice usage_iowait usage_irq usage_softirq"
+    " usage_steal usage_guest usage_guest_nice".split()
+)
+"""The fields of a table `cpu`, in percent."""
+USAGE = Clamped(0, 1, 0, 100)
+PERCENTS = np.arange(100 * 64 + 1) / 64
+
+_HOSTNAME = "host_%d"
+
+
+class Hosts(Workload):
+    """Tables of a fleet of hosts."""
+
+    has_end = True
+    params: FleetParams
+
+    def __init__(self, params: FleetParams, seed: int, start_ms: int) -> None:
+        super().__init__(params, seed, start_ms)
+        self._members = Members(seed, params.scale)
+        self._host_tags = lru_cache(maxsize=None)(self._draw_host_tags)
+
+    def size(self, table: Table) -> int:
+        """Return the number of rows of a table."""
+        return self.params.ticks * self.params.scale
+
+    def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
+        """Return the points of these rows, ascending."""
+        ticks, hosts = np.divmod(rows, self.params.scale)
+        levels = self._tags(table.name)
+        fields = self._fields(table, ticks, hosts)
+        return {
+            table.time.name: Values(ticks * self.params.interval_ms + self.start_ms),
+            **{tag.name: Coded(hosts, levels[tag.name]) for tag in table.tags},
+            **{column.name: fields[column.name] for column in table.fields},
+        }
+
+    def series(self, table: Table) -> int:
+        """Return the number of hosts, each of which has one series in every table."""
+        return self.params.scale
+
+    def last_ms(self, rows: int) -> int:
+        """Return the end of the data."""
+        return self.start_ms + self.params.duration_ms
+
+    def candidates(self, table: Table, selection: Selection) -> Rows | None:
+        """Return the rows of the selection's hosts and times; None if most rows are."""
+        tags, params = self._tags(table.name), self.params
+        fleet = FleetTable(tags, params.scale, params.ticks, self.start_ms, params.interval_ms)
+        return fleet.candidates(selection)
+
+    def _windows(self, *, aligned: bool) -> Windows:
+        until = self.start_ms + self.params.ticks * self.params.interval_ms
+        return Windows(self.seed, self.start_ms, until, aligned)
+
+    @abstractmethod
+    def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
+        """Return the table's fields, and perhaps others."""
+
+    def _tags(self, table: str) -> dict[str, Array]:
+        """Return tag -> the text of each host."""
+        return self._host_tags()
+
+    def _percentage(self, values: Array) -> ColumnData:
+        """Return a share in percent with the fleet's precision."""
+        if self.params.precision is Precision.FULL:
+            return Values(values)
+        return Coded((values * 64).astype(np.int64), PERCENTS)
+
+    def _draw_host_tags(self) -> dict[str, Array]:
+        members, names = self._members, list(DATACENTERS)
+        region = members.numbers("region", len(names))
+        letters = np.array([len(DATACENTERS[name]) for name in names])[region]
+        place = members.numbers("datacenter", 12) % letters  # 12: 2, 3 and 4 divide it
+        centers = [[f"{name}{letter}" for letter in DATACENTERS[name]] for name in names]
+        widest = max(map(len, centers))
+        table = texts([text for row in centers for text in (row + [""] * widest)[:widest]])
+        return {
+            "hostname": members.named(_HOSTNAME),
+            "region": texts(names).take(region),
+            "datacenter": table.take(region * widest + place),
+            **{tag: members.tag(tag, values) for tag, values in HOST_TAGS.items()},
+        }
+
+
+def table_of_hosts(
+    name: str, tags: Mapping[str, Tag], fields: Sequence[Column], group: str = ""
+) -> Table:
+    """Return a table with the tags of every host, some of its own, and these fields."""
+    lengths = {
+        "hostname": len(_HOSTNAME % (MOST_MEMBERS - 1)),
+        "region": max(map(len, DATACENTERS)),
+        "datacenter": max(map(len, DATACENTERS)) + 1,
+        **{tag: longest(values) for tag, values in {**HOST_TAGS, **tags}.items()},
+    }
+    columns = (
+        Column("time", Type.TIMESTAMP, Role.TIME),
+        *(Column(tag, Type.TEXT, Role.TAG, max_characters=n) for tag, n in lengths.items()),
+        *fields,
+    )
+    key = ("hostname", "time")
+    return Table(name, columns, key, indices=(Index("series", key),), group=group)

@@ -1,0 +1,56 @@
+"""Query types over random windows of time, and random members of a fleet."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from simulator.data.query import OneOf, Query, Selection
+from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.workloads.fleets import HOUR_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The time of a fleet's data, of which types ask for random parts."""
+
+    seed: int
+    since: int
+    until: int
+    """Exclusive."""
+    aligned: bool
+    """Windows begin and end at multiples of the query's bucket."""
+
+    def type_of(
+        self, name: str, hours: float, bucket: int, instance: Callable[[Parameters, int], Query]
+    ) -> QueryType:
+        """Return a type, which is impossible if no window of so many hours is in the data."""
+        step = bucket if self.aligned else 1
+        if -(-self.since // step) * step > self.until - _ms(hours):
+            aligned = ", aligned to its buckets" * self.aligned
+            return impossible(
+                f"it asks about {hours:g} h{aligned}, and the data has"
+                f" {(self.until - self.since) / HOUR_MS:g} h"
+            )
+        parameters = Parameters(self.seed, name)
+        return QueryType(lambda number: instance(parameters, number))
+
+    def drawn(
+        self,
+        parameters: Parameters,
+        number: int,
+        hours: float,
+        bucket: int,
+        one_of: Sequence[OneOf] = (),
+    ) -> Selection:
+        """Return the random window of an instance, and the members that it asks about."""
+        step = bucket if self.aligned else 1
+        since = parameters.since(number, self.since, self.until - _ms(hours), step)
+        return Selection(one_of=tuple(one_of), since=since, until=since + _ms(hours))
+
+
+def _ms(hours: float) -> int:
+    return round(hours * HOUR_MS)
+
+
+def too_many(asked: int, members: int, what: str) -> QueryType:
+    """Return the type that asks about more members than a fleet has."""
+    return impossible(f"it asks about {asked} {what}, and the fleet has {members}")
