@@ -16,7 +16,7 @@ from simulator.protocol.verdict import Status, Verdict
 _DRAWN = {
     Precision.GRID: "precision grid: about 13 bits, which compress well",
     Precision.FULL: "precision full: every bit of a double",
-    None: "values of the file",
+    None: "whole numbers, or the values of a file",
 }
 """What to know about the values of a table whose size is shown."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)

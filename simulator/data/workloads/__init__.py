@@ -1,12 +1,13 @@
 """Workloads: tables, their rows, and queries."""
 
 from simulator.data.workloads.base import Workload
+from simulator.data.workloads.cpu import Cpu
 from simulator.data.workloads.devops import Devops
 from simulator.data.workloads.file import File
 from simulator.data.workloads.iot import Iot
 from simulator.errors import ConfigError, nearest
 
-GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in (Iot, Devops)}
+GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in (Iot, Devops, Cpu)}
 """The choices of `--workload`."""
 WORKLOADS: dict[str, type[Workload]] = {**GENERATORS, File.name: File}
 

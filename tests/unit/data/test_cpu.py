@@ -1,0 +1,193 @@
+"""Workload cpu: the table of both documents, its values, and the queries of TSBS."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from simulator.data.block import Block
+from simulator.data.hashes import block_hashes
+from simulator.data.query import (
+    AggregateQuery,
+    Compared,
+    NewestQuery,
+    Operator,
+    RowsQuery,
+    outputs,
+)
+from simulator.data.query_type import askable
+from simulator.data.schema import Type, dtype_of
+from simulator.data.walks import Distribution, Precision
+from simulator.data.workloads.cpu import Cpu, CpuParams, Kind
+from simulator.data.workloads.devops import Devops, DevopsParams
+from simulator.verify.oracle import Oracle
+
+START_MS = 1_451_606_400_000
+HOUR_MS, MINUTE_MS = 3_600_000, 60_000
+KINDS = [(Kind.INTEGERS, Precision.GRID), (Kind.DOUBLES, Precision.GRID),
+         (Kind.DOUBLES, Precision.FULL)]  # fmt: skip
+
+
+def fleet(seed=1, **params):
+    return Cpu(CpuParams(**params), seed, START_MS)
+
+
+def drawn(rows=None, seed=1, **params):
+    workload = fleet(seed, **params)
+    (table,) = workload.tables
+    chosen = np.arange(workload.size(table)) if rows is None else np.array(rows)
+    return workload.draw(table, chosen)
+
+
+def types(*, hours=30, scale=50, aligned=False):
+    workload = fleet(scale=scale, duration_ms=hours * HOUR_MS)
+    return workload.query_types(workload.tables, aligned=aligned)
+
+
+def test_columns_are_those_of_both_documents():
+    (table,) = fleet().tables
+    cpu = Devops(DevopsParams(), 1, START_MS).tables[0]
+
+    assert table.name == "cpu"
+    assert [each.name for each in table.columns] == [each.name for each in cpu.columns]
+    assert (len(table.tags), len(table.fields)) == (10, 10)
+    assert {field.type for field in table.fields} == {Type.INT32}
+    assert fleet(scale=7).size(table) == 7 * 2160
+
+
+def test_hosts_are_those_of_devops():
+    (table,) = fleet().tables
+    devops = Devops(DevopsParams(scale=5), 3, START_MS)
+    ours, theirs = drawn(range(5), 3, scale=5), devops.draw(devops.tables[0], np.arange(5))
+
+    for name in ("time", *(tag.name for tag in table.tags)):
+        assert np.array_equal(ours[name].values(), theirs[name].values())
+
+
+@pytest.mark.parametrize("distribution", Distribution)
+@pytest.mark.parametrize(("usage", "precision"), KINDS)
+def test_percentages_have_their_type_and_bounds_and_their_mean(usage, precision, distribution):
+    workload = fleet(scale=200, usage=usage, precision=precision, distribution=distribution)
+    (table,) = workload.tables
+    data = workload.draw(table, np.arange(workload.size(table)))
+
+    for field in table.fields:
+        values = data[field.name].values()
+        assert values.dtype == dtype_of(field.type)
+        assert values.min() >= 0
+        assert values.max() <= 100
+        assert abs(values.mean() - 50) < 4
+        assert abs(values.std() - 100 / np.sqrt(12)) < 2
+        steps = np.diff(values.reshape(-1, 200).astype(float), axis=0)
+        assert 0.9 < steps.std() < 1.2
+    assert (workload.precision is None) == (usage is Kind.INTEGERS)
+
+
+def test_integers_are_not_pinned():
+    data = drawn(scale=50)["usage_user"].values()
+
+    assert np.bincount(data, minlength=101)[:100].min() > 0
+    assert np.bincount(data).max() < 0.03 * len(data)
+
+
+@pytest.mark.parametrize(("usage", "precision"), KINDS)
+def test_any_rows_are_those_of_the_whole_table(usage, precision):
+    workload = fleet(scale=5, usage=usage, precision=precision, duration_ms=2 * HOUR_MS)
+    (table,) = workload.tables
+    columns = outputs(RowsQuery(table))
+
+    def hashes(rows):
+        return block_hashes(columns, Block(table, 0, rows, workload.draw(table, rows)))
+
+    whole = hashes(np.arange(3600))
+    for rows in (np.arange(1, 3600, 7), np.arange(1234, 1301), np.array([0, 1, 3599])):
+        assert np.array_equal(hashes(rows), whole[rows])
+
+
+@pytest.mark.parametrize(
+    ("usage", "precision", "expected"),
+    [
+        (*KINDS[0], "3b936111425f4e1a"),
+        (*KINDS[1], "9fe6e9f27324a674"),
+        (*KINDS[2], "f5afc4fc5182edbb"),
+    ],
+)
+def test_rows_are_those_of_this_version(usage, precision, expected):
+    """If they change, `version` is to be raised."""
+    workload = fleet(scale=3, usage=usage, precision=precision)
+    (table,) = workload.tables
+    rows = np.arange(0, workload.size(table), 11)
+    block = Block(table, 0, rows, workload.draw(table, rows))
+    digest = hashlib.sha256(block_hashes(outputs(RowsQuery(table)), block).tobytes())
+
+    assert (workload.version, digest.hexdigest()[:16]) == (1, expected)
+
+
+def test_query_types_have_the_names_of_tsbs():
+    assert [*types()] == [
+        "single-groupby-1-1-1", "single-groupby-1-1-12", "single-groupby-1-8-1",
+        "single-groupby-5-1-1", "single-groupby-5-1-12", "single-groupby-5-8-1",
+        "cpu-max-all-1", "cpu-max-all-8", "cpu-max-all-32-24",
+        "double-groupby-1", "double-groupby-5", "double-groupby-all",
+        "high-cpu-all", "high-cpu-1", "groupby-orderby-limit", "lastpoint", "count-cpu",
+    ]  # fmt: skip
+    assert len(askable(types())) == 17
+    assert types(scale=31)["cpu-max-all-32-24"].problem.startswith("it asks about 32 hosts")
+    assert types(hours=11)["double-groupby-1"].problem.startswith("it asks about 12 h")
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "hosts", "hours", "bucket"),
+    [
+        ("single-groupby-1-1-1", 1, 1, 1, MINUTE_MS),
+        ("single-groupby-5-1-12", 5, 1, 12, MINUTE_MS),
+        ("single-groupby-5-8-1", 5, 8, 1, MINUTE_MS),
+        ("cpu-max-all-8", 10, 8, 8, HOUR_MS),
+        ("cpu-max-all-32-24", 10, 32, 24, HOUR_MS),
+        ("double-groupby-5", 5, 0, 12, HOUR_MS),
+        ("double-groupby-all", 10, 0, 12, HOUR_MS),
+    ],
+)
+def test_instances_aggregate_as_their_name_says(name, fields, hosts, hours, bucket):
+    queries = [types()[name].instance(number) for number in range(5)]
+
+    for query in queries:
+        assert isinstance(query, AggregateQuery)
+        assert len(query.aggregates) == fields
+        assert query.bucket == bucket
+        assert [len({*one.values}) for one in query.selection.one_of] == [hosts] * bool(hosts)
+        assert query.selection.until - query.selection.since == hours * HOUR_MS
+        assert query.by == (() if hosts else ("hostname",))
+    assert len({*queries}) == 5
+
+
+def test_busy_rows_newest_rows_and_newest_minutes():
+    busy, last = types()["high-cpu-all"].instance(3), types()["lastpoint"].instance(0)
+    newest = types()["groupby-orderby-limit"].instance(3)
+
+    assert isinstance(busy, RowsQuery)
+    assert busy.selection.compared == (Compared("usage_user", Operator.MORE, 90),)
+    assert isinstance(last, NewestQuery)
+    assert (last.tags, len(last.columns)) == (("hostname",), 10)
+    assert (newest.newest, newest.bucket, newest.selection.since) == (5, MINUTE_MS, None)
+    assert START_MS + HOUR_MS <= newest.selection.until <= START_MS + 30 * HOUR_MS
+
+
+def test_the_candidates_of_a_query_give_its_true_answer():
+    workload = fleet(scale=6, duration_ms=30 * HOUR_MS, interval_ms=60_000)
+    query = workload.query_types(workload.tables, aligned=True)["high-cpu-1"].instance(0)
+
+    def truth(rows):
+        oracle = Oracle([query])
+        oracle.add(Block(query.table, 0, rows, workload.draw(query.table, rows)))
+        return oracle.truth(query).answer
+
+    few = workload.candidates(query.table, query.selection)
+    assert len(few) == 720
+    assert truth(few) == truth(np.arange(workload.size(query.table)))
+
+
+def test_full_precision_needs_doubles():
+    with pytest.raises(ValidationError, match="choose usage doubles"):
+        CpuParams(precision="full")
