@@ -253,6 +253,11 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
                 f"--split series: the workers of workload {workload.name} write series of their own"
                 " anyway; leave it out"
             )
+        elif not all(workload.series(table) for table in workload.tables):
+            problems.append(
+                f"--split series: the series of workload {workload.name} do not take turns; use"
+                " --split batch"
+            )
         elif any(workload.series(table) % max(options.tables, 1) for table in workload.tables):
             problems.append(
                 f"--split series: {options.tables} tables cannot share the series evenly;"

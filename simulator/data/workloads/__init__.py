@@ -5,9 +5,10 @@ from simulator.data.workloads.cpu import Cpu
 from simulator.data.workloads.devops import Devops
 from simulator.data.workloads.file import File
 from simulator.data.workloads.iot import Iot
+from simulator.data.workloads.trucks import Trucks
 from simulator.errors import ConfigError, nearest
 
-GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in (Iot, Devops, Cpu)}
+GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in (Iot, Devops, Cpu, Trucks)}
 """The choices of `--workload`."""
 WORKLOADS: dict[str, type[Workload]] = {**GENERATORS, File.name: File}
 

@@ -83,7 +83,10 @@ class Workload(ABC):
         return LANE_ROWS
 
     def series(self, table: Table) -> int:
-        """Return the number of series of a table with an end: row r belongs to series r mod it."""
+        """Return the number of series of a table with an end: row r belongs to series r mod it.
+
+        0: they do not take turns like that.
+        """
         return 1
 
     def last_ms(self, rows: int) -> int:

@@ -19,7 +19,7 @@ MOST_MEMBERS = 100_000_000
 class FleetParams(Params):
     """The fleet, its time, and how its values are drawn."""
 
-    scale: int = Field(1, ge=1, le=MOST_MEMBERS, description="size of the fleet: hosts or trucks")
+    scale: int = Field(1, ge=1, le=MOST_MEMBERS, description="hosts")
     interval_ms: DurationMs = Field(10_000, ge=1, description="from one point to the next")
     duration_ms: EndMs = Field(6 * HOUR_MS, ge=1, description="end of the data, exclusive")
     distribution: Distribution = Field(

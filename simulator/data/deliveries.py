@@ -1,0 +1,181 @@
+"""The order in which a fleet sends its points: in batches, some of them late, some missing.
+
+A member of the fleet makes ten points, of which it sends nine together: one is missing. In each
+round all members that have joined send a batch each, one after the other. So row n is a point of
+the pair (round, member) n div 9, and pairs are numbered round by round. What is missing or late is
+drawn from strata, so that every share is exact and any row is known without the others:
+
+- of each 100 batches of a member, one is missing;
+- of each 20 batches that it sends, one is late: by 1 round (in 4 of 8 cases), 2 (2 of 8), 3 or 4;
+- of each batch one point is missing, and of its nine points three (in 7 of 10 batches) or two are
+  late by one or two places.
+
+Strata that the end cuts short have nothing missing and nothing late, so that all members which
+joined together send as many batches. Members join at a steady rate: those of the start are there
+for all batches, the last one for the last batch. A member that joined later has its first batch in
+a later round, and all have the last one in the same.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.block import Rows
+from simulator.data.mixer import below, key_of
+from simulator.data.walks import distinct
+
+POINTS = 10
+"""Points of a batch when they are made."""
+SENT = 9
+"""Points of a batch that are sent."""
+_STRATUM = 100  # batches of which one is missing
+_TURNS = 20  # batches sent of which one is late
+_DELAYS = np.array([1, 1, 1, 1, 2, 2, 3, 4])
+_MOST_LATE = 4
+_NUMBER_BITS = 37
+_WORTHWHILE = 2
+"""Drawing the whole table in order is as fast as drawing this part of it by row numbers."""
+
+
+def _orders() -> NDArray[np.int8]:
+    """Return all orders of a batch, as likely as each other: which points are sent, and when.
+
+    The points that are sent are three groups of three. In each group one is late, except that
+    three of ten batches have a group without.
+    """
+    late = ([1, 0, 2], [1, 2, 0], [0, 2, 1], [0, 2, 1])
+    found = []
+    for missing, case in product(range(POINTS), range(10)):
+        sent = np.delete(np.arange(POINTS), missing).reshape(3, 3)
+        for orders in product(late, repeat=3):
+            chosen = [[0, 1, 2] if case == group else order for group, order in enumerate(orders)]
+            found.append(np.take_along_axis(sent, np.array(chosen), axis=1).ravel())
+    return np.array(found, np.int8)
+
+
+_ORDERS = _orders()
+
+
+def numbered(members: Rows, numbers: Rows) -> Rows:
+    """Return a number for each pair of a member and a number below 2**37, to draw by."""
+    return members << _NUMBER_BITS | numbers  # of the most members it wraps, and stays unique
+
+
+@dataclass(frozen=True)
+class Deliveries:
+    """The batches of one table."""
+
+    table: str
+    seed: int
+    batches: int
+    """That a member makes from the start to the end."""
+    members: int
+    initial: int
+    """Members that are there from the start."""
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of points that are sent."""
+        return int(self._sent.sum()) * SENT
+
+    def points(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Return the tick and the member of each of these rows, ascending."""
+        sends, places = np.divmod(rows, SENT)
+        found, send_of = distinct(sends)
+        rounds, members = self._rounds(found)
+        batches = self._made(members, rounds - self._first[members])
+        orders = below(self._key("order"), numbered(members, batches), len(_ORDERS))
+        batches += self._joined[members]
+        ticks = batches[send_of] * POINTS
+        ticks += _ORDERS[orders[send_of], places]
+        return ticks, members[send_of]
+
+    def candidates(self, members: Rows, first: int, stop: int) -> Rows | None:
+        """Return the rows of some members and ticks, ascending, and a few beside them.
+
+        None if they are too many.
+        """
+        joined, sent = self._joined[members], self._sent[members]
+        low = np.clip(first // POINTS - joined, 0, None)
+        high = (stop - 1) // POINTS - joined
+        low = np.clip(low - low // _STRATUM - 2, 0, None)
+        high = np.minimum(high - high // _STRATUM + _MOST_LATE, sent - 1)
+        counts = np.clip(high - low + 1, 0, None)
+        if stop <= first:
+            counts[:] = 0
+        total = int(counts.sum())
+        if total * SENT * _WORTHWHILE > self.rows:
+            return None
+        places = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+        rounds = np.repeat(self._first[members] + low, counts) + places
+        sends = np.sort(self._sends(rounds, np.repeat(members, counts)))
+        return (sends[:, None] * SENT + np.arange(SENT)).ravel()
+
+    def _made(self, members: Rows, ranks: Rows) -> Rows:
+        """Return which of its batches a member sends as the one with this rank."""
+        made = self._present[members]
+        turns, places = np.divmod(ranks, _TURNS)
+        drawn = below(
+            self._key("late"), numbered(members, turns), (_TURNS - _MOST_LATE) * len(_DELAYS)
+        )
+        late, delay = drawn // len(_DELAYS), _DELAYS[drawn % len(_DELAYS)]
+        sent_at = late + delay
+        whole = (turns + 1) * _TURNS <= self._sent[members]
+        ranks = ranks + (whole & (late <= places) & (places < sent_at))
+        ranks -= np.where(whole & (places == sent_at), delay, 0)
+        strata, places = np.divmod(ranks, _STRATUM - 1)
+        missing = below(self._key("missing"), numbered(members, strata), _STRATUM)
+        whole = (strata + 1) * _STRATUM <= made
+        return ranks + np.where(whole, strata + (places >= missing), made // _STRATUM)
+
+    def _key(self, purpose: str) -> int:
+        return key_of(self.seed, f"{self.table}.batch.{purpose}")
+
+    @cached_property
+    def _joined(self) -> Rows:
+        """The first batch that each member makes."""
+        late = self.members - self.initial
+        steps = np.arange(1, late + 1) * (self.batches - 1)
+        return np.concatenate([np.zeros(self.initial, np.int64), -(-steps // max(late, 1))])
+
+    @cached_property
+    def _present(self) -> Rows:
+        """How many batches each member makes."""
+        return self.batches - self._joined
+
+    @cached_property
+    def _sent(self) -> Rows:
+        """How many batches each member sends."""
+        return self._present - self._present // _STRATUM
+
+    @cached_property
+    def _first(self) -> Rows:
+        """The round of each member's first batch, never less than that of the one before."""
+        first: Rows = self._sent[0] - self._sent
+        return first
+
+    @cached_property
+    def _stages(self) -> tuple[Rows, Rows, Rows]:
+        """Rounds from which on there are more members, these, and the number of sends before."""
+        starts, _ = distinct(self._first)
+        members = np.searchsorted(self._first, starts, "right")
+        before = np.cumsum(np.diff(starts) * members[:-1])
+        return starts, members, np.concatenate([[0], before])
+
+    def _rounds(self, sends: Rows) -> tuple[Rows, Rows]:
+        """Return the round and the member of each send."""
+        starts, members, before = self._stages
+        stage = np.searchsorted(before, sends, "right") - 1
+        rounds, sending = np.divmod(sends - before[stage], members[stage])
+        rounds += starts[stage]
+        return rounds, sending
+
+    def _sends(self, rounds: Rows, sending: Rows) -> Rows:
+        """Return the number of each send, given by its round and member."""
+        starts, members, before = self._stages
+        stage = np.searchsorted(starts, rounds, "right") - 1
+        sends: Rows = before[stage] + (rounds - starts[stage]) * members[stage] + sending
+        return sends

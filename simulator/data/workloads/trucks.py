@@ -1,0 +1,297 @@
+"""Trucks that send what they measure late, out of order and with gaps: TSBS, use case `iot`.
+
+Two tables, `readings` (seven fields) and `diagnostics` (three), with eight tags: a point per truck
+and interval, of which 89.1 % are sent. Rows are numbered in the order of sending, so time does not
+rise in them: a truck sends nine points at once, then the next truck does, and one batch in 20 comes
+rounds later (simulator/data/deliveries.py). Per table 1 % of the batches and 10 % of the points of
+the others are missing, 30 % of the points are late within their batch.
+
+Where the document's text and code leave something open, or do not fit here, we decided:
+
+- A batch has ten points of one truck. In the code it has ten points of the whole stream; those of a
+  fleet of hundreds of trucks have the same time, and then a late batch is not late.
+- Shares are exact, not drawn for each batch: strata, so that any row is known without the others.
+- One row in ten has a NULL field, one in 100 a NULL tag, as in the code. `name` is never NULL,
+  so that truck and time identify a row; `velocity` and `status` are never, because databases that
+  store a value as a point count rows by a field. OpenTSDB and Graphite have no NULL tag: use
+  `nulls=fields`.
+- The fleet grows batch by batch from `initial_scale` to `scale`; the last truck joins for its last
+  batch. 0, the default, means that it does not grow, as in the code.
+- Capacities and the nominal consumption are tags of integers, as in the code, where they are
+  floats. A load is up to 5000 whatever the truck can carry, as in the code.
+- Positions start anywhere on earth. The code forgets the other three quarters of it; it also starts
+  elevations below 500.
+- `fuel_state` falls by 0.0005 in each interval on average, as in the code, but with a deviation of
+  0.0001, and is 1 again when it would be 0. `current_load` changes once in 20 intervals.
+- Six hours by default, as in `devops`. TSBS has a day.
+- `distribution=documented`: walks stop at their bounds, start where the code says (velocity, grade
+  and status 0, consumption 25, the tank full). `unpinned`: they are reflected, and start anywhere.
+- The tables are no group: a payload that mixes tables needs time that rises.
+
+Bits per value: on the grid, doubles are whole numbers (elevation, velocity, heading, grade and
+load, which the code rounds like that, too) or multiples of 1/64 (positions to 1.7 km, where the
+code has five decimals); with full precision they have every bit.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from pydantic import Field as Described
+from pydantic import model_validator
+
+from simulator.data.absent import Absent
+from simulator.data.block import Array, Coded, ColumnData, Rows, Values
+from simulator.data.deliveries import POINTS, Deliveries, numbered
+from simulator.data.fleet import walks_at
+from simulator.data.mixer import below, draw, fractions, key_of
+from simulator.data.query import Query, Selection
+from simulator.data.query_type import QueryType
+from simulator.data.ranges import RowRange
+from simulator.data.schema import Table
+from simulator.data.walks import Distribution, Precision, Walks
+from simulator.data.workloads.base import Workload
+from simulator.data.workloads.fleets import MOST_MEMBERS, FleetParams, Members
+from simulator.data.workloads.trucks_queries import drawn_types, fixed_queries
+from simulator.data.workloads.trucks_tables import (
+    FIELDS,
+    FUEL,
+    FULL_LOAD,
+    LOAD,
+    MODEL_TAGS,
+    MODELS,
+    TANK,
+    TRUCK,
+    TRUCK_TAGS,
+    WALKS,
+    table_of_trucks,
+)
+
+_NULL_FIELD_ROWS, _NULL_TAG_ROWS = 10, 100
+"""Of so many rows, one has a NULL."""
+_LOAD_TICKS = 20
+"""Of which one changes the load."""
+_MOST_TOGETHER, _MOST_BATCHES = 400, 64
+"""Up to so many trucks are drawn for all ticks at once; more, in few batches, batch by batch."""
+
+
+class Nulls(StrEnum):
+    """Which values may be NULL."""
+
+    ALL = "all"
+    FIELDS = "fields"
+    NONE = "none"
+
+
+class TrucksParams(FleetParams):
+    """The fleet of trucks, how it grows, and what may be NULL."""
+
+    scale: int = Described(1, ge=1, le=MOST_MEMBERS, description="trucks")
+    initial_scale: int = Described(
+        0, ge=0, description="trucks at the start; the fleet grows until the end; 0: all of them"
+    )
+    nulls: Nulls = Described(
+        Nulls.ALL,
+        description="all: 10 % of the rows have a NULL field, 1 % a NULL tag; fields: for databases"
+        " without NULL tags",
+    )
+
+    @property
+    def batches(self) -> int:
+        """Batches of ten points that a truck makes; one that is cut short is not sent."""
+        return self.ticks // POINTS
+
+    @model_validator(mode="after")
+    def _holds_batches(self) -> "TrucksParams":
+        if self.ticks and not self.batches:
+            raise ValueError(
+                f"from start to end are {self.ticks} intervals, and a truck sends ten at once;"
+                " choose a later end"
+            )
+        if self.initial_scale > self.scale:
+            raise ValueError(
+                f"initial_scale {self.initial_scale} is more than scale {self.scale}, to which the"
+                " fleet grows; choose a smaller one"
+            )
+        return self
+
+
+class Trucks(Workload):
+    """Two tables of a fleet of trucks."""
+
+    name = "trucks"
+    version = 1
+    params_model = TrucksParams
+    has_end = True
+    params: TrucksParams
+
+    def __init__(self, params: TrucksParams, seed: int, start_ms: int) -> None:
+        super().__init__(params, seed, start_ms)
+        self._tables = tuple(
+            table_of_trucks(
+                name,
+                exact=params.precision is Precision.GRID,
+                null_tags=params.nulls is Nulls.ALL,
+                null_fields=params.nulls is not Nulls.NONE,
+            )
+            for name in FIELDS
+        )
+        initial = params.initial_scale or params.scale
+        self._sends = {
+            name: Deliveries(name, seed, params.batches, params.scale, initial) for name in FIELDS
+        }
+        self._walks = {
+            name: Walks(name, walks, seed, params.distribution, params.precision)
+            for name, walks in WALKS.items()
+        }
+        self._absent = {table.name: self._absences(table) for table in self._tables}
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Readings and diagnostics."""
+        return self._tables
+
+    @property
+    def precision(self) -> Precision:
+        """As the parameter says."""
+        return self.params.precision
+
+    def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int:
+        """Return how many values are NULL in these rows."""
+        listed = list(ranges)
+        return sum(absent.count(listed) for absent in self._absent[table.name])
+
+    def size(self, table: Table) -> int:
+        """Return the number of rows of a table."""
+        return self._sends[table.name].rows
+
+    def series(self, table: Table) -> int:
+        """Return 0: trucks send batches, and their number grows."""
+        return 0
+
+    def last_ms(self, rows: int) -> int:
+        """Return the end of the data."""
+        return self.start_ms + self.params.duration_ms
+
+    def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
+        """Return the points of these rows, ascending."""
+        ticks, trucks = self._sends[table.name].points(rows)
+        valid: dict[str, Array] = {}
+        for absent in self._absent[table.name]:
+            valid |= absent.present(rows)
+        fields = self._fields(table, ticks, trucks)
+        return {
+            table.time.name: Values(ticks * self.params.interval_ms + self.start_ms),
+            **{t.name: Coded(trucks, self._tags[t.name], valid.get(t.name)) for t in table.tags},
+            **{f.name: self._field(table, f.name, fields, valid) for f in table.fields},
+        }
+
+    def candidates(self, table: Table, selection: Selection) -> Rows | None:
+        """Return the rows of the selection's trucks and times, and some besides; None if most."""
+        chosen = np.ones(self.params.scale, np.bool_)
+        for one in selection.one_of:
+            values = np.array([value.encode() for value in one.values])
+            chosen &= np.isin(self._tags[one.column], values)
+        first, stop = self._ticks_before(selection.since, 0), self._ticks_before(selection.until)
+        return self._sends[table.name].candidates(np.flatnonzero(chosen), first, stop)
+
+    def _ticks_before(self, instant: int | None, default: int | None = None) -> int:
+        """Return the number of ticks before an instant; without one the default, or all."""
+        ticks = self.params.batches * POINTS
+        if instant is None:
+            return ticks if default is None else default
+        return min(max(-((self.start_ms - instant) // self.params.interval_ms), 0), ticks)
+
+    def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
+        """Return the queries that are always the same."""
+        readings, diagnostics = tables
+        return fixed_queries(readings, diagnostics)
+
+    def query_types(self, tables: Sequence[Table], *, aligned: bool) -> dict[str, QueryType]:
+        """Return the types of TSBS under its names, and the numbers of rows."""
+        drawn = drawn_types(tables[0], self.seed, self.params.scale)
+        return {**drawn, **super().query_types(tables, aligned=aligned)}
+
+    def _absences(self, table: Table) -> list[Absent]:
+        """Return what is NULL among the table's fields, and among its tags."""
+        found = []
+        for columns, rows in ((table.fields, _NULL_FIELD_ROWS), (table.tags, _NULL_TAG_ROWS)):
+            names = tuple(column.name for column in columns if column.nullable)
+            if names:
+                key = key_of(self.seed, f"{table.name}.null.{columns[0].role}")
+                found.append(Absent(key, rows, names))
+        return found
+
+    def _field(
+        self, table: Table, name: str, fields: dict[str, Array], valid: dict[str, Array]
+    ) -> ColumnData:
+        """Return a field with the precision of the fleet."""
+        values, present = fields[name], valid.get(name)
+        grid = FIELDS[table.name][name]
+        if grid is None:
+            return Values(values.astype(np.int64), present)
+        if self.params.precision is Precision.FULL:
+            return Values(values, present)
+        levels = self._levels[name]
+        codes = ((values - levels[0]) * grid.steps).astype(np.int64)
+        return Coded(codes, levels, present)
+
+    def _fields(self, table: Table, ticks: Rows, trucks: Rows) -> dict[str, Array]:
+        asked = {column.name for column in table.fields}
+        found = self._walked(table.name, asked & WALKS[table.name].keys(), ticks, trucks)
+        if FUEL in found:
+            found[FUEL] = self._fuel(found[FUEL], trucks)
+        if LOAD in asked:
+            found[LOAD] = self._load(ticks, trucks)
+        return found
+
+    def _walked(
+        self, table: str, names: Collection[str], ticks: Rows, trucks: Rows
+    ) -> dict[str, Array]:
+        """Return these walks. Trucks that send the same batch share its ticks."""
+        found = {name: np.empty(len(ticks)) for name in names}
+        if not names or not len(ticks):
+            return found
+        walks, order = self._walks[table].only(names), np.lexsort((trucks, ticks))
+        edges = np.flatnonzero(np.diff(ticks[order] // POINTS)) + 1
+        is_wide = len(np.unique(trucks)) > _MOST_TOGETHER and len(edges) < _MOST_BATCHES
+        for rows in np.split(order, edges) if is_wide else [order]:
+            for name, values in walks_at(walks, ticks[rows], trucks[rows]).items():
+                found[name][rows] = values
+        return found
+
+    def _fuel(self, used: Array, trucks: Rows) -> Array:
+        """Return the share that is left in the tank, which is full again when it is empty."""
+        shares: Array = used / TANK
+        if self.params.distribution is Distribution.UNPINNED:
+            shares += fractions(draw(key_of(self.seed, f"{FUEL}.start"), trucks))
+        left: Array = 1 - (shares - np.floor(shares))
+        return left
+
+    def _load(self, ticks: Rows, trucks: Rows) -> Array:
+        """Return the load, which changes once in each stratum of ticks."""
+        strata, places = np.divmod(ticks, _LOAD_TICKS)
+        changes = below(key_of(self.seed, f"{LOAD}.change"), numbered(trucks, strata), _LOAD_TICKS)
+        hashes = draw(key_of(self.seed, LOAD), numbered(trucks, strata + (places >= changes)))
+        if self.params.precision is Precision.FULL:
+            return fractions(hashes) * FULL_LOAD
+        loads: Array = np.floor(fractions(hashes) * (FULL_LOAD + 1))
+        return loads
+
+    @cached_property
+    def _levels(self) -> dict[str, Array]:
+        """The values that each field of doubles has on the grid."""
+        grids = (item for fields in FIELDS.values() for item in fields.items())
+        return {name: grid.levels for name, grid in grids if grid is not None}
+
+    @cached_property
+    def _tags(self) -> dict[str, Array]:
+        """Tag -> the value of each truck."""
+        members = Members(self.seed, self.params.scale)
+        models = members.numbers("model", len(MODELS))
+        return {
+            "name": members.named(TRUCK),
+            **{tag: members.tag(tag, values) for tag, values in TRUCK_TAGS.items()},
+            **{tag: np.array(v, np.int16).take(models) for tag, v in MODEL_TAGS.items()},
+        }

@@ -1,0 +1,88 @@
+"""Workloads cpu and trucks, from the outside: on SQLite, and on a real server of each kind."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+from tests.integration.test_databases import PAIRS, edited
+from tests.integration.test_fleet import SQLITE, stored
+
+DAY = ("--start=2026-06-01", "--end=2026-06-02T01:00:00Z", "--interval=120s")
+CPU = ("--workload=cpu", "--scale=9", *DAY)
+TRUCKS = ("--workload=trucks", "--scale=8", "--initial-scale=3", *DAY)
+ASKED = {CPU: 16, TRUCKS: 6}
+TARGETS = ("postgresql", "timescaledb", "influxdb", "elasticsearch", "mongodb", "cassandra_async")
+KINDS = [pair for pair in PAIRS if pair[1] in TARGETS]
+
+
+@pytest.mark.parametrize("fleet", [CPU, TRUCKS], ids=["cpu", "trucks"])
+def test_any_number_of_workers_stores_the_same_rows(
+    cli: CommandLine, fleet: tuple[str, ...]
+) -> None:
+    found = []
+    for words in (
+        ["--workers=1", "--batch=100"],
+        ["--workers=4", "--batch=7"],
+        ["--workers=3", "--batch=50", "--tables=multiple", "--prefill=1000"],
+    ):
+        done = cli.run("insert", *SQLITE, *fleet, "--primary-key=none", *words)
+        assert done.code == 0, done.err
+        result = cli.results()[-1]
+        found.append((result["manifest"], result["runs"][-1]["outcome"]["verdict"]["status"]))
+
+    manifests, verdicts = zip(*found, strict=True)
+    assert {*verdicts} == {"verified"}
+    assert all(each["dataset"]["ranges"] == manifests[0]["dataset"]["ranges"] for each in manifests)
+
+
+def test_rows_of_trucks_are_late_missing_and_null(cli: CommandLine) -> None:
+    fleet = ("--workload=trucks", "--scale=4", "--start=2026-06-01", "--end=2026-06-01T12:00:00Z")
+    done = cli.run("insert", *SQLITE, *fleet, "--workers=1", "--batch=100")
+    assert done.code == 0, done.err
+
+    tables = stored(cli)
+    points = 4 * 12 * 360
+    for rows in tables.values():
+        assert len({row[:2] for row in rows}) == len(rows)
+        assert len(rows) == pytest.approx(0.891 * points, rel=0.01)
+        with_null = sum(None in row for row in rows)
+        assert with_null == pytest.approx(0.109 * len(rows), rel=0.05)
+
+
+def test_what_trucks_cannot_do_is_refused(cli: CommandLine) -> None:
+    split = cli.run("insert", *SQLITE, *TRUCKS, "--split=series")
+    short = cli.run("insert", *SQLITE, *TRUCKS, "--interval=4h", "--initial-scale=9")
+    assert (split.code, short.code) == (2, 2)
+    assert "--split series: the series of workload trucks do not take turns" in split.err
+    assert re.search("6 intervals, and a truck sends ten at once", short.err)
+
+    assert cli.run("insert", *SQLITE, *TRUCKS, "--workers=1", "--batch=100").code == 0
+    asked = cli.run(
+        "query", "--target=sqlite", "--extra-option=path=bench.db", "--queries=low-fuel"
+    )
+    assert asked.code == 2
+    assert "low-fuel cannot be asked of this data: it selects among the newest rows" in asked.err
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("fleet", [CPU, TRUCKS], ids=["cpu", "trucks"])
+@pytest.mark.parametrize(("server_name", "target"), KINDS, ids=["-".join(pair) for pair in KINDS])
+def test_a_fleet_is_verified_in_full_on_the_real_server(
+    cli: CommandLine, server_options: dict[str, Any], target: str, fleet: tuple[str, ...]
+) -> None:
+    cli.config = edited(target, server_options, cli)
+    inserted = cli.run(
+        "insert", f"--target={target}", *fleet, "--workers=3", "--runs=1", "--batch=100",
+        "--verify=full", "--quiet", within_s=300,
+    )  # fmt: skip
+    asked = cli.run("query", f"--target={target}", "--workers=2", "--count=3", within_s=300)
+
+    assert inserted.code == 0, inserted.err
+    assert asked.code == 0, asked.err
+    insert, query = cli.results()
+    assert [run["outcome"]["verdict"]["status"] for run in insert["runs"]] == ["verified"]
+    answers = {each["name"]: each["verdict"] for each in query["runs"][0]["outcome"]["queries"]}
+    assert len(answers) == ASKED[fleet]
+    assert {verdict["status"] for verdict in answers.values()} == {"verified"}

@@ -1,0 +1,352 @@
+"""Workload trucks: tables, values and irregularities as in the document, and its queries."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from simulator.data.block import Block
+from simulator.data.hashes import block_hashes
+from simulator.data.query import AggregateQuery, NewestQuery, OneOf, RowsQuery, Selection, outputs
+from simulator.data.query_type import askable
+from simulator.data.ranges import RowRange
+from simulator.data.schema import Type, dtype_of
+from simulator.data.walks import Distribution, Precision
+from simulator.data.workloads.trucks import Nulls, Trucks, TrucksParams
+from simulator.data.workloads.trucks_tables import FIELDS
+from simulator.verify.oracle import Oracle
+
+START_MS = 1_451_606_400_000
+HOUR_MS = 3_600_000
+TABLES = ["readings", "diagnostics"]
+BOUNDS = {
+    "latitude": (-90, 90), "longitude": (-180, 180), "elevation": (0, 5000), "velocity": (0, 100),
+    "heading": (0, 360), "grade": (0, 100), "fuel_consumption": (0, 50), "fuel_state": (0, 1),
+    "current_load": (0, 5000), "status": (0, 5),
+}  # fmt: skip
+STEPS = {
+    "latitude": 0.005, "longitude": 0.005, "elevation": 10, "velocity": 10, "heading": 5,
+    "grade": 5, "fuel_consumption": 5,
+}  # fmt: skip
+
+
+def fleet(seed=1, **params):
+    return Trucks(TrucksParams(**params), seed, START_MS)
+
+
+def table_of(workload, name):
+    return next(table for table in workload.tables if table.name == name)
+
+
+def drawn(name, seed=1, **params):
+    workload = fleet(seed, **params)
+    table = table_of(workload, name)
+    return workload.draw(table, np.arange(workload.size(table)))
+
+
+def by_truck(data, field):
+    """Return the ticks and values of each truck, in the order of time."""
+    names, ticks = data["name"].codes, (data["time"].values() - START_MS) // 10_000
+    for truck in np.unique(names):
+        own = np.flatnonzero(names == truck)
+        own = own[np.argsort(ticks[own])]
+        yield ticks[own], data[field].values()[own]
+
+
+def test_tables_tags_and_fields_are_the_documents():
+    tags = ["name", "fleet", "driver", "model", "device_version", "load_capacity", "fuel_capacity",
+            "nominal_fuel_consumption"]  # fmt: skip
+    tables = fleet().tables
+
+    assert [table.name for table in tables] == TABLES
+    for table in tables:
+        assert [tag.name for tag in table.tags] == tags
+        assert [field.name for field in table.fields] == [*FIELDS[table.name]]
+    assert [len(table.fields) for table in tables] == [7, 3]
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("precision", Precision)
+@pytest.mark.parametrize("distribution", Distribution)
+def test_columns_have_their_type_and_bounds(name, precision, distribution):
+    workload = fleet(scale=20, precision=precision, distribution=distribution)
+    table = table_of(workload, name)
+    data = workload.draw(table, np.arange(workload.size(table)))
+
+    assert [*data] == [column.name for column in table.columns]
+    for column in table.columns:
+        array = data[column.name].values()
+        assert column.type is Type.TEXT or array.dtype == dtype_of(column.type)
+        assert column.exact == (column.type is not Type.FLOAT64 or precision is Precision.GRID)
+        if column.name in BOUNDS:
+            low, high = BOUNDS[column.name]
+            assert low <= array.min() <= array.max() <= high
+            if precision is Precision.GRID:
+                assert np.array_equal(array * 64 % 1, np.zeros(len(array)))
+    times = data["time"].values()
+    assert START_MS <= times.min() <= times.max() < START_MS + 6 * HOUR_MS
+
+
+@pytest.mark.parametrize("scale", [1, 3, 450])
+@pytest.mark.parametrize("name", TABLES)
+def test_any_rows_are_those_of_the_whole_table(name, scale):
+    initial = max(scale // 2, 1)
+    workload = fleet(scale=scale, initial_scale=initial, duration_ms=HOUR_MS)
+    table = table_of(workload, name)
+    columns, size = outputs(RowsQuery(table)), workload.size(table)
+
+    def hashes(rows):
+        return block_hashes(columns, Block(table, 0, rows, workload.draw(table, rows)))
+
+    whole = hashes(np.arange(size))
+    halves = np.array_split(np.arange(size), 9)
+    assert np.array_equal(np.concatenate([hashes(half) for half in halves]), whole)
+    for rows in (np.arange(1, size, 7), np.array([0, size // 2, size - 1])):
+        assert np.array_equal(hashes(rows), whole[rows])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_column_alone_is_that_of_the_whole_table(name):
+    workload = fleet(scale=7, duration_ms=HOUR_MS)
+    table, rows = table_of(workload, name), np.arange(900)
+    whole = workload.draw(table, rows)
+    for column in table.columns:
+        alone = workload.draw(table.only({column.name}), rows)[column.name]
+        assert np.array_equal(alone.values(), whole[column.name].values())
+        assert np.array_equal(alone.present(), whole[column.name].present())
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({}, "8f516e51fcccc48d"),
+        ({"distribution": "documented", "precision": "full"}, "405c54bc8af5e360"),
+        ({"initial_scale": 1, "nulls": "none"}, "cfdbfc7def775eb0"),
+    ],
+)
+def test_rows_are_those_of_this_version(params, expected):
+    """If they change, `version` is to be raised."""
+    workload = fleet(scale=3, **params)
+    digest = hashlib.sha256()
+    for table in workload.tables:
+        rows = np.arange(0, workload.size(table), 11)
+        block = Block(table, 0, rows, workload.draw(table, rows))
+        digest.update(block_hashes(outputs(RowsQuery(table)), block).tobytes())
+
+    assert (workload.version, digest.hexdigest()[:16]) == (1, expected)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_truck_and_time_identify_a_row_and_891_of_1000_points_are_sent(name):
+    data = drawn(name, scale=10, duration_ms=10_000 * 10_000)
+    rows = {*zip(data["name"].codes.tolist(), data["time"].values().tolist(), strict=True)}
+
+    assert len(rows) == len(data["name"]) == 10 * 8910
+
+
+def test_tables_miss_points_of_their_own():
+    times = [{*drawn(name, nulls="none")["time"].values().tolist()} for name in TABLES]
+
+    assert len(times[0] & times[1]) < 0.9 * len(times[0])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_one_row_in_10_has_a_null_field_and_one_in_100_a_null_tag(name):
+    workload = fleet(scale=10)
+    table = table_of(workload, name)
+    rows = np.arange(10_000)
+    data = workload.draw(table, rows)
+    nulls = {c.name: len(rows) - len(data[c.name].present()) for c in table.columns}
+
+    assert {n for n, count in nulls.items() if not count} <= {"time", "name", "velocity", "status"}
+    assert sum(nulls[field.name] for field in table.fields) == 1000
+    assert sum(nulls[tag.name] for tag in table.tags) == 100
+    for columns, total in ((table.fields, 1000), (table.tags, 100)):
+        some = [nulls[column.name] for column in columns if column.nullable]
+        assert np.array(some) == pytest.approx(total / len(some), rel=0.9 if total == 100 else 0.2)
+    ranges = [RowRange(start=5, stop=9000, take=7, every=19), RowRange(start=9500, stop=9999)]
+    chosen = workload.draw(table, np.concatenate([item.numbers() for item in ranges]))
+    missing = sum(len(each) - len(each.present()) for each in chosen.values())
+    assert workload.nulls(table, ranges) == missing
+
+
+@pytest.mark.parametrize("nulls", Nulls)
+def test_only_what_may_be_null_is_nullable(nulls):
+    for table in fleet(nulls=nulls).tables:
+        found = {c.role.value for c in table.columns if c.nullable}
+        assert found == {Nulls.ALL: {"tag", "field"}, Nulls.FIELDS: {"field"}}.get(nulls, set())
+        data = drawn(table.name, nulls=nulls)
+        for column in table.columns:
+            assert (data[column.name].valid is not None) == column.nullable
+
+
+@pytest.mark.parametrize("precision", Precision)
+@pytest.mark.parametrize("field", STEPS)
+def test_steps_are_as_long_as_the_documents_and_no_bound_holds_a_walk(field, precision):
+    data = drawn("readings", scale=60, precision=precision)
+    steps, pinned = [], []
+    low, high = BOUNDS[field]
+    for ticks, values in by_truck(data, field):
+        next_to = np.diff(ticks) == 1
+        steps.append(np.diff(values)[next_to])
+        pinned.append((values <= low + 1e-9) | (values >= high - 1e-9))
+    deviation = np.sqrt(np.concatenate(steps).var())
+
+    if precision is Precision.FULL or STEPS[field] > 1:
+        assert deviation == pytest.approx(STEPS[field] / np.sqrt(3), rel=0.06)
+    assert np.concatenate(pinned).mean() < 0.02
+
+
+def test_trucks_start_everywhere():
+    data = drawn("readings", scale=2000, duration_ms=100_000)
+    for field, (low, high) in BOUNDS.items():
+        if field in STEPS:
+            values = data[field].values()
+            assert values.mean() == pytest.approx((low + high) / 2, abs=0.03 * (high - low))
+            assert values.std() == pytest.approx((high - low) / np.sqrt(12), rel=0.05)
+
+
+def test_documented_walks_start_where_the_document_says():
+    data = drawn("readings", scale=50, duration_ms=200_000, distribution="documented")
+    fuel = drawn("diagnostics", scale=50, duration_ms=200_000, distribution="documented")
+
+    assert data["velocity"].values().mean() < 40
+    assert data["fuel_consumption"].values().mean() == pytest.approx(25, abs=4)
+    assert fuel["fuel_state"].values().min() >= 0.98
+
+
+def test_fuel_falls_until_the_tank_is_filled_again():
+    data = drawn("diagnostics", scale=20, precision="full", duration_ms=24 * HOUR_MS)
+    fills = 0
+    for ticks, values in by_truck(data, "fuel_state"):
+        rises = np.flatnonzero(np.diff(values) > 0)
+        fills += len(rises)
+        assert (values[rises] < 0.02).all()
+        assert (values[rises + 1] > 0.98).all()
+        falls = np.delete(np.diff(values) / np.diff(ticks), rises)
+        assert falls.mean() == pytest.approx(-0.0005, rel=0.02)
+    assert fills == pytest.approx(20 * 8640 / 2000, rel=0.1)
+
+
+def test_loads_change_once_in_20_intervals_and_are_uniform():
+    data = drawn("diagnostics", scale=50)
+    changed = [np.diff(values)[np.diff(ticks) == 1] != 0
+               for ticks, values in by_truck(data, "current_load")]  # fmt: skip
+    loads = data["current_load"].values()
+
+    assert np.concatenate(changed).mean() == pytest.approx(0.05, rel=0.05)
+    assert loads.mean() == pytest.approx(2500, rel=0.03)
+    assert loads.std() == pytest.approx(5000 / np.sqrt(12), rel=0.03)
+
+
+def test_the_status_moves_between_0_and_5():
+    status = drawn("diagnostics", scale=50)["status"].values()
+
+    assert np.bincount(status)[:5] / len(status) == pytest.approx(np.full(5, 0.2), abs=0.03)
+
+
+def test_tags_follow_from_the_truck_and_capacities_from_the_model():
+    data = drawn("readings", scale=500, duration_ms=100_000, nulls="none")
+    of_model = {
+        b"F-150": (2000, 200, 15), b"G-2000": (5000, 300, 19), b"H-2": (1500, 150, 12),
+    }  # fmt: skip
+    numbers = zip(
+        data["model"].values().tolist(),
+        data["load_capacity"].values().tolist(),
+        data["fuel_capacity"].values().tolist(),
+        data["nominal_fuel_consumption"].values().tolist(),
+        strict=True,
+    )
+
+    assert {(model, tuple(each)) for model, *each in numbers} == {*of_model.items()}
+    counts = {tag: len(np.unique(data[tag].levels)) for tag in data if tag in ("name", "fleet",
+              "driver", "model", "device_version")}  # fmt: skip
+    assert counts == {"name": 500, "fleet": 4, "driver": 6, "model": 3, "device_version": 4}
+
+
+def test_rows_depend_on_the_seed():
+    one, other = (drawn("readings", seed=seed, scale=50, nulls="none") for seed in (1, 2))
+
+    assert (one["elevation"].values() == other["elevation"].values()).mean() < 0.01
+    assert (one["time"].values() == other["time"].values()).mean() < 0.9
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_text_is_longer_than_its_column_declares(name):
+    data = drawn(name, scale=3000, duration_ms=100_000)
+    for tag in table_of(fleet(), name).tags:
+        if tag.type is Type.TEXT:
+            longest = int(np.strings.str_len(data[tag.name].values()).max())
+            assert longest == (tag.max_characters if tag.name != "name" else len("truck_2999"))
+    assert table_of(fleet(), name).column("name").max_characters == len("truck_99999999")
+
+
+def test_query_types_have_the_names_of_tsbs():
+    workload = fleet(scale=50)
+    types = workload.query_types(workload.tables, aligned=False)
+
+    assert len(types) == 13 + 2
+    assert {*askable(types)} == {
+        "last-loc", "single-last-loc", "avg-load", "avg-vs-projected-fuel-consumption",
+        "count-readings", "count-diagnostics",
+    }  # fmt: skip
+    assert types["long-daily-sessions"].problem.startswith("it counts periods of ten minutes")
+    assert isinstance(types["avg-load"].instance(0), AggregateQuery)
+    fleets = {types["last-loc"].instance(n).selection.one_of[0].values for n in range(100)}
+    trucks = {types["single-last-loc"].instance(n).selection.one_of[0].values for n in range(500)}
+    assert (len(fleets), len(trucks)) == (4, 50)
+    assert isinstance(types["last-loc"].instance(0), NewestQuery)
+
+
+def truth(workload, query, rows):
+    oracle = Oracle([query])
+    for part in np.array_split(rows, max(len(rows) // 5000, 1)):
+        oracle.add(Block(query.table, 0, part, workload.draw(query.table, part)))
+    return oracle.truth(query).answer
+
+
+@pytest.mark.parametrize("name", ["last-loc", "single-last-loc"])
+def test_the_candidates_of_a_query_give_its_true_answer(name):
+    workload = fleet(scale=12, initial_scale=5)
+    query = workload.query_types(workload.tables, aligned=False)[name].instance(1)
+    few = workload.candidates(query.table, query.selection)
+    size = workload.size(query.table)
+
+    assert 0 < len(few) < size / 2
+    assert truth(workload, query, few) == truth(workload, query, np.arange(size))
+
+
+@pytest.mark.parametrize(
+    ("since", "until"), [(0, HOUR_MS), (9_999, 500_001), (-5, 600_000), (5 * HOUR_MS, None)]
+)
+def test_candidates_hold_the_rows_of_a_time(since, until):
+    workload = fleet(scale=6, initial_scale=2)
+    table = table_of(workload, "readings")
+    trucks = OneOf("name", ("truck_1", "truck_4", "truck_9"))
+    end = None if until is None else START_MS + until
+    selection = Selection((trucks,), (), START_MS + since, end)
+    data = workload.draw(table, np.arange(workload.size(table)))
+    times = data["time"].values()
+    matches = np.isin(data["name"].values(), [b"truck_1", b"truck_4"])
+    matches &= (times >= START_MS + since) & (times < (end or START_MS * 2))
+    found = workload.candidates(table, selection)
+
+    assert np.isin(np.flatnonzero(matches), found).all()
+    assert len(found) < matches.sum() + 300
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"scale": 0}, "greater than or equal to 1"),
+        ({"duration_ms": 99_999}, "9 intervals, and a truck sends ten at once"),
+        ({"duration_ms": 9_999}, "less than an interval of"),
+        ({"initial_scale": 2}, "initial_scale 2 is more than scale 1"),
+        ({"scale": 10**8, "duration_ms": 10**12}, "rows per table"),
+        ({"nulls": "tags"}, "fields"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(params, message):
+    with pytest.raises(ValidationError, match=message):
+        TrucksParams(**params)
