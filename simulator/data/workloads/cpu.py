@@ -7,7 +7,7 @@ Where the documents differ, or leave something open, we decided:
 
 - `usage=integers`, the default: percentages cut to whole numbers, 32 bits wide as in `doc.cpu`;
   TSBS writes whole numbers too. `usage=doubles` has those of `devops`.
-- The program behind `doc.cpu` draws each value anew, from 0 to 98. Here they are random walks
+- The program behind `doc.cpu` draws each value by itself, from 0 to 98. Here they are random walks
   between 0 and 100 as in TSBS, so that neighbours are alike as in measured data.
 - That program also draws new tags for each row, so that every row is a series. Here a host keeps
   its tags.
