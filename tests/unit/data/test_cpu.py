@@ -56,13 +56,13 @@ def test_columns_are_those_of_both_documents():
     assert fleet(scale=7).size(table) == 7 * 2160
 
 
-def test_hosts_are_those_of_devops():
-    (table,) = fleet().tables
+def test_hosts_and_doubles_are_those_of_devops():
     devops = Devops(DevopsParams(scale=5), 3, START_MS)
-    ours, theirs = drawn(range(5), 3, scale=5), devops.draw(devops.tables[0], np.arange(5))
+    theirs = devops.draw(devops.tables[0], np.arange(50))
+    ours = drawn(range(50), 3, scale=5, usage="doubles")
 
-    for name in ("time", *(tag.name for tag in table.tags)):
-        assert np.array_equal(ours[name].values(), theirs[name].values())
+    for name, data in theirs.items():
+        assert np.array_equal(ours[name].values(), data.values())
 
 
 @pytest.mark.parametrize("distribution", Distribution)
