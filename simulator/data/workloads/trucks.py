@@ -193,15 +193,17 @@ class Trucks(Workload):
         for one in selection.one_of:
             values = np.array([value.encode() for value in one.values])
             chosen &= np.isin(self._tags[one.column], values)
-        first, stop = self._ticks_before(selection.since, 0), self._ticks_before(selection.until)
+        since, until = selection.since, selection.until
+        first = 0 if since is None else self._ticks_before(since)
+        stop = self._ticks if until is None else self._ticks_before(until)
         return self._sends[table.name].candidates(np.flatnonzero(chosen), first, stop)
 
-    def _ticks_before(self, instant: int | None, default: int | None = None) -> int:
-        """Return the number of ticks before an instant; without one the default, or all."""
-        ticks = self.params.batches * POINTS
-        if instant is None:
-            return ticks if default is None else default
-        return min(max(-((self.start_ms - instant) // self.params.interval_ms), 0), ticks)
+    @property
+    def _ticks(self) -> int:
+        return self.params.batches * POINTS
+
+    def _ticks_before(self, instant: int) -> int:
+        return min(max(-((self.start_ms - instant) // self.params.interval_ms), 0), self._ticks)
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return the queries that are always the same."""
