@@ -1,7 +1,7 @@
 """The options of commands: their types, their groups in --help, and all problems at once."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args
@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from cli import config as configuration
 from cli import insert_options
 from cli.host.program import SCRIPT, program
-from cli.parameters import option_of, parameters, written
+from cli.parameters import meanings, option_of, parameters, written
 from cli.quantities import parse_count, parse_counts, parse_duration_s, parse_instant, parse_number
 from simulator.data.workloads.base import Written
 from simulator.errors import ConfigError
@@ -160,17 +160,21 @@ _INSTANT_MS = _Parsed("instant", lambda text: round(parse_instant(text).timestam
 
 def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add an option for each parameter of a generator; what is not given is None."""
-    for field, (info, names) in reversed(parameters().items()):
-        default = "" if info.default is None else f"; default: {_as_written(info)}"
+    for field, (info, _) in reversed(parameters().items()):
         command = option(
             option_of(field),
             field,
             group="Generated rows",
             type=_type_of(info),
             default=None,
-            help=f"{_sentence_of(info.description or field)}  [{', '.join(names)}{default}]",
+            help="  ".join(_help_of(field, *meaning) for meaning in meanings(field)),
         )(command)
     return command
+
+
+def _help_of(field: str, info: FieldInfo, names: Iterable[str]) -> str:
+    default = "" if info.default is None else f"; default: {_as_written(info)}"
+    return f"{_sentence_of(info.description or field)}  [{', '.join(names)}{default}]"
 
 
 def _sentence_of(text: str) -> str:
