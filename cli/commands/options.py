@@ -1,7 +1,7 @@
 """The options of commands: their types, their groups in --help, and all problems at once."""
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args
@@ -167,14 +167,22 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
             group="Generated rows",
             type=_type_of(info),
             default=None,
-            help="  ".join(_help_of(field, *meaning) for meaning in meanings(field)),
+            help=_help_of(field),
         )(command)
     return command
 
 
-def _help_of(field: str, info: FieldInfo, names: Iterable[str]) -> str:
-    default = "" if info.default is None else f"; default: {_as_written(info)}"
-    return f"{_sentence_of(info.description or field)}  [{', '.join(names)}{default}]"
+def _help_of(field: str) -> str:
+    """Return the help of a parameter, whose meaning and default may depend on the workload."""
+    found: list[str] = []
+    last = ""
+    for info, names in meanings(field):
+        sentence = _sentence_of(info.description or field)
+        default = "" if info.default is None else f"; default: {_as_written(info)}"
+        found += [sentence] if sentence != last else []
+        found.append(f"[{', '.join(names)}{default}]")
+        last = sentence
+    return "  ".join(found)
 
 
 def _sentence_of(text: str) -> str:

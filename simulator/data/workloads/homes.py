@@ -85,7 +85,7 @@ class HomesParams(Params):
         description="documented: values begin where they do in the document",
     )
     precision: Precision = Field(
-        Precision.GRID, description="grid: 10 to 23 bits a value; full: every bit of a double"
+        Precision.GRID, description="grid: about 13 bits a value; full: every bit of a double"
     )
 
     @property

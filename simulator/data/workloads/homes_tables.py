@@ -66,9 +66,7 @@ def kinds(*, exact: bool) -> tuple[Kind, ...]:
     camera = measured("camera_detection")
     objects = (_text("object_type", OBJECTS), _text("object_kind", sum(OBJECTS.values(), ())))
     return (
-        measured(
-            "air_condition_room", temperature=_walk(15, 28, 15), humidity=_walk(25, 60, 40)
-        ),
+        measured("air_condition_room", temperature=_walk(15, 28, 15), humidity=_walk(25, 60, 40)),
         measured(
             "air_quality_room",
             co2_level=_walk(200, 3000, 300),
@@ -77,9 +75,7 @@ def kinds(*, exact: bool) -> tuple[Kind, ...]:
         measured("light_level_room", level=_walk(1e-5, 1e5, 10_000)),
         measured("window_state_room", place_tag="window", contact="state"),
         measured("radiator_valve_room", place_tag="radiator", opening_level=_walk(0, 100, 0)),
-        measured(
-            "air_condition_outdoor", temperature=_walk(-20, 28, 0), humidity=_walk(5, 95, 80)
-        ),
+        measured("air_condition_outdoor", temperature=_walk(-20, 28, 0), humidity=_walk(5, 95, 80)),
         measured(
             "weather_outdoor",
             pressure=Clamped(0, 10, 900, 1200, start=1000),
