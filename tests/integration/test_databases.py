@@ -71,8 +71,8 @@ FLEETS = {  # workload -> targets, options, rows, query types
     ),
     "homes": (
         ("postgresql", "influxdb", "elasticsearch", "mongodb"),
-        ["--scale=3", "--end=2026-06-01T13:00:00Z", "--interval=10m"],
-        166 * 78 + 9,
+        ["--scale=3", "--end=2026-06-01T13:00:00Z", "--interval=30m"],
+        166 * 26 + 9,
         46,
     ),
 }
