@@ -3,7 +3,7 @@
 Numbers and names are those of the document's code.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from simulator.data.schema import Column, Index, Role, Table, Type
@@ -54,17 +54,11 @@ class Kind:
 def kinds(*, exact: bool) -> tuple[Kind, ...]:
     """Return the thirteen kinds; `exact`: doubles are on a grid."""
 
-    def measured(
-        name: str, *, place_tag: str | None = None, contact: str = "", **walks: Walk
-    ) -> Kind:
-        columns = [_number(contact, exact=True)] if contact else []
+    def measured(name: str, *drawn: Column, place_tag: str | None = None, **walks: Walk) -> Kind:
         walks["battery_voltage"] = _BATTERY
-        columns += [_number(each, exact=exact) for each in walks]
-        in_room = name.endswith("_room")
-        return Kind(name, tuple(columns), walks, in_room, place_tag)
+        numbers = (_number(each, exact=exact) for each in walks)
+        return Kind(name, (*drawn, *numbers), walks, name.endswith("_room"), place_tag)
 
-    camera = measured("camera_detection")
-    objects = (_text("object_type", OBJECTS), _text("object_kind", sum(OBJECTS.values(), ())))
     return (
         measured("air_condition_room", temperature=_walk(15, 28, 15), humidity=_walk(25, 60, 40)),
         measured(
@@ -73,7 +67,7 @@ def kinds(*, exact: bool) -> tuple[Kind, ...]:
             co_level=UpDown(0.001, 0.0001, 0, 10, start=0),
         ),
         measured("light_level_room", level=_walk(1e-5, 1e5, 10_000)),
-        measured("window_state_room", place_tag="window", contact="state"),
+        measured("window_state_room", _contact("state"), place_tag="window"),
         measured("radiator_valve_room", place_tag="radiator", opening_level=_walk(0, 100, 0)),
         measured("air_condition_outdoor", temperature=_walk(-20, 28, 0), humidity=_walk(5, 95, 80)),
         measured(
@@ -85,15 +79,24 @@ def kinds(*, exact: bool) -> tuple[Kind, ...]:
         ),
         Kind("home_state", (_integer("state"), _text("state_string", HOME_STATES))),
         Kind(CONFIG, (_long_text("config_string", LONGEST_KIB << 10),)),
-        Kind(camera.name, (*objects, *camera.columns), camera.walks),
+        measured(
+            "camera_detection",
+            _text("object_type", OBJECTS),
+            _text("object_kind", sum(OBJECTS.values(), ())),
+        ),
         measured("water_level", level=_walk(0, 8000, 5000)),
-        measured("water_leakage_room", contact="leakage"),
-        measured("door_state", place_tag="door_id", contact="state"),
+        measured("water_leakage_room", _contact("leakage")),
+        measured("door_state", _contact("state"), place_tag="door_id"),
     )
 
 
 def _walk(low: float, high: float, start: float) -> Clamped:
     return Clamped(0, 1, low, high, start)
+
+
+def _contact(name: str) -> Column:
+    """Return a field that is 0 or 1."""
+    return _number(name, exact=True)
 
 
 def _number(name: str, *, exact: bool) -> Column:
@@ -104,7 +107,7 @@ def _integer(name: str) -> Column:
     return Column(name, Type.INT64, Role.FIELD)
 
 
-def _text(name: str, values: Mapping[str, object] | tuple[str, ...]) -> Column:
+def _text(name: str, values: Iterable[str]) -> Column:
     return _long_text(name, max(map(len, values)))
 
 
