@@ -1,5 +1,6 @@
 """The parameters of the workloads, as options of `insert`."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,6 +18,24 @@ def parameters() -> dict[str, tuple[FieldInfo, tuple[str, ...]]]:
             first, names = found.get(field, (info, ()))
             found[field] = first, (*names, name)
     return found
+
+
+def meanings(field: str) -> Iterator[tuple[FieldInfo, tuple[str, ...]]]:
+    """Yield what a parameter is, and the workloads in which it is described like this."""
+    found = [
+        (name, info)
+        for name, cls in GENERATORS.items()
+        if (info := cls.params_model.model_fields.get(field))
+    ]
+    while found:
+        first = found[0][1]
+        alike = [name for name, info in found if _described(info) == _described(first)]
+        yield first, tuple(alike)
+        found = [(name, info) for name, info in found if name not in alike]
+
+
+def _described(info: FieldInfo) -> tuple[str | None, Any]:
+    return info.description, info.default
 
 
 def option_of(field: str) -> str:

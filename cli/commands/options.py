@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from cli import config as configuration
 from cli import insert_options
 from cli.host.program import SCRIPT, program
-from cli.parameters import option_of, parameters, written
+from cli.parameters import meanings, option_of, parameters, written
 from cli.quantities import parse_count, parse_counts, parse_duration_s, parse_instant, parse_number
 from simulator.data.workloads.base import Written
 from simulator.errors import ConfigError
@@ -160,17 +160,29 @@ _INSTANT_MS = _Parsed("instant", lambda text: round(parse_instant(text).timestam
 
 def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add an option for each parameter of a generator; what is not given is None."""
-    for field, (info, names) in reversed(parameters().items()):
-        default = "" if info.default is None else f"; default: {_as_written(info)}"
+    for field, (info, _) in reversed(parameters().items()):
         command = option(
             option_of(field),
             field,
             group="Generated rows",
             type=_type_of(info),
             default=None,
-            help=f"{_sentence_of(info.description or field)}  [{', '.join(names)}{default}]",
+            help=_help_of(field),
         )(command)
     return command
+
+
+def _help_of(field: str) -> str:
+    """Return the help of a parameter, whose meaning and default may depend on the workload."""
+    found: list[str] = []
+    last = ""
+    for info, names in meanings(field):
+        sentence = _sentence_of(info.description or field)
+        default = "" if info.default is None else f"; default: {_as_written(info)}"
+        found += [sentence] if sentence != last else []
+        found.append(f"[{', '.join(names)}{default}]")
+        last = sentence
+    return "  ".join(found)
 
 
 def _sentence_of(text: str) -> str:

@@ -55,19 +55,31 @@ def draw_each(keys: Hashes, rows: Rows) -> Hashes:
     return mix(values)
 
 
+def draw_from(keys: Hashes, rows: Rows) -> Hashes:
+    """Return 64 uniform bits for each pair of a key, such as a draw of its own, and a row."""
+    values = rows.astype(np.uint64)
+    values *= np.uint64(_GOLDEN)
+    values += keys
+    return mix(values)
+
+
 def fractions(hashes: Hashes) -> NDArray[np.float64]:
     """Return uniform doubles 0 <= x < 1 made of the upper 53 bits."""
     return (hashes >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def below(key: int, rows: Rows, bound: int) -> NDArray[np.int64]:
-    """Return a uniform integer 0 <= n < bound for each row; bound at most 2**31.
+    """Return a uniform integer 0 <= n < bound for each row; bound at most 2**31."""
+    if bound == 1:
+        return np.zeros(len(rows), np.int64)
+    return scaled(draw(key, rows), bound)
+
+
+def scaled(values: Hashes, bound: int) -> NDArray[np.int64]:
+    """Return uniform bits as integers 0 <= n < bound, in place; bound at most 2**31.
 
     Multiply-shift on 32 bits: a value's share is off by at most bound / 2**32.
     """
-    if bound == 1:
-        return np.zeros(len(rows), np.int64)
-    values = draw(key, rows)
     values >>= np.uint64(32)
     values *= np.uint64(bound)
     values >>= np.uint64(32)

@@ -191,7 +191,22 @@ class Clamped:
     """Where the document's walk starts; None: anywhere between the bounds, as likely."""
 
 
-Gauge: TypeAlias = Drifting | Clamped
+@dataclass(frozen=True, slots=True)
+class UpDown:
+    """Moves up to one bound, then down to the other, by steps of this mean and deviation.
+
+    It turns exactly at the bounds, in both distributions; unpinned, it starts anywhere on its way.
+    """
+
+    mean: float
+    deviation: float
+    low: float
+    high: float
+    start: float
+    """Where the document's walk starts."""
+
+
+Gauge: TypeAlias = Drifting | Clamped | UpDown
 Walk: TypeAlias = Counter | Gauge
 
 
@@ -265,7 +280,13 @@ class Walks:
             moved = free * unit
             moved += (ticks * walk.mean)[:, None]
             return moved
-        uniform = walk.low + start * (walk.high - walk.low)
+        width = walk.high - walk.low
+        if isinstance(walk, UpDown):
+            moved = free * (walk.deviation * unit) + (ticks * walk.mean)[:, None]
+            documented = self._distribution is Distribution.DOCUMENTED
+            moved += walk.start if documented else walk.low + start * (2 * width)
+            return _reflected(moved, walk.low, walk.high)
+        uniform = walk.low + start * width
         if self._distribution is Distribution.UNPINNED:
             # As if the sign of each of the document's steps was drawn: as long, without drift.
             deviation = math.sqrt(walk.mean**2 + walk.deviation**2)

@@ -62,28 +62,48 @@ def test_insert_and_query_are_verified(
             assert value not in checked.out + inserted.err + asked.err
 
 
-FLEET_TARGETS = ("postgresql", "timescaledb", "influxdb", "elasticsearch", "cassandra_async")
-FLEET = [pair for pair in PAIRS if pair[1] in FLEET_TARGETS]
+FLEETS = {  # workload -> targets, options, rows, query types
+    "devops": (
+        ("postgresql", "timescaledb", "influxdb", "elasticsearch", "cassandra_async"),
+        ["--scale=4", "--end=2026-06-01T01:00:00Z"],
+        9 * 4 * 360,
+        14,
+    ),
+    "homes": (
+        ("postgresql", "influxdb", "elasticsearch", "mongodb"),
+        ["--scale=3", "--end=2026-06-01T13:00:00Z", "--interval=30m"],
+        166 * 26 + 9,
+        46,
+    ),
+}
+FLEET = [
+    (server, target, workload)
+    for workload, (targets, *_) in FLEETS.items()
+    for server, target in PAIRS
+    if target in targets
+]
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("server_name", "target"), FLEET, ids=["-".join(pair) for pair in FLEET])
-def test_a_fleet_of_hosts_is_inserted_and_queried(
-    cli: CommandLine, server_options: dict[str, Any], target: str
+@pytest.mark.parametrize(
+    ("server_name", "target", "workload"), FLEET, ids=["-".join(each) for each in FLEET]
+)
+def test_a_fleet_is_inserted_and_queried(
+    cli: CommandLine, server_options: dict[str, Any], target: str, workload: str
 ) -> None:
     cli.config = edited(target, server_options, cli)
-    fleet = ["--workload=devops", "--scale=4", "--start=2026-06-01", "--end=2026-06-01T01:00:00Z"]
+    _, options, rows, types = FLEETS[workload]
     inserted = cli.run(
-        "insert", f"--target={target}", *fleet, "--workers=3", "--runs=1", "--batch=100",
-        "--quiet", within_s=300,
+        "insert", f"--target={target}", f"--workload={workload}", "--start=2026-06-01", *options,
+        "--workers=3", "--runs=1", "--batch=100", "--verify=full", "--quiet", within_s=300,
     )  # fmt: skip
     asked = cli.run("query", f"--target={target}", "--runs=1", "--quiet", within_s=300)
 
     assert inserted.code == 0, inserted.err
     assert asked.code == 0, asked.err
     insert, query = cli.results()
-    assert insert["manifest"]["rows"] == 9 * 4 * 360
+    assert insert["manifest"]["rows"] == rows
     assert [run["outcome"]["verdict"]["status"] for run in insert["runs"]] == ["verified"]
     answers = {each["name"]: each["verdict"] for each in query["runs"][0]["outcome"]["queries"]}
-    assert len(answers) == 14
+    assert len(answers) == types
     assert {verdict["status"] for verdict in answers.values()} == {"verified"}

@@ -259,6 +259,14 @@ BAD_INPUT = {
         ["--target=graphite", "--runner=local", "--workload=devops", "--workers=1"],
         ["graphite: cpu, diskio, disk, kernel, mem, net, nginx, postgresql, redis: column os: '"],
     ),
+    "texts that the database cannot store": (
+        ["--target=opentsdb", "--runner=local", "--workload=homes", "--workers=1"],
+        [
+            "opentsdb: home_state: column state_string: is text",
+            "opentsdb: home_config: column config_string: is text",
+            "opentsdb: camera_detection: column object_type: is text",
+        ],
+    ),
     "times that the database cannot store": (
         [
             "--target=graphite",

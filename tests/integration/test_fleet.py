@@ -1,4 +1,4 @@
-"""Workload devops on SQLite, and runs that end by time or by rows, from the outside."""
+"""Workloads devops and homes on SQLite, and runs that end by time or by rows, from the outside."""
 
 import sqlite3
 
@@ -8,6 +8,8 @@ from tests.integration.conftest import CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet", "--runs=1", "--verify=full")
 FLEET = ("--workload=devops", "--scale=6", "--start=2026-01-01", "--end=2026-01-01T00:30:00Z")
+HOMES = ("--workload=homes", "--scale=3", "--start=2026-01-01", "--end=2026-01-01T05:00:00Z",
+         "--interval=10m")  # fmt: skip
 POINTS = 6 * 180
 TABLES = 9
 
@@ -23,7 +25,17 @@ def stored(cli: CommandLine) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
-def test_any_number_of_workers_stores_the_same_rows(cli: CommandLine) -> None:
+@pytest.mark.parametrize(
+    ("fleet", "sizes"),
+    [
+        (FLEET, [POINTS] * TABLES),
+        (HOMES, [600, 600, 600, 1200, 1200, 90, 90, 90, 5, 90, 90, 180, 150]),
+    ],
+    ids=["devops", "homes"],
+)
+def test_any_number_of_workers_stores_the_same_rows(
+    cli: CommandLine, fleet: tuple[str, ...], sizes: list[int]
+) -> None:
     found = []
     for words in (
         ["--workers=1", "--batch=100"],
@@ -31,15 +43,15 @@ def test_any_number_of_workers_stores_the_same_rows(cli: CommandLine) -> None:
         ["--workers=4", "--batch=100", "--split=series"],
         ["--workers=16", "--force", "--batch=0", "--prefill=1000"],
     ):
-        done = cli.run("insert", *SQLITE, *FLEET, *words)
+        done = cli.run("insert", *SQLITE, *fleet, *words)
         assert done.code == 0, done.err
         found.append((cli.results()[-1]["manifest"], stored(cli)))
 
     manifests, tables = zip(*found, strict=True)
-    assert [len(rows) for rows in tables[0].values()] == [POINTS] * TABLES
+    assert [len(rows) for rows in tables[0].values()] == sizes
     assert all(each == tables[0] for each in tables)
     assert all(each["dataset"]["ranges"] == manifests[0]["dataset"]["ranges"] for each in manifests)
-    assert manifests[0]["rows"] == POINTS * TABLES
+    assert manifests[0]["rows"] == sum(sizes)
 
     asked = cli.run("query", "--target=sqlite", "--extra-option=path=bench.db", "--format=json")
     assert asked.code == 0, asked.err

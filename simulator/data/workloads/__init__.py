@@ -4,11 +4,12 @@ from simulator.data.workloads.base import Workload
 from simulator.data.workloads.cpu import Cpu
 from simulator.data.workloads.devops import Devops
 from simulator.data.workloads.file import File
+from simulator.data.workloads.homes import Homes
 from simulator.data.workloads.iot import Iot
 from simulator.data.workloads.trucks import Trucks
 from simulator.errors import ConfigError, nearest
 
-GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in (Iot, Devops, Cpu, Trucks)}
+GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in (Iot, Devops, Cpu, Homes, Trucks)}
 """The choices of `--workload`."""
 WORKLOADS: dict[str, type[Workload]] = {**GENERATORS, File.name: File}
 

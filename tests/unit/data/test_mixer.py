@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.data.mixer import below, draw, key_of, mix
+from simulator.data.mixer import below, draw, draw_from, key_of, mix
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -45,6 +45,15 @@ def test_any_row_is_drawn_alone_as_splitmix64_would(key, row):
     (drawn,) = draw(key, np.array([row])).tolist()
 
     assert drawn == splitmix64((key + (row - 1) * GOLDEN) & MASK)
+
+
+def test_a_row_is_drawn_from_a_key_of_its_own():
+    keys, rows = draw(5, np.arange(50)), np.arange(50) * 7
+    drawn = draw_from(keys, rows)
+
+    assert [*drawn] == [draw(int(k), np.array([r]))[0] for k, r in zip(keys, rows, strict=True)]
+    assert rows[1] == 7
+    assert keys[1] == draw(5, np.array([1]))[0]
 
 
 def test_drawing_leaves_the_row_numbers_as_they_are():

@@ -16,6 +16,7 @@ from simulator.data.walks import (
     Distribution,
     Drifting,
     Precision,
+    UpDown,
     Walks,
     _straighten,
     free_walks,
@@ -227,6 +228,42 @@ def test_documented_walks_without_a_drift_are_on_a_clamp_as_often_as_clamped_ste
         assert mean_stay(ours == clamp) == pytest.approx(mean_stay(direct == clamp), rel=0.05)
     assert np.diff(ours, axis=0).std() == pytest.approx(np.diff(direct, axis=0).std(), rel=0.01)
     assert ours.std() == pytest.approx(direct.std(), rel=0.02)
+
+
+BATTERY = UpDown(0.01, 0.005, 1, 3.2, start=3.2)
+
+
+def up_and_down(series, ticks):
+    """Return walks as the document's code computes them, step by step."""
+    source = np.random.default_rng(1)
+    state, direction = np.full(series, BATTERY.start), np.full(series, -1)
+    found = np.empty((ticks, series))
+    for tick in range(ticks):
+        found[tick] = state
+        state = state + source.normal(BATTERY.mean, BATTERY.deviation, series) * direction
+        direction = np.where(state > BATTERY.high, -1, np.where(state < BATTERY.low, 1, direction))
+        state = np.clip(state, BATTERY.low, BATTERY.high)
+    return found
+
+
+@pytest.mark.parametrize("ticks", [100, 215, 300, 430])
+def test_documented_walks_move_up_and_down_as_the_documents(ticks):
+    expected = up_and_down(2000, ticks + 1)[-1]
+    found = drawn(BATTERY, ticks + 1, 2000, Distribution.DOCUMENTED)[-1]
+
+    assert abs(found.mean() - expected.mean()) < 0.02
+    assert abs(found.std() - expected.std()) < 0.01
+
+
+def test_unpinned_walks_up_and_down_are_anywhere_on_their_way():
+    found = drawn(BATTERY, 3000, 500)
+    steps = np.diff(found, axis=0)
+
+    assert uniform_distance(found, 1, 3.2) < 0.02
+    assert abs((steps > 0).mean() - 0.5) < 0.02
+    assert (steps == 0).mean() < 1e-5
+    assert found.min() >= 1
+    assert found.max() <= 3.2 + 1e-12
 
 
 def test_walks_depend_on_seed_table_and_name():

@@ -1,0 +1,83 @@
+"""When the homes of workload `homes` change their configuration, in the order of time.
+
+A home has its first configuration at the start. Change 1 follows after an hour at least, and each
+has a stratum of its own: it happens in the first 5.5 h of it, and the next stratum begins after
+6.5 h. So changes of a home are 1 to 12 h apart, 6.5 h on average, and any is known without the
+others. In each stratum the homes take turns, from another home on each time, and spread evenly over
+the 5.5 h. So row n is (stratum, turn) = divmod(n, homes), and rows rise in time.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from simulator.data.block import Rows
+from simulator.data.mixer import below
+
+_MINUTE_MS = 60_000
+FIRST_MS = 60 * _MINUTE_MS
+EVERY_MS = 390 * _MINUTE_MS
+WITHIN_MS = 330 * _MINUTE_MS
+LEAST_GAP_MS = EVERY_MS - WITHIN_MS
+_PRIME = (1 << 31) - 1
+"""More than the number of homes, so that multiplying by it permutes them."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """All changes before an end; row 0 to homes - 1 are the first configurations."""
+
+    homes: int
+    interval_ms: int
+    """A change is seen at a multiple of it; at most `LEAST_GAP_MS`, so that times differ."""
+    end_ms: int
+    """A multiple of the interval, since the start."""
+    time_key: int
+    turn_key: int
+
+    @cached_property
+    def rows(self) -> int:
+        """The number of all changes."""
+        return self.before(self.end_ms)
+
+    def before(self, instant_ms: int) -> int:
+        """Return the number of changes that are seen before an instant, counted from the start."""
+        instant_ms = -(-instant_ms // self.interval_ms) * self.interval_ms
+        if instant_ms <= FIRST_MS:
+            return self.homes if instant_ms > 0 else 0
+        stratum, into = divmod(instant_ms - FIRST_MS, EVERY_MS)
+        earlier = (stratum + 1) * self.homes
+        if into >= WITHIN_MS:
+            return earlier + self.homes
+        turn = into * self.homes // WITHIN_MS
+        offsets = self._offsets(np.array([earlier + turn]), np.array([turn]))
+        return earlier + turn + int(offsets[0] < into)
+
+    def seen_ms(self, rows: Rows) -> Rows:
+        """Return when the changes of these rows are seen, counted from the start."""
+        strata, turns = np.divmod(rows, self.homes)
+        times = (strata - 1) * EVERY_MS + FIRST_MS + self._offsets(rows, turns)
+        times[strata == 0] = 0
+        return times // self.interval_ms * self.interval_ms
+
+    def homes_at(self, rows: Rows) -> Rows:
+        """Return whose changes these rows are."""
+        strata, turns = np.divmod(rows, self.homes)
+        return (turns + self._shifts(strata)) * (_PRIME % self.homes) % self.homes
+
+    def rows_of(self, homes: Rows, first: int, stop: int) -> Rows:
+        """Return the rows of these homes from `first` to `stop`, ascending."""
+        strata = np.arange(first // self.homes, -(-stop // self.homes))[:, None]
+        turns = (
+            homes * pow(_PRIME, -1, self.homes) - self._shifts(strata.ravel())[:, None]
+        ) % self.homes
+        rows = np.sort((strata * self.homes + turns).ravel())
+        return rows[(rows >= first) & (rows < stop)]
+
+    def _offsets(self, rows: Rows, turns: Rows) -> Rows:
+        """Return the time of each change since its stratum began: they rise with the turn."""
+        return (turns * WITHIN_MS + below(self.time_key, rows, WITHIN_MS)) // self.homes
+
+    def _shifts(self, strata: Rows) -> Rows:
+        return below(self.turn_key, strata, self.homes)

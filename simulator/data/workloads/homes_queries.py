@@ -1,0 +1,175 @@
+"""The queries of workload `homes`: the document's types, and fixed ones over all of the data.
+
+The types have the names of the document's programs:
+
+- `1-home-12-hours` (also called `fast-query-small-data` there): the mean temperature of a random
+  home by hour, in 12 random hours. Versions of the code ask for six hours under this name.
+- `aggregate-keep`: the mean CO2 level of room 4 in all homes, by 5 minutes. `aggregate-drop` is
+  the same question, written otherwise in Flux, and so it is not here.
+- `standalone-filter`: raw light levels of 8 hours; `sorted-pivot`: all columns of the air quality.
+- `bare-agg` by sensor, `group-agg` by home, `ungrouped-agg`, `window-agg` by hour, and
+  `group-window-transpose-low-card` by home and hour: an aggregate of the temperatures of 6 random
+  hours, each with `-count`, `-sum`, `-mean`, `-min`, `-max`, `-first` and `-last`.
+
+Where the document has an option `-query-interval`, it is an hour, its default. Some of its ranges
+exclude their start; here all include it. `multi-measurement-or` and the high cardinality ask about
+data of other use cases.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.data.query import (
+    ENDS,
+    Aggregate,
+    AggregateQuery,
+    Function,
+    NewestQuery,
+    OneOf,
+    Query,
+    RowsQuery,
+    Selection,
+)
+from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.schema import Table
+from simulator.data.workloads.homes_sensors import ids
+
+MINUTE_MS, HOUR_MS = 60_000, 3_600_000
+_FUNCTIONS = {"mean" if each is Function.AVG else each.value: each for each in Function}
+_SENSOR = ("home_id", "room_id", "sensor_id")
+_SHAPES: Mapping[str, tuple[tuple[str, ...], int | None]] = {
+    "bare-agg": (_SENSOR, None),
+    "group-agg": (("home_id",), None),
+    "ungrouped-agg": ((), None),
+    "window-agg": ((), HOUR_MS),
+    "group-window-transpose-low-card": (("home_id",), HOUR_MS),
+}
+"""By which tags, and by which time."""
+_ALIKE = "rooms are measured at the same time, so that the first and the last value are several"
+_ROOM = "4"
+"""A room that every home has."""
+
+
+def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
+    """Return the queries that are always the same; `tables` has those of the workload by name."""
+    air = tables["air_condition_room"]
+    mean = Aggregate(Function.AVG, "temperature")
+    counts: dict[str, Query] = {
+        f"count-{name}": AggregateQuery(table, (Aggregate(Function.COUNT),))
+        for name, table in tables.items()
+    }
+    return {
+        "temperature-mean-by-hour-and-home": AggregateQuery(
+            air, (mean,), by=("home_id",), bucket=HOUR_MS
+        ),
+        "newest-per-room": NewestQuery(air, ("sensor_id",), ("temperature", "humidity")),
+        **counts,
+    }
+
+
+class DrawnQueries:
+    """The types with random homes and times."""
+
+    def __init__(self, tables: Mapping[str, Table], windows: "Windows", homes: int) -> None:
+        """Take the tables by name, the time of the data, and the number of homes."""
+        self._tables, self._windows, self._homes = tables, windows, homes
+        self._air = tables["air_condition_room"]
+
+    def types(self) -> dict[str, QueryType]:
+        """Return the types by name."""
+        aggregates = {
+            f"{shape}-{name}": self._aggregate(f"{shape}-{name}", function, *grouping)
+            for shape, grouping in _SHAPES.items()
+            for name, function in _FUNCTIONS.items()
+        }
+        return {
+            "1-home-12-hours": self._of_a_home("1-home-12-hours"),
+            "aggregate-keep": self._of_a_room("aggregate-keep"),
+            "standalone-filter": self._rows(
+                "standalone-filter", "light_level_room", ("time", "level"), 8
+            ),
+            "sorted-pivot": self._rows("sorted-pivot", "air_quality_room", (), 1),
+            **aggregates,
+        }
+
+    def _of_a_home(self, name: str) -> QueryType:
+        def instance(parameters: Parameters, number: int) -> Query:
+            chosen = np.array(parameters.among(number, self._homes, 1))
+            one = OneOf("home_id", tuple(home.decode() for home in ids(chosen).tolist()))
+            window = self._windows.drawn(parameters, number, 12, HOUR_MS, (one,))
+            mean = Aggregate(Function.AVG, "temperature")
+            return AggregateQuery(self._air, (mean,), bucket=HOUR_MS, selection=window)
+
+        return self._windows.type_of(name, 12, HOUR_MS, instance)
+
+    def _of_a_room(self, name: str) -> QueryType:
+        width, room = 5 * MINUTE_MS, OneOf("room_id", (_ROOM,))
+
+        def instance(parameters: Parameters, number: int) -> Query:
+            window = self._windows.drawn(parameters, number, 1, width, (room,))
+            mean = Aggregate(Function.AVG, "co2_level")
+            table = self._tables["air_quality_room"]
+            return AggregateQuery(table, (mean,), bucket=width, selection=window)
+
+        return self._windows.type_of(name, 1, width, instance)
+
+    def _rows(self, name: str, table: str, columns: tuple[str, ...], hours: int) -> QueryType:
+        def instance(parameters: Parameters, number: int) -> Query:
+            window = self._windows.drawn(parameters, number, hours, MINUTE_MS)
+            return RowsQuery(self._tables[table], columns, window)
+
+        return self._windows.type_of(name, hours, MINUTE_MS, instance)
+
+    def _aggregate(
+        self, name: str, function: Function, by: tuple[str, ...], bucket: int | None
+    ) -> QueryType:
+        if function in ENDS and by != _SENSOR:
+            return impossible(_ALIKE)
+
+        def instance(parameters: Parameters, number: int) -> Query:
+            window = self._windows.drawn(parameters, number, 6, HOUR_MS)
+            asked = (Aggregate(function, "temperature"),)
+            return AggregateQuery(self._air, asked, by=by, bucket=bucket, selection=window)
+
+        return self._windows.type_of(name, 6, HOUR_MS, instance)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The time of the data, of which types ask for random parts."""
+
+    seed: int
+    since: int
+    until: int
+    """Exclusive."""
+    aligned: bool
+    """Windows begin and end at multiples of the query's bucket."""
+
+    def type_of(
+        self, name: str, hours: float, bucket: int, instance: Callable[[Parameters, int], Query]
+    ) -> QueryType:
+        """Return a type, which is impossible if no window of so many hours is in the data."""
+        step = bucket if self.aligned else 1
+        if -(-self.since // step) * step > self.until - round(hours * HOUR_MS):
+            aligned = ", aligned to its buckets" * self.aligned
+            return impossible(
+                f"it asks about {hours:g} h{aligned}, and the data has"
+                f" {(self.until - self.since) / HOUR_MS:g} h"
+            )
+        parameters = Parameters(self.seed, name)
+        return QueryType(lambda number: instance(parameters, number))
+
+    def drawn(
+        self,
+        parameters: Parameters,
+        number: int,
+        hours: float,
+        bucket: int,
+        one_of: Sequence[OneOf] = (),
+    ) -> Selection:
+        """Return the random window of an instance, and what it asks about."""
+        step, length = bucket if self.aligned else 1, round(hours * HOUR_MS)
+        since = parameters.since(number, self.since, self.until - length, step)
+        return Selection(one_of=tuple(one_of), since=since, until=since + length)

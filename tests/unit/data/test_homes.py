@@ -1,0 +1,557 @@
+"""The data of homes has the tables, sensors, values and changes that the document gives it."""
+
+import hashlib
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from simulator.data.block import Block, Coded, Texts
+from simulator.data.hashes import block_hashes
+from simulator.data.query import Compared, OneOf, Operator, RowsQuery, Selection, outputs
+from simulator.data.schema import Role, Type, dtype_of
+from simulator.data.walks import Distribution, Precision
+from simulator.data.workloads.homes import Homes, HomesParams
+from simulator.data.workloads.homes_changes import Changes
+from simulator.data.workloads.homes_sensors import sensors_of
+from simulator.data.workloads.homes_tables import CONFIG, CONFIG_LETTERS, OBJECTS
+from simulator.verify.oracle import Oracle
+
+START_MS = 1_451_606_400_000
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+ROOM, HOME = ["sensor_id", "home_id", "room_id"], ["sensor_id", "home_id"]
+TAGS = {
+    "air_condition_room": ROOM,
+    "air_quality_room": ROOM,
+    "light_level_room": ROOM,
+    "window_state_room": [*ROOM, "window"],
+    "radiator_valve_room": [*ROOM, "radiator"],
+    "air_condition_outdoor": HOME,
+    "weather_outdoor": HOME,
+    "home_state": HOME,
+    "home_config": HOME,
+    "camera_detection": HOME,
+    "water_level": HOME,
+    "water_leakage_room": ROOM,
+    "door_state": [*HOME, "door_id"],
+}
+TABLES = list(TAGS)
+BOUNDS = {
+    "air_condition_room": {"temperature": (15, 28), "humidity": (25, 60)},
+    "air_quality_room": {"co2_level": (200, 3000), "co_level": (0, 10)},
+    "light_level_room": {"level": (1e-5, 1e5)},
+    "window_state_room": {"state": (0, 1)},
+    "radiator_valve_room": {"opening_level": (0, 100)},
+    "air_condition_outdoor": {"temperature": (-20, 28), "humidity": (5, 95)},
+    "weather_outdoor": {
+        "pressure": (900, 1200), "wind_speed": (0, 60), "wind_direction": (0, 359),
+        "precipitation": (5, 95),
+    },
+    "home_state": {"state": (0, 2)},
+    "camera_detection": {},
+    "water_level": {"level": (0, 8000)},
+    "water_leakage_room": {"leakage": (0, 1)},
+    "door_state": {"state": (0, 1)},
+}  # fmt: skip
+STARTS = {
+    ("air_condition_room", "temperature"): 15, ("air_condition_room", "humidity"): 40,
+    ("air_quality_room", "co2_level"): 300, ("air_quality_room", "co_level"): 0,
+    ("light_level_room", "level"): 10_000, ("radiator_valve_room", "opening_level"): 0,
+    ("air_condition_outdoor", "temperature"): 0, ("air_condition_outdoor", "humidity"): 80,
+    ("weather_outdoor", "pressure"): 1000, ("weather_outdoor", "wind_speed"): 0,
+    ("weather_outdoor", "wind_direction"): 90, ("weather_outdoor", "precipitation"): 80,
+    ("water_level", "level"): 5000, ("door_state", "battery_voltage"): 3.2,
+}  # fmt: skip
+
+
+def homes(seed=1, **params):
+    return Homes(HomesParams(**params), seed, START_MS)
+
+
+def table_of(workload, name):
+    return next(table for table in workload.tables if table.name == name)
+
+
+def drawn(name, rows=None, seed=1, **params):
+    workload = homes(seed, **params)
+    table = table_of(workload, name)
+    chosen = np.arange(workload.size(table)) if rows is None else np.array(rows)
+    return workload.draw(table, chosen)
+
+
+def values(name, **params):
+    return {column: data.values() for column, data in drawn(name, **params).items()}
+
+
+def test_thirteen_tables_have_the_documents_tags_and_fields():
+    tables = {table.name: table for table in homes().tables}
+
+    assert {name: [tag.name for tag in table.tags] for name, table in tables.items()} == TAGS
+    for name, bounds in BOUNDS.items():
+        fields = [column.name for column in tables[name].fields]
+        battery = [] if name == "home_state" else ["battery_voltage"]
+        texts = [c.name for c in tables[name].fields if c.type is Type.TEXT]
+        assert [field for field in fields if field not in texts] == [*bounds, *battery]
+    assert [c.name for c in tables[CONFIG].fields] == ["config_string"]
+    assert not any(column.nullable for table in tables.values() for column in table.columns)
+
+
+def test_homes_have_as_many_rooms_windows_and_doors_as_the_document_says():
+    count = 6000
+    sensors = sensors_of(1, count)
+    rooms = np.bincount(sensors["air_condition_room"].homes)
+    windows = Counter(
+        zip(sensors["window_state_room"].homes, sensors["window_state_room"].rooms, strict=True)
+    )
+    doors = np.bincount(sensors["door_state"].homes)
+
+    for counts, least, most in (
+        (rooms, 4, 9),
+        (np.array([*windows.values()]), 1, 3),
+        (doors, 1, 3),
+    ):
+        shares = np.bincount(counts)[least:] / len(counts)
+        assert len(shares) == most - least + 1
+        assert np.abs(shares * len(shares) - 1).max() < 0.1
+    assert len(windows) == rooms.sum()
+    for name in ("air_quality_room", "light_level_room"):
+        assert np.array_equal(np.bincount(sensors[name].homes), rooms)
+    assert (np.bincount(sensors["water_leakage_room"].homes) == 2).all()
+    for name, tags in TAGS.items():
+        if tags == HOME:
+            assert np.array_equal(sensors[name].homes, np.arange(count))
+    assert abs(sum(map(len, sensors.values())) / count - 55.5) < 0.3
+    leaks = sensors["water_leakage_room"]
+    assert ((leaks.rooms >= 1) & (leaks.rooms <= rooms[leaks.homes])).all()
+    assert len({*leaks.rooms}) == 9
+
+
+def test_sensors_are_numbered_home_by_home_and_room_by_room():
+    sensors = sensors_of(3, 50)
+    numbers = np.sort(np.concatenate([each.numbers for each in sensors.values()]))
+    assert np.array_equal(numbers, np.arange(1, len(numbers) + 1))
+
+    by_number = {n: (name, each.homes[i], None if each.rooms is None else each.rooms[i])
+                 for name, each in sensors.items() for i, n in enumerate(each.numbers)}  # fmt: skip
+    order = [by_number[number] for number in numbers]
+    assert [home for _, home, _ in order] == sorted(home for _, home, _ in order)
+    for home in range(50):
+        names = [name for name, at, _ in order if at == home]
+        windows = [name for name in names if name == "window_state_room"]
+        rooms = names.count("air_condition_room")
+        assert names[0] == "window_state_room"
+        assert names[1] == "radiator_valve_room"
+        assert names[2 * len(windows) + 3 * rooms:][:8] == [
+            "air_condition_outdoor", "weather_outdoor", "home_state", "home_config",
+            "camera_detection", "water_level", "water_leakage_room", "water_leakage_room",
+        ]  # fmt: skip
+        assert set(names[2 * len(windows) + 3 * rooms + 8 :]) == {"door_state"}
+        in_rooms = [room for name, at, room in order if at == home and room is not None]
+        assert in_rooms[:-2] == sorted(in_rooms[:-2])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_sensor_has_a_point_at_every_tick(name):
+    workload = homes(scale=7, duration_ms=2 * HOUR_MS)
+    table = table_of(workload, name)
+    data = workload.draw(table, np.arange(workload.size(table)))
+    keys = [*zip(*(data[column].values().tolist() for column in table.key), strict=True)]
+
+    assert len({*keys}) == len(keys) == workload.size(table)
+    if name != CONFIG:
+        sensors, times = ({*column} for column in zip(*keys, strict=True))
+        assert times == {*range(START_MS, START_MS + 2 * HOUR_MS, 60_000)}
+        assert len(sensors) == workload.series(table)
+        assert len(keys) == len(sensors) * 120
+    times = data["time"].values()
+    assert np.diff(times).min() >= 0
+    assert times.max() < START_MS + 2 * HOUR_MS
+
+
+def test_tables_are_of_different_sizes():
+    workload = homes(scale=100)
+    sizes = {table.name: workload.size(table) for table in workload.tables}
+
+    assert len({*sizes.values()}) == 6
+    assert sizes["home_config"] < 600
+    assert sizes["home_state"] == 100 * 1440
+    assert sizes["window_state_room"] == sizes["radiator_valve_room"] > 12 * sizes["home_state"]
+
+
+@pytest.mark.parametrize("precision", Precision)
+@pytest.mark.parametrize("name", TABLES)
+def test_every_column_has_its_type(name, precision):
+    workload = homes(scale=40, precision=precision)
+    table = table_of(workload, name)
+    data = workload.draw(table, np.arange(100))
+
+    assert list(data) == [column.name for column in table.columns]
+    for column in table.columns:
+        array = data[column.name].values()
+        assert len(array) == 100
+        assert array.dtype.kind == dtype_of(column.type).kind
+        assert column.type is Type.TEXT or array.dtype == dtype_of(column.type)
+        if column.type is Type.FLOAT64 and column.exact:
+            assert not (array * 1024 % 1).any()
+        elif column.type is Type.FLOAT64:
+            assert precision is Precision.FULL
+            assert len(np.unique(array)) == 100
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("precision", Precision)
+def test_any_rows_are_those_of_the_whole_table(name, precision):
+    workload = homes(scale=5, precision=precision, duration_ms=12 * HOUR_MS)
+    table = table_of(workload, name)
+    columns = outputs(RowsQuery(table))
+
+    def hashes(rows):
+        return block_hashes(columns, Block(table, 0, rows, workload.draw(table, rows)))
+
+    size = workload.size(table)
+    whole = hashes(np.arange(size))
+    assert len(np.unique(whole)) == size
+    for rows in (
+        np.arange(1, size, 7),
+        np.arange(size // 3, size // 2),
+        np.array([0, 1, size - 1]),
+    ):
+        assert np.array_equal(hashes(rows), whole[rows])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_column_alone_is_that_of_the_whole_table(name):
+    workload, rows = homes(scale=3), np.arange(12)
+    table = table_of(workload, name)
+    whole = workload.draw(table, rows)
+    for column in table.columns:
+        alone = workload.draw(table.only({column.name}), rows)
+        assert [*alone] == [*dict.fromkeys(("time", column.name))]
+        assert np.array_equal(alone[column.name].values(), whole[column.name].values())
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name != CONFIG])
+def test_a_longer_run_and_more_homes_begin_alike(name):
+    workload, larger = homes(), homes(scale=100)
+    series = workload.series(table_of(workload, name))
+    all_series = larger.series(table_of(larger, name))
+    short = drawn(name, range(series * 10))
+    longer = drawn(name, range(series * 10), duration_ms=10 * DAY_MS)
+    rows = np.arange(10)[:, None] * all_series + np.arange(series)
+    more = drawn(name, rows.ravel(), scale=100)
+
+    for column, data in short.items():
+        assert np.array_equal(data.values(), longer[column].values())
+        assert np.array_equal(data.values(), more[column].values())
+
+
+@pytest.mark.parametrize(
+    ("distribution", "precision", "expected"),
+    [
+        (Distribution.UNPINNED, Precision.GRID, "cbde1268ed46a3c1"),
+        (Distribution.UNPINNED, Precision.FULL, "ad8c3b40366d3ba6"),
+        (Distribution.DOCUMENTED, Precision.GRID, "8c01e2e5cdac45a1"),
+        (Distribution.DOCUMENTED, Precision.FULL, "32f92052fd9e7487"),
+    ],
+)
+def test_rows_are_those_of_this_version(distribution, precision, expected):
+    """If they change, `version` is to be raised."""
+    workload = homes(scale=3, distribution=distribution, precision=precision)
+    digest = hashlib.sha256()
+    for table in workload.tables:
+        middle = workload.size(table) // 2
+        rows = np.arange(middle, min(middle + 300, workload.size(table)))
+        block = Block(table, 0, rows, workload.draw(table, rows))
+        digest.update(block_hashes(outputs(RowsQuery(table)), block).tobytes())
+
+    assert (workload.version, digest.hexdigest()[:16]) == (1, expected)
+
+
+def test_rows_depend_on_the_seed():
+    one, other = (drawn("weather_outdoor", seed=seed, scale=10) for seed in (1, 2))
+
+    assert (one["pressure"].values() == other["pressure"].values()).mean() < 0.01
+    configs = [drawn(CONFIG, seed=seed)["config_string"].listed()[0] for seed in (1, 2)]
+    assert configs[0][:100] != configs[1][:100]
+
+
+def test_tags_share_one_array_of_codes_and_keep_their_levels():
+    workload = homes(scale=10)
+    for table in workload.tables:
+        one, other = (workload.draw(table, np.arange(first, first + 10)) for first in (0, 10))
+        tags = [one[tag.name] for tag in table.tags]
+
+        assert all(isinstance(tag, Coded) and tag.codes is tags[0].codes for tag in tags)
+        assert all(one[tag.name].levels is other[tag.name].levels for tag in table.tags)
+        for column in table.with_role(Role.FIELD):
+            if isinstance(one[column.name], Coded):
+                assert one[column.name].levels is other[column.name].levels
+
+
+@pytest.mark.parametrize("distribution", Distribution)
+@pytest.mark.parametrize("precision", Precision)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_values_stay_within_their_bounds_and_reach_all_of_them(name, distribution, precision):
+    data = values(name, scale=60, distribution=distribution, precision=precision)
+    battery = {"battery_voltage": (1, 3.2)} if "battery_voltage" in data else {}
+    for column, (low, high) in {**BOUNDS[name], **battery}.items():
+        assert data[column].min() >= low - 1e-9
+        assert data[column].max() <= high + 1e-9
+        if distribution is Distribution.UNPINNED and high - low > 2:
+            shares = np.histogram(data[column], 4, (low, high))[0] / len(data[column])
+            assert np.abs(shares - 0.25).max() < 0.16
+
+
+@pytest.mark.parametrize("precision", Precision)
+@pytest.mark.parametrize(("name", "column"), STARTS)
+def test_documented_walks_begin_where_the_document_has_them(name, column, precision):
+    params = {"scale": 30, "distribution": Distribution.DOCUMENTED, "precision": precision}
+    workload = homes(**params)
+    series = workload.series(table_of(workload, name))
+    first = drawn(name, range(series), **params)[column].values()
+    deviation = 10 if column == "pressure" else 1
+
+    # A clamped walk is reflected beyond its clamps, so that one that starts on a clamp leaves it.
+    assert np.abs(first - STARTS[name, column]).max() <= 1.5 * deviation
+    assert np.abs(np.median(first) - STARTS[name, column]) <= 1 / 64 + 1e-9
+
+
+@pytest.mark.parametrize("distribution", Distribution)
+def test_no_walk_sticks_to_a_bound(distribution):
+    for name in BOUNDS:
+        data = values(name, scale=20, distribution=distribution, precision=Precision.FULL)
+        for column, array in data.items():
+            if array.dtype == np.float64 and column not in ("state", "leakage"):
+                steps = np.diff(array.reshape(1440, -1), axis=0)
+                assert (steps == 0).mean() < 0.06, (name, column)
+
+
+@pytest.mark.parametrize("distribution", Distribution)
+def test_batteries_are_emptied_and_charged_by_a_hundredth_of_a_volt(distribution):
+    params = {"scale": 20, "distribution": distribution, "precision": Precision.FULL}
+    volts = values("door_state", **params)["battery_voltage"].reshape(1440, -1)
+    steps = np.diff(volts, axis=0)
+    turned = (volts[:-1] < 1.05) | (volts[:-1] > 3.15)
+    falling = steps[~turned] < 0
+
+    assert abs(np.abs(steps).mean() - 0.01) < 0.0005
+    assert abs(np.abs(steps[~turned]).std() - 0.005) < 0.0006
+    assert abs(falling.mean() - 0.5) < 0.1
+    smoothed = volts[50:] - volts[:-50]
+    assert (np.abs(smoothed) > 0.3).mean() > 0.6
+
+
+def test_contacts_states_and_objects_are_as_likely_as_each_other():
+    contacts = [("window_state_room", "state"), ("water_leakage_room", "leakage"),
+                ("door_state", "state")]  # fmt: skip
+    for name, column in contacts:
+        state = values(name, scale=20)[column]
+        assert abs(state.mean() - 0.5) < 0.01
+        assert {*np.unique(state)} == {0.0, 1.0}
+        series = state.reshape(1440, -1)
+        assert abs((series[1:] == series[:-1]).mean() - 0.5) < 0.01
+    home = values("home_state", scale=20)
+    shares = np.bincount(home["state"]) / len(home["state"])
+    assert np.abs(shares - 1 / 3).max() < 0.01
+    assert [*np.array([b"Empty", b"Half", b"Full"])[home["state"]]] == [*home["state_string"]]
+
+    camera = values("camera_detection", scale=100)
+    seen = Counter(zip(camera["object_type"], camera["object_kind"], strict=True))
+    assert {*seen} == {(t.encode(), k.encode()) for t, kinds in OBJECTS.items() for k in kinds}
+    for (object_type, _), count in seen.items():
+        expected = 1 / len(OBJECTS) / len(OBJECTS[object_type.decode()])
+        assert abs(count / len(camera["object_type"]) / expected - 1) < 0.06
+
+
+def test_a_configuration_has_10_to_19_kib_of_all_characters():
+    data = drawn(CONFIG, scale=400)["config_string"]
+    assert isinstance(data, Texts)
+    kib = np.bincount(data.lengths >> 10)
+    letters = np.bincount(data.content, minlength=128)
+
+    assert not (data.lengths & 1023).any()
+    assert np.flatnonzero(kib).tolist() == [*range(10, 20)]
+    assert kib[10:].min() > 0.7 * len(data) / 10
+    assert np.flatnonzero(letters).tolist() == sorted(CONFIG_LETTERS)
+    assert np.abs(letters[[*CONFIG_LETTERS]] / len(data.content) * 86 - 1).max() < 0.01
+    assert len({*data.listed()}) == len(data)
+    assert len({text[-64:] for text in data.listed()}) == len(data)
+
+
+def test_a_long_text_does_not_widen_the_others():
+    workload = homes(scale=50)
+    table = table_of(workload, CONFIG)
+    rows = np.arange(100)
+    block = Block(table, 0, rows, workload.draw(table, rows))
+    text = block.data["config_string"]
+
+    assert len(text.content) == text.lengths.sum()
+    assert block.size_bytes == text.lengths.sum() + 100 * (8 + 2 * 13)
+    assert text.slice(3, 4).listed() == [text.listed()[3]]
+
+
+def changes(homes=7, interval_ms=60_000, hours=100):
+    end_ms = hours * HOUR_MS // interval_ms * interval_ms
+    return Changes(homes, interval_ms, end_ms, time_key=1, turn_key=2)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 1000])
+@pytest.mark.parametrize("interval_ms", [1, 60_000, 3_600_000])
+def test_a_home_changes_every_1_to_12_hours(count, interval_ms):
+    found = changes(count, interval_ms, hours=800 if count < 100 else 80)
+    rows = np.arange(found.rows)
+    times, whose = found.seen_ms(rows), found.homes_at(rows)
+
+    assert np.diff(times).min() >= 0
+    assert times[-1] < found.end_ms
+    assert not (times % interval_ms).any()
+    assert sorted(whose[:count].tolist()) == [*range(count)]
+    assert not times[:count].any()
+    gaps = []
+    for home in range(min(count, 50)):
+        own = times[whose == home]
+        assert found.end_ms - own[-1] <= 12 * HOUR_MS + interval_ms
+        gaps += [b - a for a, b in pairwise(own.tolist())]
+    assert min(gaps) >= HOUR_MS - interval_ms
+    assert min(gaps) > 0
+    assert max(gaps) <= 12 * HOUR_MS + interval_ms
+    assert abs(np.mean(gaps) / HOUR_MS - 6.5) < 0.6
+    if count == 7 and interval_ms < HOUR_MS:
+        assert np.histogram(gaps, 11, (HOUR_MS, 12 * HOUR_MS))[0].min() > 0
+
+
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_changes_before_an_instant_are_counted_without_drawing_them(count):
+    found = changes(count, hours=50)
+    times = found.seen_ms(np.arange(found.rows))
+    instants = {0, 1, 60_000, HOUR_MS, HOUR_MS + 1, *times.tolist(), *(times + 1).tolist()}
+    instants |= {*range(0, found.end_ms + 1, 7 * 60_000 + 13)}
+
+    for instant in instants:
+        assert found.before(instant) == np.count_nonzero(times < instant), instant
+
+
+def test_the_rows_of_some_homes_are_found_without_drawing_them():
+    found = changes(40, hours=50)
+    whose = found.homes_at(np.arange(found.rows))
+    for first, stop in ((0, found.rows), (17, 130), (41, 42), (5, 5)):
+        expected = np.flatnonzero(np.isin(whose, [3, 17]))
+        expected = expected[(expected >= first) & (expected < stop)]
+        assert found.rows_of(np.array([3, 17]), first, stop).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(
+    ("since", "until"), [(0, HOUR_MS), (9 * HOUR_MS + 1, 10 * HOUR_MS + 60_000), (-5, 10 * DAY_MS)]
+)
+@pytest.mark.parametrize("by_home", [True, False])
+def test_candidates_are_the_rows_that_match(name, since, until, by_home):
+    workload = homes(scale=12, duration_ms=20 * HOUR_MS)
+    table = table_of(workload, name)
+    everything = workload.draw(table, np.arange(workload.size(table)))
+    one = OneOf("home_id", ("0000000000003", "0000000000007", "0000000000099"))
+    selection = Selection((one,) * by_home, (), START_MS + since, START_MS + until)
+    time = everything["time"].values() - START_MS
+    expected = (time >= since) & (time < until)
+    if by_home:
+        expected &= np.isin(everything["home_id"].values(), [v.encode() for v in one.values])
+
+    found = workload.candidates(table, selection)
+    if not by_home and expected.mean() > 0.5:
+        assert found is None
+    else:
+        assert found.tolist() == np.flatnonzero(expected).tolist()
+
+
+def test_candidates_are_narrowed_by_room_and_any_row_can_match_a_number():
+    workload = homes(scale=12)
+    table = table_of(workload, "air_quality_room")
+    room = Selection((OneOf("room_id", ("4",)),), until=START_MS + HOUR_MS)
+    warm = Selection(compared=(Compared("co2_level", Operator.MORE, 500.0),))
+
+    assert len(workload.candidates(table, room)) == 12 * 60
+    assert workload.candidates(table, warm) is None
+    assert workload.candidates(table_of(workload, CONFIG), Selection()) is None
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_text_is_longer_than_its_column_declares(name):
+    workload = homes(scale=300)
+    table = table_of(workload, name)
+    data = workload.draw(table, np.arange(min(workload.size(table), 20_000)))
+    for column in table.columns:
+        if column.type is Type.TEXT:
+            longest = max(map(len, data[column.name].values().tolist()))
+            assert longest == column.max_characters, column.name
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"scale": 0}, "greater than or equal to 1"),
+        ({"scale": 10**6 + 1}, "less than or equal to 1000000"),
+        ({"interval_ms": 3_600_001}, "less than or equal to 3600000"),
+        ({"duration_ms": 59_999}, "less than an interval of"),
+        ({"scale": 10**6, "duration_ms": 10**10}, "rows per table"),
+        ({"distribution": "pinned"}, "documented"),
+        ({"devices": 3}, "Extra inputs"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(params, message):
+    with pytest.raises(ValidationError, match=message):
+        HomesParams(**params)
+
+
+def truth(workload, query, rows):
+    oracle = Oracle([query])
+    for start in range(0, len(rows), 5000):
+        part = rows[start : start + 5000]
+        oracle.add(Block(query.table, 0, part, workload.draw(query.table, part)))
+    return oracle.truth(query).answer
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("1-home-12-hours", 12), ("aggregate-keep", 12), ("bare-agg-last", None),
+     ("window-agg-mean", 6), ("sorted-pivot", None)],
+)  # fmt: skip
+def test_the_candidates_of_a_query_give_its_true_answer(name, rows):
+    workload = homes(scale=6)
+    query = workload.query_types(workload.tables, aligned=True)[name].instance(3)
+    few = workload.candidates(query.table, query.selection)
+    everything = np.arange(workload.size(query.table))
+
+    assert len(few) < len(everything) / 2
+    answer = truth(workload, query, few)
+    assert answer == truth(workload, query, everything)
+    if rows is not None:
+        assert len(answer.rows) == rows
+    elif name == "bare-agg-last":
+        assert len(answer.rows) == workload.series(query.table)
+
+
+def test_the_documents_query_types_are_asked_or_say_why_not():
+    types = homes(scale=3).query_types(homes(scale=3).tables, aligned=False)
+    functions = ["count", "sum", "mean", "min", "max", "first", "last"]
+    shapes = ["bare-agg", "group-agg", "ungrouped-agg", "window-agg",
+              "group-window-transpose-low-card"]  # fmt: skip
+    named = ["1-home-12-hours", "aggregate-keep", "standalone-filter", "sorted-pivot"]
+
+    varying = [name for name, each in types.items() if each.varies]
+    assert {*varying} == {*named, *(f"{s}-{f}" for s in shapes for f in functions)}
+    problems = {name for name, each in types.items() if each.problem}
+    assert problems == {f"{s}-{f}" for s in shapes[1:] for f in ("first", "last")}
+    for name in varying:
+        if name not in problems:
+            found = [types[name].instance(number) for number in range(20)]
+            assert len({*found}) == 20
+            for query in found:
+                selection = query.selection
+                assert START_MS <= selection.since < selection.until <= START_MS + DAY_MS
+    assert {name for name, each in types.items() if not each.varies} == {
+        "temperature-mean-by-hour-and-home", "newest-per-room", *(f"count-{n}" for n in TABLES)
+    }  # fmt: skip
+    short = homes(duration_ms=6 * HOUR_MS).query_types(homes().tables, aligned=False)
+    assert "asks about 12 h, and the data has 6 h" in short["1-home-12-hours"].problem
