@@ -80,8 +80,8 @@ _verification = functools.partial(option, group="Verification")
     type=click.Choice([key.value for key in PrimaryKey]),
     default=None,
     help="How the primary key is generated: db (SERIAL), sql (IDENTITY), client (from the row),"
-    " uuid (by the database), none (no primary key).  [default: db, or the first that the target"
-    " supports]",
+    " uuid (by the database), none (no primary key).  [default: that of the workload, or db, or the"
+    " first that the target supports]",
 )
 @_tables(
     "--tables",
@@ -267,7 +267,8 @@ def insert(  # noqa: PLR0913
     problems: list[str] = conflicts(given_options())
     found = choice.resolve(choice.extra_options(problems), problems)
     database = found.open() if found else None
-    key = database.capabilities.default_key if database else PrimaryKey.DB
+    workload = File.name if data else workload
+    key = insert_options.default_key(workload, database.capabilities if database else None)
     given = {name: value for name, value in parameters.items() if value is not None}
     if not clean and not start_time:
         for name in filter(is_end, tuple(given)):
@@ -289,7 +290,7 @@ def insert(  # noqa: PLR0913
         steps=steps,
         clean=clean,
         timeout_s=timeout,
-        workload=File.name if data else workload,
+        workload=workload,
         seed=seed,
         start_ms=int(begin.timestamp() * 1000),
         params=given,

@@ -16,7 +16,6 @@ from simulator.protocol.verdict import Status, Verdict
 _DRAWN = {
     Precision.GRID: "precision grid: about 13 bits, which compress well",
     Precision.FULL: "precision full: every bit of a double",
-    None: "values of the file",
 }
 """What to know about the values of a table whose size is shown."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
@@ -41,7 +40,7 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
     if servers:
         yield f"server: {servers[-1].version}; {servers[-1].durability}"
     if on_disk := on_disk_of(result):
-        yield f"on disk after compaction: {_size(on_disk)}"
+        yield f"on disk after compaction: {_size(on_disk, result.dataset.workload)}"
     if result.ran_on:
         yield f"cluster: {_cluster(result)}"
     machine = result.machine
@@ -69,11 +68,12 @@ def _reference_rates(result: Result) -> Iterator[str]:
         yield f"{formula}: {', '.join(found)}"
 
 
-def _size(on_disk: OnDisk) -> str:
+def _size(on_disk: OnDisk, workload: str) -> str:
     size, each = counted(on_disk.size_bytes, "byte"), f"{on_disk.bytes_per_row:.1f} bytes/row"
     if on_disk.bits_per_value is None:
         return f"{size}, {each}"
-    return f"{size}, {each}, {on_disk.bits_per_value:.1f} bits/value ({_DRAWN[on_disk.precision]})"
+    drawn = _DRAWN[on_disk.precision] if on_disk.precision else f"values of workload {workload}"
+    return f"{size}, {each}, {on_disk.bits_per_value:.1f} bits/value ({drawn})"
 
 
 def mismatches_of(result: Result) -> list[str]:

@@ -4,9 +4,12 @@ from simulator.data.workloads.base import Workload
 from simulator.data.workloads.devops import Devops
 from simulator.data.workloads.file import File
 from simulator.data.workloads.iot import Iot
+from simulator.data.workloads.nosql import Large, Light, Slim
+from simulator.data.workloads.ohlcv import Ohlcv
 from simulator.errors import ConfigError, nearest
 
-GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in (Iot, Devops)}
+_GENERATORS: tuple[type[Workload], ...] = (Iot, Devops, Ohlcv, Slim, Light, Large)
+GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in _GENERATORS}
 """The choices of `--workload`."""
 WORKLOADS: dict[str, type[Workload]] = {**GENERATORS, File.name: File}
 
