@@ -87,7 +87,9 @@ def test_every_minute_of_trading_is_there_once_and_no_other():
     ],
 )
 def test_the_first_bar_is_that_of_the_first_day_which_begins_after_the_start(start, first):
-    start_ms, first_ms = (int(np.datetime64(text, "ms").astype(np.int64)) for text in (start, first))
+    start_ms, first_ms = (
+        int(np.datetime64(text, "ms").astype(np.int64)) for text in (start, first)
+    )
     workload = stocks(start_ms=start_ms, years=0.05)
     times = values(workload)["time"]
 
@@ -170,7 +172,9 @@ def test_symbol_and_time_are_unique_and_every_stock_has_its_own_prices():
 
     assert len(pairs) == len(found["time"]) == 7 * 27 * 390
     assert len({tuple(closes) for closes in found["close"].reshape(-1, 7).T.tolist()}) == 7
-    keys = client_key(BARS.stored(PrimaryKey.CLIENT, 1), stocks(symbols=7).draw(BARS, np.arange(99)))
+    keys = client_key(
+        BARS.stored(PrimaryKey.CLIENT, 1), stocks(symbols=7).draw(BARS, np.arange(99))
+    )
     assert len(np.unique(keys)) == 99
 
 
