@@ -253,7 +253,7 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
         problems.append(f"{until}: the last rows would be after the year 9999; {less}")
     if options.primary_key is PrimaryKey.CLIENT and not all(t.key for t in workload.tables):
         problems.append(
-            f"--primary-key client: is made of columns that tell rows apart, and workload"
+            f"--primary-key client: is made of columns that identify a row, and workload"
             f" {workload.name} has none; use another primary key"
         )
     if has_end and options.num_inserts is not None:

@@ -6,6 +6,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+from cli.report.resources import used
 from cli.report.summary import OnDisk, on_disk_of, summary_of
 from cli.results import Result, RunRecord
 from simulator.data.walks import Precision
@@ -41,6 +42,8 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
         yield f"server: {servers[-1].version}; {servers[-1].durability}"
     if on_disk := on_disk_of(result):
         yield f"on disk after compaction: {_size(on_disk, result.dataset.workload)}"
+    measured = [run.resources for run in result.runs if run.resources]
+    yield from (f"resources: {used(found, result.kind)}" for found in measured[-1:])
     if result.ran_on:
         yield f"cluster: {_cluster(result)}"
     machine = result.machine

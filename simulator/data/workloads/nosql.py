@@ -22,7 +22,7 @@ Where the document's text and its programs disagree, or say nothing, we decided:
 - The programs' read mode asks for ranges of the counter, which no row of ours knows; the queries
   here read all rows.
 
-No columns tell rows apart: two rows may be equal, and are counted. A database in which a row
+No columns identify a row: two rows may be equal, and are counted. A database in which a row
 replaces another one with the same tags and time cannot store them.
 """
 
