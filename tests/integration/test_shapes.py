@@ -53,6 +53,22 @@ def test_rows_without_a_key_are_verified_and_continued(cli: CommandLine, workloa
     expect_verified(cli, "--target=sqlite", "--extra-option=path=bench.db", queries=2)
 
 
+def test_shards_are_tables_of_the_workers_and_light_has_its_index(cli: CommandLine) -> None:
+    shards = ("--tables=3", "--tables-by=worker", "--workers=3", "--num-inserts=500")
+    words = ("--workload=light", *shards, "--batch=100", "--extra-option=create_indices=true")
+    done = cli.run("insert", *SQLITE, *words)
+
+    assert done.code == 0, done.err
+    assert {name: len(rows) for name, rows in stored(cli).items()} == {
+        f"light{part}": 500 for part in range(3)
+    }
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        (index,) = connection.execute("PRAGMA index_list(light1)")
+        (column,) = connection.execute(f"PRAGMA index_info({index[1]})")
+    assert column[2] == "val1"
+    expect_verified(cli, "--target=sqlite", "--extra-option=path=bench.db", queries=2)
+
+
 def test_equal_rows_are_counted(cli: CommandLine) -> None:
     rows = ("--num-inserts=100k", "--rows-per-second=1M", "--start=2026-06-01")
     words = ("--workload=light", "--workers=2", "--batch=10000", *rows)
