@@ -17,7 +17,7 @@ def as_current(content: bytes) -> bytes:
     try:
         result = json.loads(content, object_hook=_as_format_2)
         return json.dumps(result | {"format_version": FORMAT_VERSION}).encode()
-    except (ValueError, TypeError, RecursionError):
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
         return content
 
 

@@ -20,6 +20,7 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params, Workload
 from simulator.errors import ConfigError, counted
+from simulator.modules.base import Capabilities
 from simulator.protocol.verdict import VerifyMode
 
 TABLES = {"single": 1, "multiple": 4}
@@ -76,6 +77,15 @@ class InsertOptions:
         if self.duration_s:
             return min(int(self.duration_s * _FASTEST_ROWS_PER_S) + 1, LANE_ROWS)
         return DEFAULT_ROWS
+
+
+def default_key(workload: str, capabilities: Capabilities | None) -> PrimaryKey:
+    """Return the primary key of the workload, or of a target that has no such key."""
+    wanted = workload_class(workload).default_key
+    if capabilities is None:
+        return wanted or PrimaryKey.DB
+    known = wanted in capabilities.primary_keys
+    return wanted if wanted and known else capabilities.default_key
 
 
 def describe(options: InsertOptions, *, has_end: bool) -> dict[str, Any]:
@@ -237,10 +247,14 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
     rows = options.prefill + options.rows_each * max(options.steps, 1)
     has_end = workload.has_end
     if rows <= LANE_ROWS and workload.last_ms(rows) >= _YEAR_10000_MS:
-        until, less = ("--end", "end") if has_end else ("--num-inserts", "insert fewer rows")
+        ends = [option_of(name) for name in type(workload.params).model_fields if is_end(name)]
+        until = ", ".join(["--start-time", *(ends if has_end else ["--num-inserts"])])
+        less = "end or begin earlier" if has_end else "insert fewer rows or begin earlier"
+        problems.append(f"{until}: the last rows would be after the year 9999; {less}")
+    if options.primary_key is PrimaryKey.CLIENT and not all(t.key for t in workload.tables):
         problems.append(
-            f"--start-time, {until}: the last rows would be after the year 9999; {less} or begin"
-            " earlier"
+            f"--primary-key client: is made of columns that identify a row, and workload"
+            f" {workload.name} has none; use another primary key"
         )
     if has_end and options.num_inserts is not None:
         problems.append(

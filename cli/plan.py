@@ -14,7 +14,7 @@ from cli.insert_options import (
 from cli.quantities import LONGEST_S
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads import workload_class
+from simulator.data.workloads import GENERATORS, workload_class
 from simulator.data.workloads.base import Params
 from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted
 from simulator.modules.base import BATCH, Database
@@ -147,6 +147,7 @@ def expect_rows(planned: Sequence[PlannedRun]) -> None:
 def expect_storable(planned: Sequence[PlannedRun], target: Target) -> None:
     """Raise ConfigError if the target cannot store the first rows, as far as its module knows."""
     spec, database = planned[0].spec, target.open()
+    _expect_apart(spec.dataset, database)
     if not database.capabilities.checks_rows:
         return
     found: dict[str, list[str]] = {}
@@ -160,6 +161,17 @@ def expect_storable(planned: Sequence[PlannedRun], target: Target) -> None:
     if found:
         of_tables = ((", ".join(names), problem) for problem, names in found.items())
         raise ConfigError([f"--target {target.name}: {t}: {problem}" for t, problem in of_tables])
+
+
+def _expect_apart(dataset: Dataset, database: Database) -> None:
+    """Raise ConfigError if drawn rows without a key would replace each other in the database."""
+    alike = [table.name for table in DatasetReader(dataset).tables if not table.key]
+    if alike and database.capabilities.replaces_rows and dataset.workload in GENERATORS:
+        raise ConfigError(
+            f"--workload {dataset.workload}: several rows of {', '.join(alike)} have the same time,"
+            f" and in {database.name} a row replaces another one with the same tags and time; use"
+            " another workload or target"
+        )
 
 
 def spec_of(

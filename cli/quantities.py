@@ -9,6 +9,7 @@ from typing import Any
 _SCALE = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _NUMBER = re.compile(r"([+-]?[\d_.]+(?:[eE][+-]?\d+)?)([kKMG]?)")
+_SIZE = re.compile(r"([\d_.]+(?:[eE]\+?\d+)?)([kKMGT]?)(i?)B?")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _MOST_COUNTS = 1000
 LARGEST = 2**63 - 1
@@ -46,6 +47,19 @@ def parse_count(text: str) -> int:
     if abs(whole) > LARGEST:
         raise ValueError(f"expected a whole number up to {LARGEST:,}, got {_short(text)}")
     return whole
+
+
+def parse_bytes(text: str) -> int:
+    """Return a number of bytes, at least one: 5e9, 180GB, 168GiB, 2TB."""
+    match = _SIZE.fullmatch(text.strip())
+    try:
+        power = " KMGT".index(match[2].upper() or " ") if match else 0
+        found = float(match[1]) * (1024 if match[3] else 1000) ** power if match else math.nan
+    except (ValueError, OverflowError):
+        found = math.nan
+    if not 1 <= found <= LARGEST:
+        raise ValueError(f"expected a size such as 180GB, 168GiB or 2TB, got {_short(text)}")
+    return int(found)
 
 
 def parse_counts(text: str) -> tuple[int, ...]:

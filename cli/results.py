@@ -19,6 +19,7 @@ from cli.host.folders import state_folder, temporary_folders
 from cli.host.inputs import read_bytes
 from cli.host.machine import Machine
 from cli.host.owner import Owner
+from cli.host.resources import Resources
 from cli.host.streams import say
 from cli.metrics import InsertMetrics
 from simulator.data.dataset import Dataset, DatasetReader
@@ -77,6 +78,8 @@ class RunRecord(BaseModel):
     """The last progress of a run whose workers have not reported."""
     logs: dict[str, str] = {}
     """Last lines of what the processes wrote."""
+    resources: Resources | None = None
+    """What the machine, the client and the server used (--resources)."""
 
 
 class Result(BaseModel):

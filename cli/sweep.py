@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from cli.host.interrupts import Interrupts
+from cli.host.resources import AFTER, BEFORE, ResourceMeter, Resources
 from cli.metrics import insert_metrics
 from cli.plan import PlannedRun
 from cli.report.warnings import warnings_of
@@ -32,10 +33,12 @@ def run_sweep(  # noqa: PLR0913
     file: ResultFile,
     watch: Watch,
     interrupts: Interrupts,
+    meter: ResourceMeter | None = None,
 ) -> None:
     """Run the plan until it is done or a run fails, filling in and writing `result`.
 
-    `redact` removes credentials from messages, since a driver may repeat one.
+    `redact` removes credentials from messages, since a driver may repeat one. `meter` measures the
+    resources of each run, and those of the machine at rest before and after it.
     """
     try:
         file.write(result)
@@ -43,7 +46,14 @@ def run_sweep(  # noqa: PLR0913
             if interrupts.requested:
                 result.status, result.cause = "interrupted", "stopped by the user between two runs"
                 return
-            outcome = _run(planned, runner, redact, watch, _Record(result, file, planned))
+            record = _Record(result, file, planned, meter)
+            if meter:
+                meter.rest(BEFORE, lambda: interrupts.requested)
+            outcome = _run(planned, runner, redact, watch, record)
+            if meter:
+                if outcome.status == "done":
+                    meter.rest(AFTER, lambda: interrupts.requested)
+                record.add(meter.taken())
             result.ran_on = runner.facts()
             if outcome.status != "done":
                 result.status, result.cause = outcome.status, outcome.cause
@@ -60,8 +70,15 @@ def run_sweep(  # noqa: PLR0913
 class _Record:
     """What the result file holds of one run: before it touches anything, as it goes, and after."""
 
-    def __init__(self, result: Result, file: ResultFile, planned: PlannedRun) -> None:
+    def __init__(
+        self,
+        result: Result,
+        file: ResultFile,
+        planned: PlannedRun,
+        meter: ResourceMeter | None = None,
+    ) -> None:
         self._result = result
+        self._meter = meter
         self._file = file
         self._planned = planned
         self._manifest_before = result.manifest
@@ -87,6 +104,8 @@ class _Record:
 
     def follow(self, event: Event) -> None:
         """Note the progress; write it when the phase changes, and every few seconds."""
+        if self._meter:
+            self._meter.follow(event)
         known = self._result.in_progress
         assert known
         noted: dict[str, object] = {"at": now_utc()}
@@ -103,6 +122,10 @@ class _Record:
         entered = noted["phase"] != known.phase
         if entered or time.monotonic() - self._written_s >= self._pause_s:
             self._write()
+
+    def add(self, resources: Resources) -> None:
+        """Note what the run, which has ended, has used."""
+        self._result.runs[-1] = self._result.runs[-1].model_copy(update={"resources": resources})
 
     def finish(self, outcome: Outcome, logs: dict[str, str]) -> None:
         """Note the outcome."""

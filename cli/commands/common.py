@@ -4,6 +4,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -17,8 +18,10 @@ from cli.cluster.options import ClusterOptions
 from cli.commands.options import DURATION_S, complete_target, config_option, option
 from cli.config import RUNNERS, Target
 from cli.host.interrupts import caught_interrupts
+from cli.host.listener import server_of
 from cli.host.machine import this_machine
 from cli.host.program import program
+from cli.host.resources import ResourceMeter
 from cli.host.streams import OutputError, print_out, say
 from cli.host.terminal import width_of
 from cli.plan import PlannedRun
@@ -248,8 +251,12 @@ def conclude(  # noqa: PLR0913
     form: str,
     quiet: bool,
     dry: bool,
+    measured: bool = False,
 ) -> None:
-    """Run a sweep, print its result, and exit with its exit code."""
+    """Run a sweep, print its result, and exit with its exit code.
+
+    `measured`: measure what the machine, the client and the server use.
+    """
     target, sweep_id = sweep.target, sweep.result.sweep_id
     assert sweep.file.path
     output = sweep.file.path.parent
@@ -262,7 +269,10 @@ def conclude(  # noqa: PLR0913
     ):
         if results.prepare_folder(output) and not quiet:
             say(f"created folder {output}", err=True)
-        with Follower(planned, quiet=quiet) as follower:
+        with (
+            Follower(planned, quiet=quiet) as follower,
+            _meter(target) if measured else nullcontext() as meter,
+        ):
             run_sweep(
                 planned,
                 runner,
@@ -271,9 +281,15 @@ def conclude(  # noqa: PLR0913
                 file=sweep.file,
                 watch=follower.show,
                 interrupts=interrupts,
+                meter=meter,
             )
         kept = _shown(sweep, form=form, quiet=quiet)
     click.get_current_context().exit(sweep.result.exit_code or (0 if kept else 1))
+
+
+def _meter(target: Target) -> ResourceMeter:
+    embedded = target.open().capabilities.embedded
+    return ResourceMeter(server_of(target.options, embedded=embedded))
 
 
 def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str:

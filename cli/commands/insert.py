@@ -29,6 +29,7 @@ from cli.commands.options import (
     workload_options,
 )
 from cli.commands.stored import last_insert
+from cli.config import Target
 from cli.continuation import continued
 from cli.distribution import Split
 from cli.files.prepare import prepared
@@ -80,8 +81,8 @@ _verification = functools.partial(option, group="Verification")
     type=click.Choice([key.value for key in PrimaryKey]),
     default=None,
     help="How the primary key is generated: db (SERIAL), sql (IDENTITY), client (from the row),"
-    " uuid (by the database), none (no primary key).  [default: db, or the first that the target"
-    " supports]",
+    " uuid (by the database), none (no primary key).  [default: that of the workload, or db, or the"
+    " first that the target supports]",
 )
 @_tables(
     "--tables",
@@ -212,6 +213,12 @@ _verification = functools.partial(option, group="Verification")
     show_default=True,
     help="Rows/s of all workers together; latency counts from the scheduled time. 0: no limit.",
 )
+@_load(
+    "--resources",
+    is_flag=True,
+    help="Measure CPU, load and memory of this machine, the workers and a local server during each"
+    " run, and for 5 s before and after it.",
+)
 @_verification(
     "--verify",
     type=click.Choice([level.value for level in VerifyMode]),
@@ -251,6 +258,7 @@ def insert(  # noqa: PLR0913
     seed: int,
     start_time: datetime | None,
     rate: float,
+    resources: bool,
     verify: str | None,
     **parameters: Any,
 ) -> None:
@@ -267,7 +275,8 @@ def insert(  # noqa: PLR0913
     problems: list[str] = conflicts(given_options())
     found = choice.resolve(choice.extra_options(problems), problems)
     database = found.open() if found else None
-    key = database.capabilities.default_key if database else PrimaryKey.DB
+    workload = File.name if data else workload
+    key = insert_options.default_key(workload, database.capabilities if database else None)
     given = {name: value for name, value in parameters.items() if value is not None}
     if not clean and not start_time:
         for name in filter(is_end, tuple(given)):
@@ -289,7 +298,7 @@ def insert(  # noqa: PLR0913
         steps=steps,
         clean=clean,
         timeout_s=timeout,
-        workload=File.name if data else workload,
+        workload=workload,
         seed=seed,
         start_ms=int(begin.timestamp() * 1000),
         params=given,
@@ -302,8 +311,7 @@ def insert(  # noqa: PLR0913
     problems += insert_options.option_problems(options)
     if found and database:
         problems += insert_options.target_problems(options, found, force=force)
-        if data and found.runner != "local":
-            problems.append("--data: pods cannot read a file of this machine; use --runner local")
+        problems += _only_local(found, data=bool(data), resources=resources)
     request = None
     if data:
         names = tuple(name for name in tags.split(",") if name)
@@ -348,7 +356,18 @@ def insert(  # noqa: PLR0913
         )
         plan.expect_rows(planned)
         plan.expect_storable(planned, found)
-        conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
+        conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run, measured=resources)
+
+
+def _only_local(target: Target, *, data: bool, resources: bool) -> list[str]:
+    """Return what cannot be done with pods, a sentence each."""
+    if target.runner == "local":
+        return []
+    given = {
+        "--data: pods cannot read a file of this machine; use --runner local": data,
+        "--resources: measures processes of this machine; use --runner local": resources,
+    }
+    return [problem for problem, is_given in given.items() if is_given]
 
 
 def _rows(

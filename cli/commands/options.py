@@ -13,7 +13,14 @@ from cli import config as configuration
 from cli import insert_options
 from cli.host.program import SCRIPT, program
 from cli.parameters import meanings, option_of, parameters, written
-from cli.quantities import parse_count, parse_counts, parse_duration_s, parse_instant, parse_number
+from cli.quantities import (
+    parse_bytes,
+    parse_count,
+    parse_counts,
+    parse_duration_s,
+    parse_instant,
+    parse_number,
+)
 from simulator.data.workloads.base import Written
 from simulator.errors import ConfigError
 
@@ -148,6 +155,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 COUNT = _Parsed("count", parse_count)
+BYTES = _Parsed("bytes", parse_bytes)
 COUNTS = _Parsed("n,n-m,...", parse_counts)
 NUMBER = _Parsed("number", parse_number)
 TABLES = _Parsed("n", parse_tables)

@@ -6,6 +6,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+from cli.report.resources import used
 from cli.report.summary import OnDisk, on_disk_of, summary_of
 from cli.results import Result, RunRecord
 from simulator.data.walks import Precision
@@ -16,7 +17,6 @@ from simulator.protocol.verdict import Status, Verdict
 _DRAWN = {
     Precision.GRID: "precision grid: about 13 bits, which compress well",
     Precision.FULL: "precision full: every bit of a double",
-    None: "whole numbers, or the values of a file",
 }
 """What to know about the values of a table whose size is shown."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
@@ -41,7 +41,9 @@ def notes_of(result: Result, path: Path | None) -> Iterator[str]:
     if servers:
         yield f"server: {servers[-1].version}; {servers[-1].durability}"
     if on_disk := on_disk_of(result):
-        yield f"on disk after compaction: {_size(on_disk)}"
+        yield f"on disk after compaction: {_size(on_disk, result.dataset.workload)}"
+    measured = [run.resources for run in result.runs if run.resources]
+    yield from (f"resources: {used(found, result.kind)}" for found in measured[-1:])
     if result.ran_on:
         yield f"cluster: {_cluster(result)}"
     machine = result.machine
@@ -69,11 +71,12 @@ def _reference_rates(result: Result) -> Iterator[str]:
         yield f"{formula}: {', '.join(found)}"
 
 
-def _size(on_disk: OnDisk) -> str:
+def _size(on_disk: OnDisk, workload: str) -> str:
     size, each = counted(on_disk.size_bytes, "byte"), f"{on_disk.bytes_per_row:.1f} bytes/row"
     if on_disk.bits_per_value is None:
         return f"{size}, {each}"
-    return f"{size}, {each}, {on_disk.bits_per_value:.1f} bits/value ({_DRAWN[on_disk.precision]})"
+    drawn = _DRAWN[on_disk.precision] if on_disk.precision else f"values of workload {workload}"
+    return f"{size}, {each}, {on_disk.bits_per_value:.1f} bits/value ({drawn})"
 
 
 def mismatches_of(result: Result) -> list[str]:

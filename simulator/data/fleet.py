@@ -44,6 +44,22 @@ def walks_at(walks: Walks, ticks: Rows, series: Rows) -> dict[str, Array]:
     return {name: values.ravel()[chosen] for name, values in drawn.items()}
 
 
+def chosen_rows(
+    tags: Mapping[str, Array], selection: Selection, ticks: range, all_ticks: int
+) -> Rows | None:
+    """Return the rows at some ticks that have the selection's tags; None if they are too many."""
+    series = len(next(iter(tags.values())))
+    chosen = np.ones(series, np.bool_)
+    for one in selection.one_of:
+        values = np.array([value.encode() for value in one.values])
+        chosen &= np.isin(tags[one.column], values)
+    numbers = np.flatnonzero(chosen)
+    if len(numbers) * len(ticks) * _WORTHWHILE > series * all_ticks:
+        return None
+    rows: Rows = np.arange(ticks.start, ticks.stop)[:, None] * series + numbers
+    return rows.ravel()
+
+
 @dataclass(frozen=True, slots=True)
 class FleetTable:
     """The tags of each series of a table, and its instants."""
@@ -58,17 +74,9 @@ class FleetTable:
 
     def candidates(self, selection: Selection) -> Rows | None:
         """Return the rows that have the selection's tags and times, ascending; None if too many."""
-        chosen = np.ones(self.series, np.bool_)
-        for one in selection.one_of:
-            values = np.array([value.encode() for value in one.values])
-            chosen &= np.isin(self.tags[one.column], values)
-        series = np.flatnonzero(chosen)
         first = 0 if selection.since is None else self._ticks_before(selection.since)
         stop = self.ticks if selection.until is None else self._ticks_before(selection.until)
-        if len(series) * (stop - first) * _WORTHWHILE > self.series * self.ticks:
-            return None
-        rows: Rows = np.arange(first, stop)[:, None] * self.series + series
-        return rows.ravel()
+        return chosen_rows(self.tags, selection, range(first, stop), self.ticks)
 
     def _ticks_before(self, instant: int) -> int:
         return min(max(-((self.start - instant) // self.interval), 0), self.ticks)

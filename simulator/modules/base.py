@@ -70,6 +70,8 @@ class Capabilities:
     """False if nothing is stored, so that nothing can be verified or queried."""
     checks_rows: bool = False
     """Whether `check_rows` knows without a server that a value cannot be stored."""
+    replaces_rows: bool = False
+    """Whether a row replaces another one that has the same tags and time."""
     embedded: bool = False
     """Whether the data is a local file that all workers open."""
     prefill_rows: int = PREFILL_ROWS

@@ -27,6 +27,14 @@ def test_the_durations_of_a_query_become_a_histogram():
     assert found.wait.max_ms == pytest.approx(600, rel=0.001)
 
 
+@pytest.mark.parametrize("durations_s", [[], {}, [1e999], ["x"], 7, None, {"0": 1}, "abc"])
+def test_damaged_durations_stay_as_they_are(durations_s):
+    old = {"name": "q", "durations_s": durations_s, "answers": []}
+    content = json.dumps({"format_version": 1, "queries": [old]}).encode()
+
+    assert as_current(content) == content
+
+
 def test_uncertain_rows_of_the_first_version_get_a_stride():
     content = b'{"format_version": 1, "uncertain": [{"start": 1, "stop": 9, "step": 4}]}'
 

@@ -6,6 +6,7 @@ import pytest
 
 from cli.quantities import (
     as_option,
+    parse_bytes,
     parse_count,
     parse_counts,
     parse_duration_s,
@@ -29,6 +30,22 @@ def test_a_count_may_be_written_in_many_ways(text, count):
 def test_what_is_no_count_is_refused_with_examples(text):
     with pytest.raises(ValueError, match="expected a whole number such as 1000, 10k or 1e6"):
         parse_count(text)
+
+
+SIZES = {
+    "180GB": 180 * 10**9, "180G": 180 * 10**9, "2 TB": None, "2TB": 2 * 10**12, "1.5TiB": 3 << 39,
+    "168GiB": 168 << 30, "5e9": 5 * 10**9, "100kB": 10**5, "1": 1, "0": None, "-1GB": None,
+    "0.5": None, "GB": None, "1PB": None, "9e99TB": None, "": None, "1GBi": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "size_bytes"), SIZES.items())
+def test_a_size_has_decimal_or_binary_units(text, size_bytes):
+    if size_bytes is None:
+        with pytest.raises(ValueError, match="expected a size such as 180GB, 168GiB or 2TB"):
+            parse_bytes(text)
+    else:
+        assert parse_bytes(text) == size_bytes
 
 
 @pytest.mark.parametrize(("text", "number"), [("2.5k", 2500.0), ("0.5", 0.5), ("1e3", 1000.0)])

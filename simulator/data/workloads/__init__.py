@@ -6,10 +6,15 @@ from simulator.data.workloads.devops import Devops
 from simulator.data.workloads.file import File
 from simulator.data.workloads.homes import Homes
 from simulator.data.workloads.iot import Iot
+from simulator.data.workloads.nosql import Large, Light, Slim
+from simulator.data.workloads.ohlcv import Ohlcv
 from simulator.data.workloads.trucks import Trucks
 from simulator.errors import ConfigError, nearest
 
-GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in (Iot, Devops, Cpu, Homes, Trucks)}
+_GENERATORS: tuple[type[Workload], ...] = (
+    Iot, Devops, Cpu, Homes, Trucks, Ohlcv, Slim, Light, Large,
+)  # fmt: skip
+GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in _GENERATORS}
 """The choices of `--workload`."""
 WORKLOADS: dict[str, type[Workload]] = {**GENERATORS, File.name: File}
 

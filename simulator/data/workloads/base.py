@@ -18,7 +18,7 @@ from simulator.data.joined import joined
 from simulator.data.query import Query, Selection
 from simulator.data.query_type import QueryType, always
 from simulator.data.ranges import LANE_ROWS, RowRange
-from simulator.data.schema import Table
+from simulator.data.schema import PrimaryKey, Table
 from simulator.data.walks import Precision
 
 
@@ -52,6 +52,8 @@ class Workload(ABC):
     params_model: ClassVar[type[Params]]
     has_end: ClassVar[bool] = False
     """Whether tables have a number of rows, in place of endless lanes."""
+    default_key: ClassVar[PrimaryKey | None] = None
+    """The primary key unless --primary-key names one; None: as the database has it."""
 
     def __init__(self, params: Params, seed: int, start_ms: int) -> None:
         """Take the parameters; `start_ms` is the time of the first row in ms since 1970 UTC."""

@@ -72,6 +72,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         acknowledged="nothing: carbon does not answer. A row counts as acknowledged once the "
         "kernel of the client has taken its bytes",
         checks_rows=True,
+        replaces_rows=True,
         unsupported=ROWS_APART,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for first values, for the last value of several series, and for sums "

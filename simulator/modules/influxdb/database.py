@@ -75,6 +75,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         "values for extremes of texts, sums of times and distinct times; selects the newest row "
         "among those of several series",
         mixes_tables=True,
+        replaces_rows=True,
         limits=(
             "a point of `iot` also has the field sequence_number, unlike the published one",
             "a row replaces an earlier one with the same tags and time",

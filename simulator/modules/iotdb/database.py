@@ -74,6 +74,7 @@ class IotDb(Database["IotDbSession"]):
         },
         acknowledged="in memory and handed to the write-ahead log, which is synced first only if "
         "the server's wal_mode is SYNC",
+        replaces_rows=True,
         in_client="decodes blocks of columns; adds up integers from 16-bit pieces, because the "
         "server sums doubles; counts distinct values, because the server's DISTINCT repeats some; "
         "combines the answers of several tables, because there is no UNION",

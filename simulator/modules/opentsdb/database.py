@@ -68,6 +68,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         acknowledged="HBase has the points in memory and in its write-ahead log (with sync=false: "
         "the TSD has them in memory)",
         checks_rows=True,
+        replaces_rows=True,
         unsupported=ROWS_APART,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for aggregates of "

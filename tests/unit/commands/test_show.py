@@ -9,6 +9,7 @@ from hdrh.histogram import HdrHistogram
 
 from cli import results
 from cli.main import commands
+from cli.report.capacity import days_until_full
 from cli.report.tables import FORMATS
 from simulator.errors import ConfigError
 from tests.unit.report import made
@@ -24,14 +25,40 @@ def stored(folder, latency):
     return path
 
 
-def show(path, form):
-    arguments = ["show", str(path), f"--format={form}"]
+def show(path, form, *others):
+    arguments = ["show", str(path), f"--format={form}", *others]
     return CliRunner().invoke(commands, arguments, catch_exceptions=False, standalone_mode=False)
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_result_is_shown(tmp_path, form):
     assert "50" in show(stored(tmp_path, made.SENDS), form).stdout  # rows/s
+
+
+def test_days_until_a_disk_is_full_stand_below_the_table(tmp_path):
+    path = stored(tmp_path, made.SENDS)
+    lines = show(path, "table", "--disk=180GB").stdout.splitlines()
+
+    # 180e9 / (50 rows/s * 8192 bytes / 200 rows * 86,400 s)
+    assert lines[-1] == ("days until 180,000,000,000 bytes are full: 1,017 at 50 rows/s (1 worker)")
+    assert lines[:-1] == show(path, "table").stdout.splitlines()
+    with pytest.raises(ConfigError, match="use --format table"):
+        show(path, "json", "--disk=180GB")
+
+
+def test_days_are_those_of_each_rate_and_need_a_size():
+    two = made.run(made.outcome(made.worker(0), made.worker(1)))
+    both = made.result([made.run(), two])
+    line = days_until_full(both, 10**6)
+    without = made.result([made.run(size_bytes=None)])
+
+    assert line == (
+        "days until 1,000,000 bytes are full: 0.00565 at 50 rows/s (1 worker),"
+        " 0.00283 at 100 rows/s (2 workers)"
+    )
+    for other in (without, made.result([])):
+        with pytest.raises(ConfigError, match="no rows/s or no size on disk"):
+            days_until_full(other, 10**6)
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -209,7 +209,7 @@ def test_a_result_of_an_earlier_version_has_no_rate_until_stored():
     [
         (Precision.FULL, "precision full: every bit of a double"),
         (Precision.GRID, "precision grid: about 13 bits, which compress well"),
-        (None, "whole numbers, or the values of a file"),
+        (None, "values of workload iot"),
     ],
 )
 def test_bits_per_value_stand_beside_the_precision_of_the_values(precision, words):

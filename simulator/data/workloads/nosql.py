@@ -1,0 +1,177 @@
+"""The three tables of "Benchmarking Mysql, Postgres, MongoDB performance in NoSQL mode".
+
+`slim` has two integers and no key; `light` a counter as its primary key, three integers and one
+secondary index; `large` a counter, a text of 200 letters and eight integers. Its programs write
+random values for a time, so that the tables have no end: each worker has rows of its own.
+
+Where the document's text and its programs disagree, or say nothing, we decided:
+
+- `timestamp` is the second since 1970, in 32 bits, and rises, as its name and its type say. In the
+  text's example it is a larger number than fits; in the programs `light` and `large` have no such
+  column. In `large` it is the first of the eight integers, so that there are ten columns.
+- `--rows-per-second` rows of a worker have the same timestamp, however fast they are sent: rows
+  are a function of their number. 1,000 is the rate that the document asks about.
+- All other integers are uniform, and not negative: 31 bits, as in the programs, and 15 bits in the
+  columns `smallint` of the text.
+- The secondary index is on `val1`: the statement in the text names a column that does not exist. It
+  is created with the table if the target's option `create_indices` is set, as all indices are.
+- The database generates the primary key; that is the workload's default for --primary-key, and none
+  for `slim`.
+- The text of `large` always has 200 letters, as in the programs. Two are drawn together with 16
+  bits, so that some pairs are 4 % more frequent than others.
+- The programs' read mode asks for ranges of the counter, which no row of ours knows; the queries
+  here read all rows.
+
+No columns identify a row: two rows may be equal, and are counted. A database in which a row
+replaces another one with the same tags and time cannot store them.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from simulator.data.block import ColumnData, Rows, Values
+from simulator.data.mixer import below, draw, draw_each, key_of
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query
+from simulator.data.ranges import LANE_ROWS
+from simulator.data.schema import Column, Index, PrimaryKey, Role, Table, TimeUnit, Type
+from simulator.data.workloads.base import Params, Workload
+
+LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8)
+TEXT_LETTERS = 200
+_LETTERS_A_DRAW = 8
+_SECONDS = 1 << 31
+"""Timestamps are below this, in 2038."""
+_BOUNDS = {Type.INT16: 1 << 15, Type.INT32: 1 << 31}
+
+
+class NosqlParams(Params):
+    """How many rows have the same timestamp."""
+
+    rows_per_second: int = Field(
+        1000, ge=1, le=LANE_ROWS, description="rows of a worker with the same timestamp"
+    )
+
+
+class _Nosql(Workload):
+    """One table without an end, whose rows have a timestamp and random values."""
+
+    version = 1
+    params_model = NosqlParams
+    params: NosqlParams
+    table: ClassVar[Table]
+
+    def __init__(self, params: NosqlParams, seed: int, start_ms: int) -> None:
+        super().__init__(params, seed, start_ms)
+        self._start_s = start_ms // 1000
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The one table."""
+        return (self.table,)
+
+    @property
+    def lane_rows(self) -> int:
+        """As many rows as have timestamps of 32 bits."""
+        seconds = _SECONDS - self._start_s if self._start_s >= -_SECONDS else 0
+        return min(max(seconds, 0) * self.params.rows_per_second, LANE_ROWS)
+
+    def last_ms(self, rows: int) -> int:
+        """Return the time of the last of the first rows of a lane."""
+        return (self._start_s + max(rows - 1, 0) // self.params.rows_per_second) * 1000
+
+    def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
+        """Return these rows, which are of one lane."""
+        return {column.name: Values(self._column(column, rows)) for column in table.columns}
+
+    def _column(self, column: Column, rows: Rows) -> NDArray[np.generic]:
+        if column.role is Role.TIME:
+            seconds = (rows & (LANE_ROWS - 1)) // self.params.rows_per_second
+            return (seconds + self._start_s).astype(np.int32)
+        key = key_of(self.seed, f"{self.name}.{column.name}")
+        if column.type is Type.TEXT:
+            return _texts(key, rows)
+        numbers = below(key, rows, _BOUNDS[column.type])
+        return numbers.astype(np.int16 if column.type is Type.INT16 else np.int32)
+
+    def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
+        """Return the number of rows, and statistics of the first integers."""
+        (table,) = tables
+        functions = (Function.MIN, Function.MAX, Function.AVG)
+        numbers = [column.name for column in table.fields if column.type in _BOUNDS][:2]
+        stats = tuple(Aggregate(function, name) for name in numbers for function in functions)
+        return {
+            f"count-{table.name}": AggregateQuery(table, (Aggregate(Function.COUNT),)),
+            f"{table.name}-stats": AggregateQuery(table, stats),
+        }
+
+
+class Slim(_Nosql):
+    """Two integers, without key and index."""
+
+    name = "slim"
+    default_key = PrimaryKey.NONE
+    table = Table(
+        "slim",
+        (
+            Column("timestamp", Type.INT32, Role.TIME),
+            Column("value", Type.INT32, Role.FIELD),
+        ),
+        key=(),
+        time_unit=TimeUnit.SECOND,
+    )
+
+
+class Light(_Nosql):
+    """A counter and three integers, one of them with an index."""
+
+    name = "light"
+    default_key = PrimaryKey.DB
+    table = Table(
+        "light",
+        (
+            Column("timestamp", Type.INT32, Role.TIME),
+            Column("val1", Type.INT16, Role.FIELD),
+            Column("val2", Type.INT16, Role.FIELD),
+        ),
+        key=(),
+        time_unit=TimeUnit.SECOND,
+        indices=(Index("val1", ("val1",)),),
+    )
+
+
+class Large(_Nosql):
+    """A counter, a text and eight integers."""
+
+    name = "large"
+    default_key = PrimaryKey.DB
+    table = Table(
+        "large",
+        (
+            Column("value", Type.TEXT, Role.FIELD, max_characters=TEXT_LETTERS),
+            Column("timestamp", Type.INT32, Role.TIME),
+            *(Column(f"col{place}", Type.INT32, Role.FIELD) for place in range(2, 9)),
+        ),
+        key=(),
+        time_unit=TimeUnit.SECOND,
+    )
+
+
+def _texts(key: int, rows: Rows) -> NDArray[np.generic]:
+    """Return a text of random letters for each row."""
+    draws = np.arange(TEXT_LETTERS // _LETTERS_A_DRAW)
+    pairs = draw_each(draw(key, draws), rows).view(np.uint16)
+    letters: NDArray[np.generic] = _pairs().take(pairs).view(f"S{TEXT_LETTERS}")
+    return letters.ravel()
+
+
+@cache
+def _pairs() -> NDArray[np.uint16]:
+    """Return the two letters that 16 bits stand for."""
+    numbers = np.arange(1 << 16) * len(LETTERS) ** 2 >> 16
+    both = np.stack(np.divmod(numbers, len(LETTERS)), axis=1)
+    return np.ascontiguousarray(LETTERS[both]).view(np.uint16).ravel()

@@ -1,0 +1,172 @@
+"""Bars of stocks, and rows without a natural key, from the outside: on SQLite and real servers."""
+
+import re
+import sqlite3
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+from tests.integration.test_databases import edited
+from tests.integration.test_fleet import SQLITE, stored
+
+BARS = ("--workload=ohlcv", "--years=0.1", "--symbols=2", "--start=2026-06-01")
+BARS_STORED = 2 * 27 * 390
+ROWS_EACH = 3000
+NOSQL = ("slim", "light", "large")
+
+
+def expect_verified(cli: CommandLine, *target: str, queries: int) -> None:
+    asked = cli.run("query", *target, "--runs=2", "--quiet", within_s=300)
+    assert asked.code == 0, asked.err
+    (run,) = cli.results()[-1]["runs"]
+    verdicts = {each["name"]: each["verdict"] for each in run["outcome"]["queries"]}
+    assert len(verdicts) == queries
+    assert {verdict["status"] for verdict in verdicts.values()} == {"verified"}
+
+
+def test_any_number_of_workers_stores_the_same_bars(cli: CommandLine) -> None:
+    found = []
+    for words in (
+        ["--workers=1", "--batch=100"],
+        ["--workers=4", "--batch=7", "--limit=21060"],
+        ["--workers=3", "--batch=1000", "--split=series"],
+        ["--workers=4", "--force", "--batch=100", "--tables=multiple"],
+    ):
+        done = cli.run("insert", *SQLITE, *BARS, *words)
+        assert done.code == 0, done.err
+        found.append(sorted(row for rows in stored(cli).values() for row in rows))
+
+    assert len(found[0]) == BARS_STORED
+    assert all(each == found[0] for each in found)
+    expect_verified(cli, "--target=sqlite", "--extra-option=path=bench.db", queries=7)
+
+
+@pytest.mark.parametrize("workload", NOSQL)
+def test_rows_without_a_key_are_verified_and_continued(cli: CommandLine, workload: str) -> None:
+    insert = ("insert", *SQLITE, f"--workload={workload}", "--workers=3", "--batch=100")
+    first = cli.run(*insert, f"--num-inserts={ROWS_EACH}", "--start=2026-06-01")
+    second = cli.run(*insert, f"--num-inserts={ROWS_EACH}", "--no-clean")
+
+    assert (first.code, second.code) == (0, 0), first.err + second.err
+    assert [len(rows) for rows in stored(cli).values()] == [2 * 3 * ROWS_EACH]
+    expect_verified(cli, "--target=sqlite", "--extra-option=path=bench.db", queries=2)
+
+
+def test_shards_are_tables_of_the_workers_and_light_has_its_index(cli: CommandLine) -> None:
+    shards = ("--tables=3", "--tables-by=worker", "--workers=3", "--num-inserts=500")
+    words = ("--workload=light", *shards, "--batch=100", "--extra-option=create_indices=true")
+    done = cli.run("insert", *SQLITE, *words)
+
+    assert done.code == 0, done.err
+    assert {name: len(rows) for name, rows in stored(cli).items()} == {
+        f"light{part}": 500 for part in range(3)
+    }
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        (index,) = connection.execute("PRAGMA index_list(light1)")
+        (column,) = connection.execute(f"PRAGMA index_info({index[1]})")
+    assert column[2] == "val1"
+    expect_verified(cli, "--target=sqlite", "--extra-option=path=bench.db", queries=2)
+
+
+def test_equal_rows_are_counted(cli: CommandLine) -> None:
+    rows = ("--num-inserts=100k", "--rows-per-second=1M", "--start=2026-06-01")
+    words = ("--workload=light", "--workers=2", "--batch=10000", *rows)
+    done = cli.run("insert", *SQLITE, *words)
+    assert done.code == 0, done.err
+    columns = "timestamp, val1, val2"
+    equal = f"SELECT max(id) FROM light GROUP BY {columns} HAVING count(*) = 2 ORDER BY 1"
+    with sqlite3.connect(cli.folder / "bench.db") as connection:
+        ids = [row[0] for row in connection.execute(equal)]
+        assert len(ids) > 5
+        lost = f"DELETE FROM light WHERE id = {ids[0]}"
+        connection.execute(lost)
+        doubled = f"INSERT INTO light ({columns}) SELECT {columns} FROM light WHERE id = {ids[1]}"
+        connection.execute(doubled)
+    verify = ("verify", "--target=sqlite", "--extra-option=path=bench.db", "--verify=full")
+    found = cli.run(*verify)
+
+    assert found.code == 3
+    assert re.search(r"missing 1 \(\d+\); not expected 1 \(", found.out), found.out
+
+
+@pytest.mark.parametrize(("workload", "key"), [("slim", "none"), ("light", "db"), ("iot", "db")])
+def test_the_workload_names_its_primary_key(cli: CommandLine, workload: str, key: str) -> None:
+    for given, expected in (((), key), (("--primary-key=none",), "none")):
+        words = (f"--workload={workload}", "--workers=1", "--num-inserts=10", *given)
+        done = cli.run("insert", *SQLITE, *words)
+        assert done.code == 0, done.err
+        assert cli.results()[-1]["configuration"]["primary_key"] == expected
+        with sqlite3.connect(cli.folder / "bench.db") as connection:
+            table = "events" if workload == "iot" else workload
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        assert ("id" in columns) == (expected == "db")
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--workload=light", "--primary-key=client"], "--primary-key client: is made of columns"),
+        (["--workload=slim", "--start=2039-01-01"], "--workload slim: with these options it has 0"),
+        (["--workload=slim", "--symbols=2"], "--symbols: is an option of workload ohlcv"),
+        (["--workload=ohlcv", "--num-inserts=5"], "--num-inserts: the rows of workload ohlcv have"),
+        (["--workload=ohlcv", "--years=8000"], "--start-time: the last rows would be after"),
+        (["--workload=ohlcv", "--years=0"], "--years: "),
+        (["--workload=large", "--rows-per-second=0"], "--rows-per-second: "),
+    ],
+)
+def test_options_that_do_not_fit_are_named(
+    cli: CommandLine, words: list[str], problem: str
+) -> None:
+    done = cli.run("insert", *SQLITE, *words)
+
+    assert done.code == 2
+    (line,) = done.err.splitlines()
+    assert line.startswith(f"error: {problem}"), done.err
+
+
+@pytest.mark.parametrize("target", ["influxdb", "iotdb", "opentsdb", "graphite"])
+def test_rows_that_would_replace_each_other_are_refused_before_anything_starts(
+    cli: CommandLine, target: str
+) -> None:
+    cli.config = edited(target, {"token": "x"} if target == "influxdb" else {}, cli)
+    done = cli.run("insert", f"--target={target}", "--workload=slim")
+
+    assert done.code == 2
+    assert f"in {target} a row replaces another one with the same tags and time" in done.err
+
+
+INNODB, MYISAM = ("mysql", "mysql_innodb"), ("mysql", "mysql_myisam")
+OTHERS = [("postgres", "postgresql"), ("ferretdb", "mongodb"), ("elasticsearch", "elasticsearch")]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("server_name", "target"), [INNODB, ("influxdb", "influxdb"), *OTHERS])
+def test_bars_are_verified_on(
+    cli: CommandLine, server_options: dict[str, Any], target: str
+) -> None:
+    cli.config = edited(target, server_options, cli)
+    done = cli.run(
+        "insert", f"--target={target}", *BARS, "--workers=3", "--runs=1", "--batch=1000",
+        "--verify=full", "--quiet", within_s=300,
+    )  # fmt: skip
+
+    assert done.code == 0, done.err
+    assert cli.results()[-1]["manifest"]["rows"] == BARS_STORED
+    expect_verified(cli, f"--target={target}", queries=7)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("server_name", "target"), [INNODB, MYISAM, *OTHERS])
+def test_rows_without_a_key_are_verified_on(
+    cli: CommandLine, server_options: dict[str, Any], target: str
+) -> None:
+    cli.config = edited(target, server_options, cli)
+    for workload in NOSQL:
+        done = cli.run(
+            "insert", f"--target={target}", f"--workload={workload}", "--start=2026-06-01",
+            f"--num-inserts={ROWS_EACH}", "--workers=2", "--runs=1", "--batch=1000",
+            "--verify=full", "--quiet", within_s=300,
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        expect_verified(cli, f"--target={target}", queries=2)

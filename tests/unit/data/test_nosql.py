@@ -1,0 +1,152 @@
+"""Rows of `slim`, `light` and `large` have the columns and values of the document's tables."""
+
+import numpy as np
+import pytest
+
+from simulator.data.block import Block
+from simulator.data.hashes import block_hashes
+from simulator.data.query import RowsQuery, outputs
+from simulator.data.ranges import LANE_ROWS
+from simulator.data.schema import PrimaryKey, Role, Type, dtype_of
+from simulator.data.workloads.nosql import LETTERS, Large, Light, NosqlParams, Slim
+
+START_MS = 1_520_000_000_999
+ALL = (Slim, Light, Large)
+
+
+def drawn(cls, rows=20_000, lane=0, seed=1, **params):
+    workload = cls(NosqlParams(**params), seed, START_MS)
+    return workload.draw(workload.table, lane * LANE_ROWS + np.arange(rows))
+
+
+def values(cls, **options):
+    return {name: data.values() for name, data in drawn(cls, **options).items()}
+
+
+@pytest.mark.parametrize(
+    ("cls", "types", "key"),
+    [
+        (Slim, [Type.INT32] * 2, PrimaryKey.NONE),
+        (Light, [Type.INT32, Type.INT16, Type.INT16], PrimaryKey.DB),
+        (Large, [Type.TEXT] + [Type.INT32] * 8, PrimaryKey.DB),
+    ],
+)
+def test_tables_are_the_documents(cls, types, key):
+    table = cls.table
+
+    assert [column.type for column in table.columns] == types
+    assert cls.default_key is key
+    assert (table.key, table.tags) == ((), ())
+    assert [index.columns for index in table.indices] == ([("val1",)] if cls is Light else [])
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_every_column_has_its_type(cls):
+    data = values(cls, rows=100)
+
+    assert list(data) == [column.name for column in cls.table.columns]
+    for column in cls.table.columns:
+        assert len(data[column.name]) == 100
+        assert data[column.name].dtype.kind == dtype_of(column.type).kind
+        assert column.type is Type.TEXT or data[column.name].dtype == dtype_of(column.type)
+
+
+@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize("lane", [0, 5])
+def test_a_second_has_as_many_rows_as_it_should(cls, lane):
+    times = values(cls, rows=2500, lane=lane, rows_per_second=1000)["timestamp"]
+
+    assert np.unique(times - START_MS // 1000, return_counts=True)[1].tolist() == [1000, 1000, 500]
+    assert times[0] == 1_520_000_000
+    workload = cls(NosqlParams(), 1, START_MS)
+    assert int(times[-1]) * 1000 == workload.last_ms(2500)
+
+
+@pytest.mark.parametrize(
+    ("cls", "name", "bound"),
+    [(Slim, "value", 1 << 31), (Light, "val1", 1 << 15), (Light, "val2", 1 << 15)]
+    + [(Large, f"col{place}", 1 << 31) for place in range(2, 9)],
+)
+def test_integers_are_uniform(cls, name, bound):
+    found = values(cls, rows=200_000)[name].astype(float)
+    deviation = bound / np.sqrt(12)
+
+    assert found.min() >= 0
+    assert found.min() < bound / 1000
+    assert bound * 0.999 < found.max() < bound
+    assert found.mean() == pytest.approx(bound / 2, abs=4 * deviation / np.sqrt(200_000))
+    assert found.std() == pytest.approx(deviation, rel=0.01)
+    assert abs(np.corrcoef(found[:-1], found[1:])[0, 1]) < 0.01
+
+
+def test_columns_differ():
+    data = values(Large)
+
+    assert len({tuple(data[f"col{place}"][:50].tolist()) for place in range(2, 9)}) == 7
+
+
+def test_texts_are_200_letters_each_as_likely_as_another():
+    texts = values(Large, rows=20_000)["value"]
+    letters = texts.view(np.uint8).reshape(-1, 200)
+
+    assert texts.dtype == np.dtype("S200")
+    assert len(np.unique(texts)) == 20_000
+    expected = letters.size / len(LETTERS)
+    counts = np.bincount(letters.ravel(), minlength=256)
+    assert np.flatnonzero(counts).tolist() == sorted(LETTERS.tolist())
+    assert np.abs(counts[LETTERS] / expected - 1).max() < 0.02
+    for place in (0, 1, 100, 199):
+        by_letter = np.bincount(letters[:, place], minlength=256)[LETTERS]
+        assert np.abs(by_letter / (20_000 / 52) - 1).max() < 0.35
+    assert (letters[:, :-1] == letters[:, 1:]).mean() == pytest.approx(1 / 52, rel=0.02)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_any_row_is_drawn_alone(cls):
+    workload = cls(NosqlParams(), 1, START_MS)
+    columns = outputs(RowsQuery(cls.table))
+
+    def hashes(rows):
+        return block_hashes(columns, Block(cls.table, 0, rows, workload.draw(cls.table, rows)))
+
+    for lane in (0, 3):
+        whole = hashes(lane * LANE_ROWS + np.arange(5000))
+        for rows in (np.arange(1, 5000, 7), np.arange(123, 130), np.array([0, 4999])):
+            assert np.array_equal(hashes(lane * LANE_ROWS + rows), whole[rows])
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_a_column_alone_is_that_of_the_whole_table(cls):
+    workload, rows = cls(NosqlParams(), 1, START_MS), np.arange(500)
+    whole = workload.draw(cls.table, rows)
+    for column in cls.table.columns:
+        alone = workload.draw(cls.table.only({column.name}), rows)
+        assert np.array_equal(alone[column.name].values(), whole[column.name].values())
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_workers_and_seeds_have_values_of_their_own(cls):
+    one, lane, seed = (values(cls, **of) for of in ({}, {"lane": 1}, {"seed": 2}))
+    for column in cls.table.with_role(Role.FIELD):
+        assert (one[column.name] == lane[column.name]).mean() < 0.001
+        assert (one[column.name] == seed[column.name]).mean() < 0.001
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_a_worker_has_no_more_rows_than_seconds_in_32_bits(cls):
+    def rows(start_s, **params):
+        return cls(NosqlParams(**params), 1, start_s * 1000).lane_rows
+
+    assert rows(2**31 - 10) == 10_000
+    assert rows(2**31 - 10, rows_per_second=1) == 10
+    assert rows(2**31) == rows(2**32) == 0
+    assert rows(-(2**31) - 1) == 0
+    assert rows(0, rows_per_second=LANE_ROWS) == LANE_ROWS
+
+
+def test_equal_rows_are_possible():
+    """The reason why there is no natural key."""
+    found = values(Light, rows=500_000, rows_per_second=500_000)
+    pairs = found["val1"].astype(np.int64) << 16 | found["val2"]
+
+    assert len(np.unique(pairs)) < 500_000

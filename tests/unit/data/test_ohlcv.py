@@ -1,0 +1,309 @@
+"""Bars have the counts, times and prices that the document of the ingress benchmark gives them."""
+
+import hashlib
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from simulator.data.block import Block
+from simulator.data.hashes import block_hashes
+from simulator.data.query import OneOf, RowsQuery, Selection, outputs
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads.base import client_key
+from simulator.data.workloads.ohlcv import (
+    BARS,
+    DAY_MS,
+    HIGHEST,
+    LOWEST,
+    MINUTES,
+    OPENING_MS,
+    Ohlcv,
+    OhlcvParams,
+)
+from simulator.encode.text import CSV, Text
+from simulator.verify.oracle import Oracle
+
+MONDAY_MS = 978_307_200_000
+"""2001-01-01."""
+
+
+def stocks(seed=1, start_ms=MONDAY_MS, **params):
+    return Ohlcv(OhlcvParams(**params), seed, start_ms)
+
+
+def values(workload, rows=None):
+    chosen = np.arange(workload.size(BARS)) if rows is None else np.array(rows)
+    return {name: data.values() for name, data in workload.draw(BARS, chosen).items()}
+
+
+def hashes(workload, rows):
+    block = Block(BARS, 0, rows, workload.draw(BARS, rows))
+    return block_hashes(outputs(RowsQuery(BARS)), block)
+
+
+@pytest.mark.parametrize(
+    ("params", "bars"),
+    [({}, 18 * 261 * 390), ({"symbols": 30, "years": 1}, 30 * 261 * 390), ({"years": 0.001}, 390)],
+)
+def test_bars_are_minutes_of_trading_days(params, bars):
+    assert stocks(**params).size(BARS) == bars
+
+
+def test_the_default_is_about_110_mib_of_csv():
+    workload = stocks()
+    rows = np.arange(0, workload.size(BARS), 199)
+    block = Block(BARS, 0, rows, workload.draw(BARS, rows))
+    size_bytes = sum(map(len, Text.of(BARS.columns, BARS.time_unit, CSV).encode(block, 1000)))
+
+    assert size_bytes / len(rows) * workload.size(BARS) / 2**20 == pytest.approx(110, rel=0.03)
+
+
+def test_every_minute_of_trading_is_there_once_and_no_other():
+    times = values(stocks(years=1))["time"]
+    dates, minutes = np.divmod(times, DAY_MS)
+    days = [datetime.fromtimestamp(date * 86_400, UTC) for date in np.unique(dates).tolist()]
+
+    assert (np.diff(times) > 0).all()
+    assert len(days) == 261
+    assert {day.weekday() for day in days} == {0, 1, 2, 3, 4}
+    assert np.diff(np.unique(dates)).max() == 3
+    assert (np.bincount(dates - dates[0])[np.unique(dates - dates[0])] == MINUTES).all()
+    assert np.array_equal(np.unique(minutes), OPENING_MS + np.arange(MINUTES) * 60_000)
+
+
+@pytest.mark.parametrize(
+    ("start", "first"),
+    [
+        ("2001-01-01T00:00", "2001-01-01T14:30"),
+        ("2001-01-01T14:30", "2001-01-01T14:30"),
+        ("2001-01-01T14:31", "2001-01-02T14:30"),
+        ("2001-01-05T15:00", "2001-01-08T14:30"),
+        ("2001-01-06T00:00", "2001-01-08T14:30"),
+        ("2001-01-07T23:59", "2001-01-08T14:30"),
+        ("1969-12-25T12:00", "1969-12-25T14:30"),
+        ("1899-12-31T12:00", "1900-01-01T14:30"),
+    ],
+)
+def test_the_first_bar_is_that_of_the_first_day_which_begins_after_the_start(start, first):
+    start_ms, first_ms = (
+        int(np.datetime64(text, "ms").astype(np.int64)) for text in (start, first)
+    )
+    workload = stocks(start_ms=start_ms, years=0.05)
+    times = values(workload)["time"]
+
+    assert times[0] == first_ms
+    assert times[-1] == workload.last_ms(workload.size(BARS))
+
+
+def test_prices_are_those_of_bars():
+    found = values(stocks(symbols=3, years=2))
+    highest = np.maximum(found["open"], found["close"])
+    lowest = np.minimum(found["open"], found["close"])
+
+    assert (found["high"] >= highest).all()
+    assert (found["low"] <= lowest).all()
+    for wick in (found["high"] - highest, lowest - found["low"]):
+        assert np.unique(np.rint(wick * 100)).tolist() == [0, 1, 2, 3, 4]
+    assert found["volume"].min() > 0
+
+
+def test_a_bar_opens_within_a_cent_of_the_previous_close_of_its_stock():
+    found = values(stocks(symbols=3, years=2))
+    opened, closed = (np.rint(found[name] * 100).reshape(-1, 3) for name in ("open", "close"))
+    steps = opened[1:] - closed[:-1]
+
+    assert np.unique(steps).tolist() == [-1, 0, 1]
+    assert np.abs(steps.mean()) < 0.01
+
+
+def test_prices_walk_by_four_cents_a_minute_and_sixty_a_day():
+    cents = np.rint(values(stocks(years=18))["close"] * 100)
+    steps = np.diff(cents)
+    overnight = np.arange(len(steps)) % MINUTES == MINUTES - 1
+
+    assert steps[~overnight].std() == pytest.approx(4, rel=0.03)
+    assert steps[overnight].std() == pytest.approx(60, rel=0.05)
+    assert abs(steps[~overnight].mean()) < 0.02
+    neighbours = np.corrcoef(steps[:-1], steps[1:])[0, 1]
+    assert abs(neighbours) < 0.03
+    assert kurtosis(steps[~overnight]) == pytest.approx(3, rel=0.05)
+
+
+def kurtosis(values):
+    centred = values - values.mean()
+    return (centred**4).mean() / (centred**2).mean() ** 2
+
+
+def test_prices_stay_between_their_bounds_without_sticking_to_them():
+    ticks = np.linspace(0, 18 * 261 * 390 - 1, 30).astype(np.int64)
+    rows = (ticks[:, None] * 2000 + np.arange(2000)).ravel()
+    closes = values(stocks(symbols=2000), rows)["close"] * 100
+
+    assert LOWEST <= closes.min() < LOWEST + 500
+    assert HIGHEST - 500 < closes.max() <= HIGHEST
+    _, counts = np.unique(np.rint(closes), return_counts=True)
+    assert counts.max() < 0.001 * len(closes)
+    assert len(counts) > 0.8 * (HIGHEST - LOWEST)
+
+
+def test_prices_are_cents_as_written():
+    closes = values(stocks(years=1))["close"]
+
+    assert np.array_equal(closes, [float(f"{close:.2f}") for close in closes.tolist()])
+    assert (closes * 64 % 1 != 0).mean() > 0.9
+
+
+def test_volumes_are_log_normal_and_larger_at_both_ends_of_a_day():
+    volumes = values(stocks(years=18))["volume"]
+    logs = np.log(volumes).reshape(-1, MINUTES)
+
+    assert np.median(volumes[MINUTES // 2 :: MINUTES]) == pytest.approx(1500, rel=0.1)
+    assert logs.std(axis=0) == pytest.approx(1, abs=0.08)
+    by_minute = volumes.reshape(-1, MINUTES).mean(axis=0)
+    middle = by_minute[150:240].mean()
+    assert by_minute[:20].mean() > 3 * middle < by_minute[-20:].mean()
+
+
+def test_symbol_and_time_are_unique_and_every_stock_has_its_own_prices():
+    found = values(stocks(symbols=7, years=0.1))
+    pairs = set(zip(found["symbol"].tolist(), found["time"].tolist(), strict=True))
+
+    assert len(pairs) == len(found["time"]) == 7 * 27 * 390
+    assert len({tuple(closes) for closes in found["close"].reshape(-1, 7).T.tolist()}) == 7
+    keys = client_key(
+        BARS.stored(PrimaryKey.CLIENT, 1), stocks(symbols=7).draw(BARS, np.arange(99))
+    )
+    assert len(np.unique(keys)) == 99
+
+
+@pytest.mark.parametrize("symbols", [1, 5])
+def test_any_rows_are_those_of_the_whole_table(symbols):
+    workload = stocks(symbols=symbols, years=0.1)
+    whole = hashes(workload, np.arange(workload.size(BARS)))
+    last = workload.size(BARS) - 1
+
+    for rows in (
+        np.arange(1, last, 7),
+        np.arange(1234, 1301),
+        np.array([0, 1, last]),
+        np.array([3]),
+        np.arange(0, last, 390 * symbols),
+    ):
+        assert np.array_equal(hashes(workload, rows), whole[rows])
+
+
+@pytest.mark.parametrize("column", [column.name for column in BARS.columns])
+def test_a_column_alone_is_that_of_the_whole_table(column):
+    workload, rows = stocks(symbols=2), np.arange(10_000, 11_000)
+    alone = workload.draw(BARS.only({column}), rows)
+
+    assert [*alone] == [*dict.fromkeys(("time", column))]
+    assert np.array_equal(alone[column].values(), values(workload, rows)[column])
+
+
+def test_more_years_begin_alike_and_other_seeds_differ():
+    rows = np.arange(5000)
+    short, long, other = (
+        values(stocks(seed, years=years), rows) for seed, years in ((1, 1), (1, 18), (2, 1))
+    )
+
+    assert all(np.array_equal(short[name], long[name]) for name in short)
+    assert all((short[name] == other[name]).mean() < 0.05 for name in ("close", "volume"))
+
+
+def test_rows_are_those_of_this_version():
+    """If they change, `version` is to be raised."""
+    workload = stocks(symbols=3, years=1)
+    digest = hashlib.sha256(hashes(workload, np.arange(0, workload.size(BARS), 11)).tobytes())
+
+    assert (workload.version, digest.hexdigest()[:16]) == (1, "4073ec73d4dd9326")
+
+
+@pytest.mark.parametrize(
+    ("since", "until"),
+    [
+        (0, DAY_MS),
+        (OPENING_MS + 59_999, OPENING_MS + 60_001),
+        (5 * DAY_MS, 7 * DAY_MS),
+        (4 * DAY_MS + OPENING_MS + 60_000, 9 * DAY_MS),
+        (-DAY_MS, 3 * DAY_MS + 23 * 3_600_000),
+        (2000 * DAY_MS, 2001 * DAY_MS),
+    ],
+)
+@pytest.mark.parametrize("start_ms", [MONDAY_MS, MONDAY_MS + 3 * DAY_MS + 1])
+def test_candidates_are_the_rows_that_match(start_ms, since, until):
+    workload = stocks(symbols=4, years=0.2, start_ms=start_ms)
+    names = ("DJ1", "DJ3", "DJ9")
+    selection = Selection(
+        (OneOf("symbol", names),), since=MONDAY_MS + since, until=MONDAY_MS + until
+    )
+    found = values(workload)
+    expected = np.isin(found["symbol"], [name.encode() for name in names])
+    expected &= (found["time"] >= MONDAY_MS + since) & (found["time"] < MONDAY_MS + until)
+
+    assert workload.candidates(BARS, selection).tolist() == np.flatnonzero(expected).tolist()
+
+
+def test_any_row_can_match_without_a_selection():
+    assert stocks().candidates(BARS, Selection()) is None
+
+
+def truth(workload, query, rows):
+    oracle = Oracle([query])
+    oracle.add(Block(BARS, 0, rows, workload.draw(BARS, rows)))
+    return oracle.truth(query).answer
+
+
+@pytest.mark.parametrize(("name", "rows"), [("1-symbol-1-day", 7), ("1-symbol-1-month", 20)])
+def test_a_window_holds_larger_bars_of_one_stock(name, rows):
+    workload = stocks(symbols=3, years=0.5)
+    asked = workload.query_types(workload.tables, aligned=True)[name]
+    queries = [asked.instance(number) for number in range(20)]
+    answers = [
+        truth(workload, query, workload.candidates(BARS, query.selection)) for query in queries
+    ]
+
+    assert len({query.selection for query in queries}) > 15
+    assert all(len(answer.rows) >= rows for answer in answers)
+    for answer in answers:
+        for _, opened, high, low, closed, volume in answer.rows:
+            assert low <= min(opened, closed) <= max(opened, closed) <= high
+            assert volume > 0
+    whole = np.arange(workload.size(BARS))
+    assert answers[0] == truth(workload, queries[0], whole)
+
+
+def test_a_window_longer_than_the_data_is_impossible():
+    workload = stocks(years=0.02)
+    types = workload.query_types(workload.tables, aligned=False)
+
+    assert types["1-symbol-1-month"].problem == "it asks about 30 days, and the data has 8"
+    assert not types["1-symbol-1-day"].problem
+    shortest = stocks(years=0.001)
+    day = shortest.query_types(shortest.tables, aligned=False)["1-symbol-1-day"]
+    assert day.instance(0).selection.since == MONDAY_MS
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"symbols": 0}, "greater than or equal to 1"),
+        ({"years": 0}, "greater than 0"),
+        ({"years": float("nan")}, "less than or equal to 8000"),
+        ({"symbols": 100_000, "years": 8000}, "reduce the symbols or the years"),
+        ({"scale": 3}, "Extra inputs"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(params, message):
+    with pytest.raises(ValidationError, match=message):
+        OhlcvParams(**params)
+
+
+def test_no_symbol_is_longer_than_its_column_declares():
+    workload = stocks(symbols=100_000, years=0.001)
+    symbols = workload.draw(BARS, np.arange(100_000))["symbol"].values()
+
+    assert len(np.unique(symbols)) == 100_000
+    assert np.strings.str_len(symbols).max() == BARS.column("symbol").max_characters
