@@ -28,6 +28,7 @@ from cli.commands.options import (
     option,
     workload_options,
 )
+from cli.commands.records import insert_records
 from cli.commands.stored import last_insert
 from cli.continuation import continued
 from cli.distribution import Split
@@ -35,7 +36,10 @@ from cli.files.prepare import prepared
 from cli.files.request import DELIMITERS, Request, conflicts, described
 from cli.host.owner import user_at_host
 from cli.parameters import is_end, option_of
+from cli.records.request import Request as RecordsRequest
+from cli.records.request import conflicts as record_conflicts
 from simulator.data.dataset import DatasetReader, PartsBy
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
@@ -156,6 +160,22 @@ _verification = functools.partial(option, group="Verification")
     " workload's.",
 )
 @_file(
+    "--data-format",
+    type=click.Choice([form.value for form in RecordFormat]),
+    default=None,
+    help="Send the records of --data (a file of `generate`, or - for standard input) as they are"
+    " written in this format, without decoding them. Tables that exist are refused unless --clean"
+    " is given.",
+)
+@_file(
+    "--manifest",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="What the file of --data-format holds; without it --workload and its options say which"
+    " tables, and only the number of rows is verified.  [default: FILE.json beside --data]",
+)
+@_file(
     "--time-column",
     default=None,
     help="Column of --data with the time of a row.  [default: the only timestamp]",
@@ -242,6 +262,8 @@ def insert(  # noqa: PLR0913
     steps: int,
     clean: bool,
     data: Path | None,
+    data_format: str | None,
+    manifest: Path | None,
     time_column: str | None,
     time_format: str,
     tags: str,
@@ -264,18 +286,14 @@ def insert(  # noqa: PLR0913
     Numbers may be written 1000, 1_000, 1e3, 10k or 2.5M; durations 30s, 5m or 1h30m; worker counts
     1,4,8 or 1-4.
     """
-    problems: list[str] = conflicts(given_options())
+    known = given_options()
+    problems: list[str] = record_conflicts(known) if data_format else conflicts(known)
     found = choice.resolve(choice.extra_options(problems), problems)
     database = found.open() if found else None
     key = database.capabilities.default_key if database else PrimaryKey.DB
     given = {name: value for name, value in parameters.items() if value is not None}
     if not clean and not start_time:
-        for name in filter(is_end, tuple(given)):
-            del given[name]
-            problems.append(
-                f"{option_of(name)}: give --start-time as well, that of the insert which --no-clean"
-                " continues"
-            )
+        problems += _without_ends(given)
     begin = start_time or results.now_utc()
     options = insert_options.InsertOptions(
         workers=workers,
@@ -289,7 +307,7 @@ def insert(  # noqa: PLR0913
         steps=steps,
         clean=clean,
         timeout_s=timeout,
-        workload=File.name if data else workload,
+        workload=File.name if data and not data_format else workload,
         seed=seed,
         start_ms=int(begin.timestamp() * 1000),
         params=given,
@@ -303,7 +321,19 @@ def insert(  # noqa: PLR0913
     if found and database:
         problems += insert_options.target_problems(options, found, force=force)
         if data and found.runner != "local":
-            problems.append("--data: pods cannot read a file of this machine; use --runner local")
+            problems.append(
+                "--data: pods cannot read a file of this machine; use --runner local, or"
+                " --workload, whose rows are generated in the pods"
+            )
+    if data and data_format:
+        asked = RecordsRequest(
+            data, RecordFormat(data_format), manifest, skip=on_error == OnError.SKIP.value
+        )
+        insert_records(
+            asked, options, known, problems, found,
+            choice=choice, output=output, form=form, quiet=quiet, dry=dry_run,
+        )  # fmt: skip
+        return
     request = None
     if data:
         names = tuple(name for name in tags.split(",") if name)
@@ -349,6 +379,18 @@ def insert(  # noqa: PLR0913
         plan.expect_rows(planned)
         plan.expect_storable(planned, found)
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
+
+
+def _without_ends(given: dict[str, Any]) -> list[str]:
+    """Remove the parameters that count from a start which was not given; return a problem each."""
+    ends = [name for name in given if is_end(name)]
+    for name in ends:
+        del given[name]
+    return [
+        f"{option_of(name)}: give --start-time as well, that of the insert which --no-clean"
+        " continues"
+        for name in ends
+    ]
 
 
 def _rows(

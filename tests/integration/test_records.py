@@ -1,0 +1,174 @@
+"""`insert --data-format`: files of `generate` on real servers, verified by their manifests."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests import ROOT
+from tests.integration.conftest import CommandLine
+
+NULL = ("--target=null", "--runs=1", "--format=json")
+FLEET = ("--workload=devops", "--scale=3", "--start=2026-01-01", "--end=2026-01-01T00:20:00Z")
+EVENTS = ("--num-inserts=3000", "--devices=3", "--start=2026-01-01")
+POINTS = 3 * 120 * 9
+
+
+def generated(cli: CommandLine, form: str, *words: str) -> Path:
+    path = cli.folder / f"rows.{form}"
+    done = cli.run("generate", f"--format={form}", f"--output={path}", *words)
+    assert done.code == 0, done.err
+    return path
+
+
+def configured(cli: CommandLine, module: str, options: dict[str, Any]) -> tuple[str, ...]:
+    target = {"module": module, "runner": "local", **options}
+    cli.config = cli.folder / "targets.yaml"
+    cli.config.write_text(yaml.safe_dump({"targets": {"bench": target}}))
+    return ("--target=bench", "--runs=1", "--format=json")
+
+
+def fingerprint(cli: CommandLine) -> Any:
+    """What the last insert says is stored: the dataset, and every check of every table."""
+    result = cli.results()[-1]
+    verdict = result["runs"][-1]["outcome"]["verdict"]
+    assert verdict["status"] == "verified", verdict
+    return result["manifest"]["dataset"], verdict["checks"]
+
+
+@pytest.mark.parametrize(
+    ("server_name", "module", "form", "words"),
+    [
+        pytest.param(server, module, form, words, id=f"{module}-{form}")
+        for server, module, forms, words in [
+            ("influxdb", "influxdb", ["influx"], FLEET),
+            ("elasticsearch", "elasticsearch", ["es-bulk"], FLEET),
+            ("postgres", "postgres", ["csv", "tsv", "pgcopy", "pgcopy-binary"],
+             (*FLEET, "--table=redis")),
+            ("ferretdb", "mongodb", ["bson"], EVENTS),
+            ("questdb", "questdb", ["influx"], EVENTS),
+            ("clickhouse", "clickhouse", ["csv", "tsv"], (*FLEET, "--table=cpu")),
+        ]
+        for form in forms
+    ],
+)  # fmt: skip
+def test_records_are_stored_as_by_a_direct_insert(
+    cli: CommandLine, server_options: dict[str, Any], module: str, form: str, words: tuple[str, ...]
+) -> None:
+    path = generated(cli, form, *words)
+    target = configured(cli, module, server_options)
+    sent = ("--batch=100", "--workers=2", "--verify=full")
+    done = cli.run("insert", *target, f"--data={path}", f"--data-format={form}", *sent)
+    assert done.code == 0, done.err + done.out
+    dataset, checks = fingerprint(cli)
+
+    asked = cli.run("query", *target[::2], "--count=2", "--workers=1")
+    assert asked.code == 0, asked.err + asked.out
+    refused = cli.run("insert", *target, f"--data={path}", f"--data-format={form}")
+    assert refused.code == 1
+    assert "already exists; drop it, or run with --clean" in refused.err
+    if not any(word.startswith("--table=") for word in words):
+        direct = cli.run("insert", *target, *words, *sent[:1], "--workers=1", "--verify=full")
+        assert direct.code == 0, direct.err + direct.out
+        assert fingerprint(cli) == (dataset, checks)
+
+
+def test_a_pipe_stores_what_a_direct_insert_does(cli: CommandLine) -> None:
+    program = [sys.executable, str(ROOT / "run.py")]
+    script = (
+        '"$@" generate --format influx --manifest m.json --scale 3 --workload devops'
+        " --start 2026-01-01 --end 2026-01-01T00:20 | "
+        f'"$@" insert --config {ROOT}/config.yaml --target null --data - --data-format influx'
+        " --manifest m.json --workers 2 --runs 2 --batch 100 --format json --output results"
+    )
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script, "-", *program],
+        capture_output=True, text=True, check=False, cwd=cli.folder, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert [row["workers"] for row in json.loads(done.stdout)["rows"]] == [2]
+    (piped,) = cli.results()
+    direct = cli.run("insert", *NULL, *FLEET, "--workers=1", "--batch=1000")
+    assert direct.code == 0, direct.err
+    assert piped["manifest"] == cli.results()[-1]["manifest"]
+    assert [run["metrics"]["rows"] for run in piped["runs"]] == [POINTS, POINTS]
+
+
+@pytest.mark.parametrize("form", ["influx", "es-bulk", "csv", "tsv", "pgcopy", "pgcopy-binary", "bson"])
+def test_a_truncated_file_is_refused_with_record_and_byte(cli: CommandLine, form: str) -> None:
+    path = generated(cli, form, *EVENTS)
+    content = path.read_bytes()
+    path.write_bytes(content[:-20])
+    insert = ("insert", *NULL, f"--data={path}", f"--data-format={form}", "--workers=1")
+    refused = cli.run(*insert)
+    assert refused.code == 2
+    assert f"{path}: record 3,000 (byte " in refused.err
+    assert not cli.output.exists()
+
+    path.write_bytes(content + content)
+    refused = cli.run(*insert)
+    assert refused.code == 2
+    assert "does not fit" in refused.err or "record 3,001" in refused.err
+    assert cli.leftovers() == []
+
+
+@pytest.mark.parametrize(
+    ("form", "before", "after"),
+    [
+        ("influx", b"cpu,", b"cpy,"),
+        ("es-bulk", b'"_index":"mem"', b'"_index":"men"'),
+    ],
+)
+def test_a_damaged_record_is_named_or_left_out(
+    cli: CommandLine, form: str, before: bytes, after: bytes
+) -> None:
+    path = generated(cli, form, *FLEET)
+    content = path.read_bytes()
+    at = content.index(before, len(content) // 2)
+    path.write_bytes(content[:at] + content[at:].replace(before, after, 1))
+    insert = ("insert", *NULL, f"--data={path}", f"--data-format={form}", "--workers=2")
+    refused = cli.run(*insert)
+    assert refused.code == 2
+    start = content.rfind(b"\n", 0, at) + 1
+    assert f"(byte {start:,}): " in refused.err
+
+    skipped = cli.run(*insert, "--on-error=skip", "--batch=100")
+    assert skipped.code == 0, skipped.err
+    assert "1 record left out" in skipped.err
+    (result,) = cli.results()
+    assert result["manifest"]["rows"] == POINTS - 1
+    assert result["configuration"]["skipped"] == 1
+
+
+def test_a_file_without_a_manifest_is_verified_by_its_number_of_rows(
+    cli: CommandLine, tmp_path: Path
+) -> None:
+    path = generated(cli, "influx", *EVENTS)
+    Path(f"{path}.json").unlink()
+    refused = cli.run("insert", *NULL, f"--data={path}", "--data-format=influx")
+    assert refused.code == 2
+    assert "give --workload, and only the number of rows is verified" in refused.err
+    taken = cli.run(
+        "insert", *NULL, f"--data={path}", "--data-format=influx", "--workload=iot", "--workers=1"
+    )
+    assert taken.code == 0, taken.err
+
+
+def test_everything_that_does_not_fit_is_named(cli: CommandLine) -> None:
+    path = generated(cli, "csv", *EVENTS)
+    both = (f"--data={path}", "--data-format=csv")
+    done = cli.run("insert", "--target=sqlite", *both, "--steps=2", "--tags=a", "--no-clean")
+    assert done.code == 2
+    assert [line.split(": ")[1] for line in done.err.splitlines()] == [
+        "--steps", "--tags", "--no-clean", "--steps", "--data-format csv"
+    ]  # fmt: skip
+    other = cli.run("insert", *NULL, f"--data={path}", "--data-format=tsv")
+    assert other.code == 2
+    assert "has format csv, as its manifest says" in other.err
+    again = cli.run("insert", *NULL, *both, "--seed=3", "--devices=4")
+    assert again.code == 2
+    assert again.err.count("the manifest of the file has it; leave it out") == 2
