@@ -234,7 +234,7 @@ _verification = functools.partial(option, group="Verification")
 )
 @_verification(
     "--verify",
-    type=click.Choice([level.value for level in VerifyMode]),
+    type=click.Choice([level.value for level in VerifyMode if level is not VerifyMode.ROWS]),
     default=None,
     help="none; counts: rows, sums, minima, maxima, distinct keys; full: every row as well."
     "  [default: counts]",

@@ -66,15 +66,14 @@ class _Scan:
         self.skipped: list[str] = []
         self.skipped_rows = 0
 
-    def header(self, content: bytes) -> bytes:
-        """Take the beginning of the file; return what follows its header."""
+    def begin(self, content: bytes) -> None:
+        """Take the header of the file; ConfigError if it is another one."""
         header = self._layout.header
-        if not content.startswith(header):
+        if content != header:
             raise ConfigError(
                 f"--data: {self._name}: begins with {_shown(content)}, expected {_shown(header)}"
             )
         self._at = len(header)
-        return content[len(header) :]
 
     def take(self, content: bytes, offset: int, spool: BinaryIO | None, *, skip: bool) -> int:
         """Take the whole records of these bytes of the file; return how many bytes they are."""
@@ -164,18 +163,17 @@ def scan(  # noqa: PLR0913
     """
     skip = spool is not None
     found = _Scan(name, layout, batch_rows, limit)
-    digest, size, rest, begun = hashlib.sha256(), 0, b"", False
+    rest = b""
+    begin = source.read(len(layout.header))
+    found.begin(begin)
+    if spool:
+        spool.write(begin)
+    digest, size = hashlib.sha256(begin), len(begin)
     while chunk := source.read(_CHUNK_BYTES):
         digest.update(chunk)
         size += len(chunk)
         rest += chunk
-        if not begun:
-            begun, rest = True, found.header(rest)
-            if spool:
-                spool.write(layout.header)
         rest = rest[found.take(rest, size - len(rest), spool, skip=skip) :]
-    if not begun:
-        found.header(b"")
     found.expect_end(rest, size - len(rest), skip=skip)
     if spool:
         spool.flush()

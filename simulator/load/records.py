@@ -2,8 +2,9 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import pairwise
 from types import TracebackType
 from typing import Self
 
@@ -16,15 +17,18 @@ from simulator.load.window import Held
 from simulator.modules.base import BATCH, Envelope, Payload, Session
 from simulator.protocol.spec import Insert, RecordsFile
 
+_AT_ONCE = 1024
+"""Batches whose places are looked up together."""
+
 
 class RecordReader(AbstractContextManager["RecordReader"]):
     """Reads the batches of one worker."""
 
     def __init__(self, file: RecordsFile, task: Insert, reader: DatasetReader) -> None:
-        self._file = file
+        self._path, self._format = file.path, file.format
         first, stop = task.batches
-        index = np.load(file.index, mmap_mode="r")[first : stop + 1]
-        self._starts, self._before = index[:, 0].copy(), index[:, 1:] - index[:1, 1:]
+        self._index = np.load(file.index, mmap_mode="r")[first : stop + 1].copy()
+        self._index[:, 1:] -= self._index[:1, 1:].copy()
         self._ranges: dict[int, list[RowRange]] = defaultdict(list)
         for item in task.timed:
             self._ranges[item.table].append(item)
@@ -44,26 +48,28 @@ class RecordReader(AbstractContextManager["RecordReader"]):
     ) -> None:
         os.close(self._handle)
 
-    def __len__(self) -> int:
-        return len(self._starts) - 1
-
-    def read(self, number: int) -> tuple[bytes, tuple[Held, ...]]:
-        """Return the bytes of a batch and the rows in it."""
-        start, stop = self._starts[number : number + 2].tolist()
-        content = os.pread(self._handle, stop - start, start)
-        if len(content) < stop - start:
-            raise RunError(f"{self._file.path}: has been truncated since the run was started")
-        held = (
-            Held(place, 0, numbers_between(ranges, *self._before[number : number + 2, place]))
-            for place, ranges in self._ranges.items()
-        )
-        return content, tuple(each for each in held if len(each.rows))
+    def __iter__(self) -> Iterator[tuple[bytes, tuple[Held, ...]]]:
+        """Yield the bytes of each batch and the rows in it."""
+        for first in range(0, len(self._index) - 1, _AT_ONCE):
+            portion = self._index[first : first + _AT_ONCE + 1].tolist()
+            for (start, *before), (stop, *after) in pairwise(portion):
+                content = os.pread(self._handle, stop - start, start)
+                if len(content) < stop - start:
+                    raise RunError(f"{self._path}: was truncated after the run was started")
+                yield (
+                    content,
+                    tuple(
+                        Held(place, 0, numbers_between(ranges, before[place], after[place]))
+                        for place, ranges in self._ranges.items()
+                        if before[place] < after[place]
+                    ),
+                )
 
     def payload(self, session: Session, content: bytes, held: Sequence[Held]) -> Payload:
         """Return the payload of a batch."""
         if session is not self._session or self._envelope is None:
             self._session = session
-            self._envelope = session.envelope(self._tables, self._file.format)
+            self._envelope = session.envelope(self._tables, self._format)
         rows = sum(len(each.rows) for each in held)
         data = self._envelope(content, rows)
         return Payload(rows, BATCH, data, session.size_of(data))

@@ -166,14 +166,14 @@ class Sender:
 
     def _read(self, records: RecordReader) -> Iterator[Batch]:
         """Yield the batches of a file."""
-        for number in range(len(records)):
-            t0 = time.perf_counter_ns()
-            content, held = records.read(number)
-            t1 = time.perf_counter_ns()
-            self.generate_ns += t1 - t0
+        before = time.perf_counter_ns()
+        for content, held in records:
+            read = time.perf_counter_ns()
+            self.generate_ns += read - before
             payload = records.payload(self._session, content, held)
-            self.encode_ns += time.perf_counter_ns() - t1
+            self.encode_ns += time.perf_counter_ns() - read
             yield Batch(payload, held)
+            before = time.perf_counter_ns()
 
     def _made(
         self, blocks: Iterator[list[Block]], mode: str, batch_rows: int, ahead_bytes: int

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import RowRange
 from tests import ROOT
 from tests.integration.conftest import CommandLine
 
@@ -98,7 +100,9 @@ def test_a_pipe_stores_what_a_direct_insert_does(cli: CommandLine) -> None:
     assert [run["metrics"]["rows"] for run in piped["runs"]] == [POINTS, POINTS]
 
 
-@pytest.mark.parametrize("form", ["influx", "es-bulk", "csv", "tsv", "pgcopy", "pgcopy-binary", "bson"])
+@pytest.mark.parametrize(
+    "form", ["influx", "es-bulk", "csv", "tsv", "pgcopy", "pgcopy-binary", "bson"]
+)
 def test_a_truncated_file_is_refused_with_record_and_byte(cli: CommandLine, form: str) -> None:
     path = generated(cli, form, *EVENTS)
     content = path.read_bytes()
@@ -144,9 +148,7 @@ def test_a_damaged_record_is_named_or_left_out(
     assert result["configuration"]["skipped"] == 1
 
 
-def test_a_file_without_a_manifest_is_verified_by_its_number_of_rows(
-    cli: CommandLine, tmp_path: Path
-) -> None:
+def test_a_file_without_a_manifest_needs_its_tables(cli: CommandLine) -> None:
     path = generated(cli, "influx", *EVENTS)
     Path(f"{path}.json").unlink()
     refused = cli.run("insert", *NULL, f"--data={path}", "--data-format=influx")
@@ -156,6 +158,45 @@ def test_a_file_without_a_manifest_is_verified_by_its_number_of_rows(
         "insert", *NULL, f"--data={path}", "--data-format=influx", "--workload=iot", "--workers=1"
     )
     assert taken.code == 0, taken.err
+
+
+def test_what_was_sent_until_the_end_of_time_is_known(cli: CommandLine) -> None:
+    path = generated(cli, "influx", *FLEET, "--groups=2", "--group=1")
+    insert = ("insert", *NULL, f"--data={path}", "--data-format=influx", "--workers=2")
+    done = cli.run(*insert, "--batch=10", "--rate=500", "--duration=1s")
+    assert done.code == 0, done.err
+    (result,) = cli.results()
+    manifest, run = result["manifest"], result["runs"][0]
+    assert 300 < manifest["rows"] == run["metrics"]["rows"] <= 520
+    reader = DatasetReader(Dataset.model_validate(manifest["dataset"]))
+    rows = [n for item in manifest["dataset"]["ranges"] for n in RowRange(**item).numbers()]
+    assert {int(n) % 2 for n in rows} == {1}
+    assert {table.name for table in reader.tables} >= {"cpu", "redis"}
+
+    limited = cli.run(*insert, "--batch=10", "--limit=95")
+    assert limited.code == 0, limited.err
+    assert cli.results()[-1]["manifest"]["rows"] == 95
+
+
+@pytest.mark.server("postgres")
+def test_without_a_manifest_only_the_number_of_rows_is_verified(
+    cli: CommandLine, server_options: dict[str, Any]
+) -> None:
+    path = generated(cli, "csv", *EVENTS)
+    Path(f"{path}.json").unlink()
+    target = configured(cli, "postgres", server_options)
+    sent = (f"--data={path}", "--data-format=csv", "--workload=iot", "--workers=2", "--batch=100")
+    full = cli.run("insert", *target, *sent, "--verify=full")
+    assert full.code == 2
+    assert "only their number can be verified" in full.err
+    done = cli.run("insert", *target, *sent)
+    assert done.code == 0, done.err + done.out
+    verdict = cli.results()[-1]["runs"][0]["outcome"]["verdict"]
+    assert verdict["status"] == "verified"
+    assert [check["expected"] for check in verdict["checks"]] == ["3000"]
+    asked = cli.run("query", *target[::2], "--workers=1")
+    assert asked.code != 0
+    assert "answers" not in asked.out
 
 
 def test_everything_that_does_not_fit_is_named(cli: CommandLine) -> None:
