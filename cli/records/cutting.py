@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from simulator.data.ragged import overlapping
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
+from simulator.modules.splunk.wire import index
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.int64]
@@ -161,6 +162,9 @@ def cutter(form: RecordFormat, tables: Sequence[Table]) -> Cutter:
         case RecordFormat.ES_BULK:
             begins = [b'{"create":{"_index":"%s"}}\n{' % name for name in names]
             return Named(begins, b"}", f"an action and a document of {_any(tables)}", lines=2)
+        case RecordFormat.SPLUNK:
+            begins = [b'{"index":"%s",' % index(name.decode()).encode() for name in names]
+            return Named(begins, b"}", f"an event of {_any(tables)}")
         case RecordFormat.CSV:
             return Cells(b",", columns, quoted=True, expected=cells)
         case RecordFormat.TSV | RecordFormat.PGCOPY:

@@ -12,4 +12,5 @@ class RecordFormat(StrEnum):
     TSV = "tsv"
     PGCOPY = "pgcopy"
     PGCOPY_BINARY = "pgcopy-binary"
+    SPLUNK = "splunk"
     BSON = "bson"

@@ -13,11 +13,15 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
 from tests import ROOT
 from tests.integration.conftest import CommandLine
+from tests.standins.splunk import SEARCH_TOKEN, TOKEN, SyntheticSplunk
+from tests.standins.web import Web
 
 NULL = ("--target=null", "--runs=1", "--format=json")
 FLEET = ("--workload=devops", "--scale=3", "--start=2026-01-01", "--end=2026-01-01T00:20:00Z")
 EVENTS = ("--num-inserts=3000", "--devices=3", "--start=2026-01-01")
 POINTS = 3 * 120 * 9
+SLOW_S = 240
+"""For a command on a server that shares a busy machine."""
 
 
 def generated(cli: CommandLine, form: str, *words: str) -> Path:
@@ -53,7 +57,6 @@ def fingerprint(cli: CommandLine) -> Any:
              (*FLEET, "--table=redis")),
             ("ferretdb", "mongodb", ["bson"], EVENTS),
             ("questdb", "questdb", ["influx"], EVENTS),
-            ("clickhouse", "clickhouse", ["csv", "tsv"], (*FLEET, "--table=cpu")),
         ]
         for form in forms
     ],
@@ -64,19 +67,44 @@ def test_records_are_stored_as_by_a_direct_insert(
     path = generated(cli, form, *words)
     target = configured(cli, module, server_options)
     sent = ("--batch=100", "--workers=2", "--verify=full")
-    done = cli.run("insert", *target, f"--data={path}", f"--data-format={form}", *sent)
+    file = (f"--data={path}", f"--data-format={form}")
+    done = cli.run("insert", *target, *file, *sent, within_s=SLOW_S)
     assert done.code == 0, done.err + done.out
     dataset, checks = fingerprint(cli)
 
-    asked = cli.run("query", *target[::2], "--count=2", "--workers=1")
+    asked = cli.run("query", *target[::2], "--count=2", "--workers=1", within_s=SLOW_S)
     assert asked.code == 0, asked.err + asked.out
-    refused = cli.run("insert", *target, f"--data={path}", f"--data-format={form}")
+    refused = cli.run("insert", *target, *file, within_s=SLOW_S)
     assert refused.code == 1
     assert "already exists; drop it, or run with --clean" in refused.err
     if not any(word.startswith("--table=") for word in words):
-        direct = cli.run("insert", *target, *words, *sent[:1], "--workers=1", "--verify=full")
+        alone = ("--batch=100", "--workers=1", "--verify=full")
+        direct = cli.run("insert", *target, *words, *alone, within_s=SLOW_S)
         assert direct.code == 0, direct.err + direct.out
         assert fingerprint(cli) == (dataset, checks)
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "pgcopy"])
+def test_embedded_clickhouse_reads_the_text_as_it_is(cli: CommandLine, form: str) -> None:
+    path = generated(cli, form, *FLEET, "--table=redis")
+    target = configured(cli, "clickhouse_embedded", {"path": str(cli.folder / "clickhouse")})
+    sent = ("--workers=1", "--batch=100", "--verify=full")
+    file = (f"--data={path}", f"--data-format={form}")
+    done = cli.run("insert", *target, *file, *sent, within_s=SLOW_S)
+    assert done.code == 0, done.err + done.out
+    fingerprint(cli)
+
+
+def test_splunks_collector_takes_events_as_they_are(cli: CommandLine) -> None:
+    path = generated(cli, "splunk", *EVENTS)
+    with Web(SyntheticSplunk()) as web:
+        reach = {"url": web.url, "search_url": web.url, "quiet_s": 0.01}
+        options = {**reach, "token": TOKEN, "search_token": SEARCH_TOKEN}
+        target = configured(cli, "splunk", options)
+        sent = ("--workers=2", "--batch=100", "--verify=full")
+        done = cli.run("insert", *target, f"--data={path}", "--data-format=splunk", *sent)
+        assert done.code == 0, done.err + done.out
+        fingerprint(cli)
 
 
 def test_a_pipe_stores_what_a_direct_insert_does(cli: CommandLine) -> None:
