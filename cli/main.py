@@ -10,6 +10,7 @@ import click
 
 from cli.commands.check import check
 from cli.commands.cleanup import cleanup
+from cli.commands.generate import generate
 from cli.commands.insert import insert
 from cli.commands.query import query
 from cli.commands.show import show
@@ -43,7 +44,7 @@ def commands() -> None:
     """Benchmark databases under IoT and time-series load, every number verified."""
 
 
-for _command in (insert, query, verify, show, targets, check, cleanup):
+for _command in (insert, query, verify, generate, show, targets, check, cleanup):
     commands.add_command(_command)
 
 

@@ -28,6 +28,7 @@ from cli.commands.options import (
     option,
     workload_options,
 )
+from cli.commands.records import insert_records
 from cli.commands.stored import last_insert
 from cli.config import Target
 from cli.continuation import continued
@@ -36,7 +37,10 @@ from cli.files.prepare import prepared
 from cli.files.request import DELIMITERS, Request, conflicts, described
 from cli.host.owner import user_at_host
 from cli.parameters import is_end, option_of
+from cli.records.request import Request as RecordsRequest
+from cli.records.request import conflicts as record_conflicts
 from simulator.data.dataset import DatasetReader, PartsBy
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
@@ -157,6 +161,22 @@ _verification = functools.partial(option, group="Verification")
     " workload's.",
 )
 @_file(
+    "--data-format",
+    type=click.Choice([form.value for form in RecordFormat]),
+    default=None,
+    help="Send the records of --data (a file of `generate`, or - for standard input) as they are"
+    " written in this format, without decoding them. Tables that exist are refused unless --clean"
+    " is given.",
+)
+@_file(
+    "--manifest",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="What the file of --data-format holds; without it --workload and its options say which"
+    " tables, and only the number of rows is verified.  [default: FILE.json beside --data]",
+)
+@_file(
     "--time-column",
     default=None,
     help="Column of --data with the time of a row.  [default: the only timestamp]",
@@ -221,7 +241,7 @@ _verification = functools.partial(option, group="Verification")
 )
 @_verification(
     "--verify",
-    type=click.Choice([level.value for level in VerifyMode]),
+    type=click.Choice([level.value for level in VerifyMode if level is not VerifyMode.ROWS]),
     default=None,
     help="none; counts: rows, sums, minima, maxima, distinct keys; full: every row as well."
     "  [default: counts]",
@@ -249,6 +269,8 @@ def insert(  # noqa: PLR0913
     steps: int,
     clean: bool,
     data: Path | None,
+    data_format: str | None,
+    manifest: Path | None,
     time_column: str | None,
     time_format: str,
     tags: str,
@@ -272,19 +294,15 @@ def insert(  # noqa: PLR0913
     Numbers may be written 1000, 1_000, 1e3, 10k or 2.5M; durations 30s, 5m or 1h30m; worker counts
     1,4,8 or 1-4.
     """
-    problems: list[str] = conflicts(given_options())
+    known = given_options()
+    problems: list[str] = record_conflicts(known) if data_format else conflicts(known)
     found = choice.resolve(choice.extra_options(problems), problems)
     database = found.open() if found else None
-    workload = File.name if data else workload
+    workload = File.name if data and not data_format else workload
     key = insert_options.default_key(workload, database.capabilities if database else None)
     given = {name: value for name, value in parameters.items() if value is not None}
     if not clean and not start_time:
-        for name in filter(is_end, tuple(given)):
-            del given[name]
-            problems.append(
-                f"{option_of(name)}: give --start-time as well, that of the insert which --no-clean"
-                " continues"
-            )
+        problems += _without_ends(given)
     begin = start_time or results.now_utc()
     options = insert_options.InsertOptions(
         workers=workers,
@@ -312,6 +330,15 @@ def insert(  # noqa: PLR0913
     if found and database:
         problems += insert_options.target_problems(options, found, force=force)
         problems += _only_local(found, data=bool(data), resources=resources)
+    if data and data_format:
+        asked = RecordsRequest(
+            data, RecordFormat(data_format), manifest, skip=on_error == OnError.SKIP.value
+        )
+        insert_records(
+            asked, options, known, problems, found,
+            choice=choice, output=output, form=form, quiet=quiet, dry=dry_run, measured=resources,
+        )  # fmt: skip
+        return
     request = None
     if data:
         names = tuple(name for name in tags.split(",") if name)
@@ -364,10 +391,23 @@ def _only_local(target: Target, *, data: bool, resources: bool) -> list[str]:
     if target.runner == "local":
         return []
     given = {
-        "--data: pods cannot read a file of this machine; use --runner local": data,
+        "--data: pods cannot read a file of this machine; use --runner local, or --workload, whose"
+        " rows are generated in the pods": data,
         "--resources: measures processes of this machine; use --runner local": resources,
     }
     return [problem for problem, is_given in given.items() if is_given]
+
+
+def _without_ends(given: dict[str, Any]) -> list[str]:
+    """Remove the parameters that count from a start which was not given; return a problem each."""
+    ends = [name for name in given if is_end(name)]
+    for name in ends:
+        del given[name]
+    return [
+        f"{option_of(name)}: give --start-time as well, that of the insert which --no-clean"
+        " continues"
+        for name in ends
+    ]
 
 
 def _rows(

@@ -21,7 +21,7 @@ from simulator.errors import ConfigError, Interrupted, counted
 @contextmanager
 def prepared(request: Request, *, quiet: bool) -> Iterator[FileParams]:
     """Read the file; the prepared rows exist inside the context, and are removed in any case."""
-    with _private_folder() as folder:
+    with private_folder() as folder:
         if not quiet:
             say(f"reading {request.file}", err=True)
         yield _prepare(request, folder, quiet=quiet)
@@ -80,7 +80,7 @@ def _digest(path: Path) -> str:
 
 
 @contextmanager
-def _private_folder() -> Iterator[Path]:
+def private_folder() -> Iterator[Path]:
     """Make a folder that is removed in the end, also on SIGTERM."""
 
     def stop(number: int, _frame: FrameType | None) -> None:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from simulator.data.block import Block, Rows, Values
 from simulator.data.query import Query, Selection, columns_of
 from simulator.data.query_type import QueryType
-from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged
+from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged, numbers_between
 from simulator.data.schema import ID, PrimaryKey, Table
 from simulator.data.walks import Precision
 from simulator.data.workloads import workload_class
@@ -246,10 +246,4 @@ class _Stream:
         """Return the next numbers, so that `count` of them have been taken."""
         low, high = self._taken, max(min(count, self._rows), self._taken)
         self._taken = high
-        found = []
-        for item in self._ranges:
-            rows = len(item)
-            if low < rows and high > 0:
-                found.append(item.numbers(max(low, 0), min(high, rows)))
-            low, high = low - rows, high - rows
-        return found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.int64), *found])
+        return numbers_between(self._ranges, low, high)

@@ -73,6 +73,18 @@ class RowRange(BaseModel):
         places += self.start
         return places
 
+    def part(self, low: int, high: int) -> list["RowRange"]:
+        """Return ranges of exactly the rows at the places low..high: one, or two with a stride."""
+        begun = high if not self.every else min(-(-low // self.take) * self.take, high)
+        found = []
+        if low < begun:  # in a round that began before
+            start, stop = self.number(low), self.number(begun - 1) + 1
+            found = [RowRange(start=start, stop=stop, table=self.table)]
+        if begun < high:
+            ends = {"start": self.number(begun), "stop": self.number(high - 1) + 1}
+            found.append(self.model_copy(update=ends))
+        return found
+
     def first(self, count: int) -> "RowRange":
         """Return the range of the first `count` rows of this one."""
         if count >= len(self):
@@ -109,6 +121,28 @@ class RowRange(BaseModel):
         if alike or into + last - other.start < self.take:
             return True
         return len(other) <= _FEW_ROWS and bool(self.holds(other.numbers()).all())
+
+
+def numbers_between(ranges: Iterable[RowRange], low: int, high: int) -> Rows:
+    """Return the numbers of the rows at the places low..high of consecutive ranges."""
+    found = []
+    for item in ranges:
+        rows = len(item)
+        if low < rows and high > 0:
+            found.append(item.numbers(max(low, 0), min(high, rows)))
+        low, high = low - rows, high - rows
+    return found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.int64), *found])
+
+
+def parts_between(ranges: Iterable[RowRange], low: int, high: int) -> list[RowRange]:
+    """Return ranges of the rows at the places low..high of consecutive ranges."""
+    found: list[RowRange] = []
+    for item in ranges:
+        rows = len(item)
+        if low < min(high, rows) and high > 0:
+            found += item.part(max(low, 0), min(high, rows))
+        low, high = low - rows, high - rows
+    return found
 
 
 def lane_range(lane: int, start: int, rows: int) -> RowRange:

@@ -14,11 +14,11 @@ from typing import TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded
+from simulator.data.block import Array, Block, Coded, Rows
 from simulator.data.octets import literal, octets, side_by_side
 from simulator.data.schema import FLOATS, Column, TimeUnit, Type
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, Share, cut, laid_out
+from simulator.encode.rows import Frame, LaidOut, Share, between, cut, laid_out
 from simulator.errors import UnstorableError
 
 DOCUMENT_BYTES = 16 * 2**20
@@ -79,10 +79,14 @@ class Bson:
 
     def encode(self, block: Block, batch_rows: int) -> list[bytes]:
         """Return the block as payloads of `batch_rows` documents (the last may have fewer)."""
-        if not len(block):
-            return []
-        shares = self._document(self._layout, block)
-        return cut(laid_out(shares, len(block)), batch_rows, Frame(b"", b"", b""))
+        return cut(self._rows(block), batch_rows, Frame(b"", b"", b"")) if len(block) else []
+
+    def between(self, block: Block, edges: Rows) -> list[memoryview]:
+        """Return the documents between each two edges, as parts of one buffer."""
+        return between(self._rows(block), edges)
+
+    def _rows(self, block: Block) -> LaidOut:
+        return laid_out(self._document(self._layout, block), len(block))
 
     def _document(self, elements: Sequence[Element], block: Block) -> list[Share]:
         shares = [share for element in elements for share in self._element(element, block)]

@@ -8,19 +8,19 @@ length of -1 and no value. A row without NULL and with texts of equal length has
 from collections.abc import Sequence
 from functools import partial
 
-from simulator.data.block import Array, Block
+from simulator.data.block import Array, Block, Rows
 from simulator.data.octets import literal
 from simulator.data.schema import Column, TimeUnit
 from simulator.encode.instants import microseconds
 from simulator.encode.prefixed import Prefixed
-from simulator.encode.rows import Frame, Share, cut, laid_out
+from simulator.encode.rows import Frame, LaidOut, Share, between, cut, laid_out
 
-_STREAM = Frame(
+STREAM = Frame(
     before=b"PGCOPY\n\xff\r\n\0" + bytes(4) + bytes(4),  # no flags, no header extension
     between=b"",
     after=b"\xff\xff",
 )
-EMPTY = _STREAM.before + _STREAM.after
+EMPTY = STREAM.before + STREAM.after
 """A stream without rows."""
 
 _EPOCH_US = 946_684_800_000_000
@@ -41,10 +41,14 @@ class PgCopy:
 
     def encode(self, block: Block, rows_per_batch: int) -> list[bytes]:
         """Return the block as streams of `rows_per_batch` rows each (the last may have fewer)."""
-        if not len(block):
-            return []
-        shares = [Share([self._count], None), *self._values.shares(block)]
-        return cut(laid_out(shares, len(block)), rows_per_batch, _STREAM)
+        return cut(self._rows(block), rows_per_batch, STREAM) if len(block) else []
+
+    def between(self, block: Block, edges: Rows) -> list[memoryview]:
+        """Return the rows between each two edges without a header, as parts of one buffer."""
+        return between(self._rows(block), edges)
+
+    def _rows(self, block: Block) -> LaidOut:
+        return laid_out([Share([self._count], None), *self._values.shares(block)], len(block))
 
 
 def _instants(unit: TimeUnit, values: Array) -> Array:

@@ -14,6 +14,7 @@ from simulator.errors import BenchError, RunError
 from simulator.load.connection import Stopped, connected
 from simulator.load.meter import Meter
 from simulator.load.mixing import Mixer, edges
+from simulator.load.records import RecordReader
 from simulator.load.window import Batch, Held, Send, Window
 from simulator.modules.base import BATCH, Database, Failure, Payload, Session
 
@@ -99,11 +100,18 @@ class Sender:
         self, ranges: Sequence[RowRange], mode: str, batch_rows: int, pace: Pace = FASTEST
     ) -> None:
         """Write rows, timed. With a rate, each batch is due at a time and is measured from it."""
+        ahead = self._ahead_bytes(batch_rows, pace.rows_per_s)
+        self._insert(self._batches(ranges, mode, batch_rows, ahead), batch_rows, pace)
+
+    def insert_records(self, records: RecordReader, batch_rows: int, pace: Pace = FASTEST) -> None:
+        """Write the batches of a file as they are, timed like drawn ones."""
+        self._insert(self._read(records), batch_rows, pace)
+
+    def _insert(self, batches: Iterable[Batch], batch_rows: int, pace: Pace) -> None:
         start, scheduled = self.meter.start_ns, pace.turn * batch_rows
         end_ns = start + int(pace.duration_s * 1e9) if pace.duration_s else _NEVER_NS
         with self._all_ended():
-            ahead = self._ahead_bytes(batch_rows, pace.rows_per_s)
-            for batch in self._batches(ranges, mode, batch_rows, ahead):
+            for batch in batches:
                 due = time.perf_counter_ns()
                 if pace.rows_per_s:
                     due = start + int(scheduled / pace.rows_per_s * 1e9)
@@ -155,6 +163,17 @@ class Sender:
         while made := self._made(blocks, mode, batch_rows, ahead_bytes):
             while made:  # free each payload once it is sent
                 yield made.popleft()
+
+    def _read(self, records: RecordReader) -> Iterator[Batch]:
+        """Yield the batches of a file."""
+        before = time.perf_counter_ns()
+        for content, held in records:
+            read = time.perf_counter_ns()
+            self.generate_ns += read - before
+            payload = records.payload(self._session, content, held)
+            self.encode_ns += time.perf_counter_ns() - read
+            yield Batch(payload, held)
+            before = time.perf_counter_ns()
 
     def _made(
         self, blocks: Iterator[list[Block]], mode: str, batch_rows: int, ahead_bytes: int

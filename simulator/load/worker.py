@@ -17,6 +17,7 @@ from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connected
 from simulator.load.meter import Meter
 from simulator.load.portions import fold_portions
+from simulator.load.records import RecordReader
 from simulator.load.sender import Pace, Sender
 from simulator.modules.base import Database
 from simulator.protocol.messages import (
@@ -212,7 +213,11 @@ class Worker:
         rate = spec.rate_rows_per_s / len(spec.inserts)
         try:
             pace = Pace(rate, self._index / len(spec.workers), spec.duration_s)
-            sender.insert(task.timed, mode, max(spec.batch_rows, 1), pace)
+            if spec.records:
+                with RecordReader(spec.records, task, DatasetReader(spec.dataset)) as records:
+                    sender.insert_records(records, max(spec.batch_rows, 1), pace)
+            else:
+                sender.insert(task.timed, mode, max(spec.batch_rows, 1), pace)
         finally:
             self._stop_clock((sender.meter.last_ns - sender.meter.start_ns) / 1e9)
 

@@ -20,6 +20,7 @@ from simulator.data.block import Block, Rows
 from simulator.data.features import Feature, features_of
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.query_type import QueryType
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
 from simulator.modules.options import Options
@@ -64,6 +65,8 @@ class Capabilities:
     multiple_tables: bool = True
     mixes_tables: bool = False
     """Whether a payload of mode BATCH can have rows of several tables of a group."""
+    formats: frozenset[RecordFormat] = frozenset()
+    """Formats of files whose records it takes as they are (`Session.envelope`)."""
     indices: bool = False
     """Whether there are secondary indices (option `create_indices`)."""
     stores: bool = True
@@ -117,6 +120,8 @@ class Payload(NamedTuple):
 
 Encoder: TypeAlias = Callable[[Block, int], Sequence[Any]]
 """Block, batch size -> the data of each payload; UnstorableError if a value cannot be stored."""
+Envelope: TypeAlias = Callable[[bytes, int], Any]
+"""Encoded rows of a file, their number -> the data of a payload of mode BATCH."""
 MixedEncoder: TypeAlias = Callable[[Sequence[Block], Sequence[Rows]], Sequence[Any]]
 
 
@@ -161,6 +166,10 @@ class Session(Waits, ABC):
 
     def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
         """Return the encoder of payloads that hold the rows of each block between two edges."""
+        raise NotImplementedError
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what makes records of a file, which are rows of these tables, a payload's data."""
         raise NotImplementedError
 
     @cached_property

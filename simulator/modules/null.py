@@ -12,6 +12,7 @@ from pydantic import Field
 
 from simulator.data.block import Block
 from simulator.data.query import Query, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table
 from simulator.encode.lineprotocol import LineProtocol
 from simulator.encode.objects import Objects
@@ -23,6 +24,7 @@ from simulator.modules.base import (
     Capabilities,
     Database,
     Encoder,
+    Envelope,
     Failure,
     Payload,
     Server,
@@ -62,6 +64,7 @@ class Null(Database):
         modes={SINGLE: "a row is dropped", BATCH: "a batch is dropped"},
         primary_keys=dict.fromkeys(PrimaryKey, "not generated; a key from the client is encoded"),
         acknowledged="nothing: rows are dropped",
+        formats=frozenset(RecordFormat),
         stores=False,
     )
     options_model: ClassVar[type[Options]] = NullOptions
@@ -112,6 +115,10 @@ class NullSession(Session):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as the options say."""
         return _encoder(self._encoding, table)
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what leaves rows of a file as they are."""
+        return lambda rows, _count: rows
 
     def send(self, payload: Payload) -> None:
         """Drop the payload."""

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
+from simulator.data.records import RecordFormat
 from simulator.errors import ConfigError
 from simulator.protocol.messages import SILENCE_S, WorkerReport
 from simulator.protocol.verdict import VerifyMode
@@ -45,6 +46,8 @@ class Insert(BaseModel):
     task: Literal["insert"] = "insert"
     prefill: tuple[RowRange, ...] = ()
     timed: tuple[RowRange, ...] = ()
+    batches: tuple[int, int] = (0, 0)
+    """First batch, and the one after the last, of the file of records that has the timed rows."""
 
 
 class Ask(BaseModel):
@@ -91,6 +94,17 @@ class QueryLoad(BaseModel):
     """How many answers to each type the outcome contains."""
 
 
+class RecordsFile(BaseModel):
+    """A file of encoded rows, which workers send as they are."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str
+    format: RecordFormat
+    index: str
+    """An array as .npy: for each batch where it starts, and the rows of each table before it."""
+
+
 class RunSpec(BaseModel):
     """One run of one sweep."""
 
@@ -112,6 +126,8 @@ class RunSpec(BaseModel):
     complete: bool = True
     """False if an insert of `dataset` did not end, as far as the command line knows."""
     workers: tuple[Task, ...]
+    records: RecordsFile | None = None
+    """None: workers draw and encode the rows."""
     batch_rows: int = 0
     rate_rows_per_s: float = 0.0
     """Over all workers; 0: as fast as possible."""

@@ -14,6 +14,8 @@ class VerifyMode(StrEnum):
     """How much is compared (`--verify`)."""
 
     NONE = "none"
+    ROWS = "rows"
+    """Only the number of rows of each table: of a file without a manifest."""
     COUNTS = "counts"
     FULL = "full"
 

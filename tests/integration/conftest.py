@@ -61,7 +61,7 @@ class CommandLine:
         stderr: Any = subprocess.PIPE,
     ) -> subprocess.Popen[str]:
         """Start a command; those that run something get their own output folder."""
-        own = [f"--config={self.config}"] if command != "show" else []
+        own = [] if command in ("show", "generate") else [f"--config={self.config}"]
         own += [f"--output={self.output}"] if command in ("insert", "query") else []
         self.temporary.mkdir(exist_ok=True)
         return subprocess.Popen(

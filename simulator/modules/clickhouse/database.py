@@ -18,6 +18,7 @@ from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
     CSV,
     ROWBINARY,
+    TEXTS,
     ClickhouseSession,
     ServerError,
     ServerSession,
@@ -240,6 +241,7 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
 
     name = "clickhouse"
     capabilities = Capabilities(
+        formats=frozenset(TEXTS),
         modes={
             SINGLE: "one INSERT of one row in format Native, which makes one part",
             BATCH: "one INSERT in format Native, column by column, which makes one part",

@@ -13,13 +13,14 @@ import numpy as np
 
 from simulator.data.block import Block
 from simulator.data.query import Output, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOATS, Table, Type
 from simulator.encode.instants import Iso
 from simulator.encode.native import Native, RowBinary
 from simulator.encode.rows import Frame
 from simulator.encode.text import Format, Style, Text
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Encoder, Failure, Payload, Session
+from simulator.modules.base import BATCH, SINGLE, Encoder, Envelope, Failure, Payload, Session
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.shared import http
 
@@ -29,6 +30,15 @@ CSV = "csv"
 """Insert mode: a batch as text."""
 FORMATS = {SINGLE: "Native", BATCH: "Native", ROWBINARY: "RowBinary", CSV: "CSV"}
 """Insert mode -> ClickHouse's name for the format of its payloads."""
+
+TEXTS = {
+    RecordFormat.CSV: "CSV",
+    RecordFormat.TSV: "TabSeparated",
+    RecordFormat.PGCOPY: "TabSeparated",
+}
+"""Format of a file -> ClickHouse's name for it."""
+_READING = "date_time_input_format = 'best_effort', input_format_null_as_default = 0"
+"""Instants in a file have a zone."""
 
 _CODE = re.compile(r"Code: (\d+)[.,]")
 _BEFORE_CODE = re.compile(r"^.*?(?=Code: \d+)", re.DOTALL)
@@ -122,6 +132,13 @@ class ClickhouseSession(Session):
             return text.encode(block, rows_per_batch)
 
         return encode
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what puts rows of a file beside the statement that inserts them."""
+        (table,) = tables
+        names = self.dialect.names([column.name for column in table.columns])
+        into = f"INSERT INTO {self.dialect.name(table.name)} ({names}) SETTINGS {_READING}"
+        return lambda rows, _count: (into, TEXTS[form], rows)
 
     def send(self, payload: Payload) -> None:
         """Insert the rows; return once all of them are acknowledged."""

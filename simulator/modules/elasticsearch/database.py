@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import (
     Column,
     PrimaryKey,
@@ -83,6 +84,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
 
     name = "elasticsearch"
     capabilities = Capabilities(
+        formats=frozenset({RecordFormat.ES_BULK}),
         modes={
             SINGLE: "a bulk request of one document",
             BATCH: "one bulk request, for all tables of a group; not a transaction: each document "

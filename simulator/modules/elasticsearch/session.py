@@ -13,11 +13,12 @@ import numpy as np
 
 from simulator.data.block import Block, Coded, Rows
 from simulator.data.query import AggregateQuery, DistinctQuery, RowsQuery, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table, Type
 from simulator.encode.ndjson import check_finite, documents
 from simulator.encode.text import Text
 from simulator.errors import RunError, UnstorableError
-from simulator.modules.base import Encoder, Failure, MixedEncoder, Payload
+from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.http import Http, HttpError, HttpSession, gzipped
@@ -129,6 +130,11 @@ class ElasticsearchSession(HttpSession):
             return [(self._bulk, gzipped(body) if self._zipped else body) for body in bodies]
 
         return encode
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what makes actions and documents a bulk request; the actions name the index."""
+        del tables, form
+        return lambda body, _rows: (self._bulk, gzipped(body) if self._zipped else body)
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once every one is stored.

@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement, outputs
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
@@ -61,6 +62,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
 
     name = "influxdb"
     capabilities = Capabilities(
+        formats=frozenset({RecordFormat.INFLUX}),
         modes={
             SINGLE: "one request with one line",
             BATCH: "one request with a line for each row, of all tables of a group",

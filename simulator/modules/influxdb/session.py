@@ -9,9 +9,10 @@ from urllib.parse import quote
 
 from simulator.data.block import Block, Rows
 from simulator.data.query import RowsQuery, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import Table, TimeUnit
 from simulator.encode.lineprotocol import LineProtocol
-from simulator.modules.base import Encoder, Failure, MixedEncoder, Payload
+from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.influxdb import query as flux
 from simulator.modules.shared import influxql
 from simulator.modules.shared.http import (
@@ -118,6 +119,12 @@ class InfluxSession(HttpSession):
             return [(path, gzipped(body) if self._write.gzip else body) for body in bodies]
 
         return encode
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what puts lines beside the path to post them to."""
+        del form
+        path = self._path(tables[0])
+        return lambda body, _rows: (path, gzipped(body) if self._write.gzip else body)
 
     def _path(self, table: Table) -> str:
         """Return where the lines of a table, and of all that share its container, are posted."""

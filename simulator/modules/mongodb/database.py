@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.query import Query, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
@@ -120,6 +121,7 @@ class Mongodb(Database["MongodbSession"]):
 
     name = "mongodb"
     capabilities = Capabilities(
+        formats=frozenset({RecordFormat.BSON}),
         modes={
             SINGLE: "one insert command with one document",
             BATCH: "one unordered insert command, which is not a transaction",

@@ -27,9 +27,11 @@ from pymongo.errors import (
 
 from simulator.data.block import Block
 from simulator.data.query import Output, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import FLOAT64_EXACT, Table, Type
 from simulator.encode.bson import DOCUMENT_BYTES, Bson
-from simulator.modules.base import Encoder, Failure, Payload, Session
+from simulator.errors import UnstorableError
+from simulator.modules.base import Encoder, Envelope, Failure, Payload, Session
 from simulator.modules.mongodb.query import Documents, Format, fields_of
 
 COMMAND_BYTES = DOCUMENT_BYTES
@@ -114,6 +116,16 @@ class MongodbSession(Session):
             return [(name, commands(*batch)) for batch in zip(contents, rows, strict=True)]
 
         return encode
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what makes documents insert commands."""
+        del form
+        (table,) = tables
+        if self._layout is not Format.FLAT:
+            raise UnstorableError(
+                f"{table.name}: the documents of a file are flat; set document_format=flat"
+            )
+        return lambda documents, rows: (table.name, commands(documents, rows))
 
     def size_of(self, data: tuple[str, list[tuple[int, bytes]]]) -> int:
         """Return the size of the documents."""

@@ -35,6 +35,7 @@ _REFUSED = ("Invalid ", "Unable to parse", "Unknown metric", "Too many tags", "M
 _UNKNOWN_TAG = "No such name for 'tagv'"
 _UNKNOWN_VALUE = re.compile(r"No such name for 'tagv': '([^']+)'")
 _BAD_REQUEST = 400
+_ARRAY = Frame(b"[", b",", b"]")
 _POINT = b'{"metric":'
 """The start of a point, which no tag can contain."""
 
@@ -225,22 +226,23 @@ class OpenTsdbSession(MetricSession):
         return [str(name) for name in self.call("GET", path)]
 
 
-def json_points(prefix: str, table: Table, name: str) -> Points:
+def json_points(prefix: str, table: Table, name: str, payload: Frame = _ARRAY) -> Points:
     """Return the encoder of a physical table's rows as the body of /api/put."""
     pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
-    tags: list[bytes | Piece] = [b"}},"]
+    end = b"}}" + payload.between
+    tags: list[bytes | Piece] = [end]
     for tag in reversed(table.tags):
         between = b"" if tag is table.tags[0] else b","
         tags = [between + b'"%s":"' % tag.name.encode(), pieces[tag.name], b'"', *tags]
     if not table.tags:
-        tags = [b'"%s":"%s"}},' % (queries.TABLE_TAG.encode(), name.encode())]
+        tags = [b'"%s":"%s"%s' % (queries.TABLE_TAG.encode(), name.encode(), end)]
     points = []
     for field in fields(table):
         metric = queries.metric(prefix, name, field.name).encode()
         begin = b'{"metric":"%s","timestamp":' % metric
         time, value = pieces[table.time.name], pieces[field.name]
         points.append(Point(field, [begin, time, b',"value":', value, b',"tags":{', *tags]))
-    return Points(points, Frame(b"[", b",", b"]"))
+    return Points(points, payload)
 
 
 def _counted(body: bytes) -> Any:

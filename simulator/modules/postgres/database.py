@@ -15,7 +15,7 @@ from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server, with_remedy
 from simulator.modules.options import Options
 from simulator.modules.postgres.query import PostgresDialect
-from simulator.modules.postgres.session import PostgresSession
+from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.shared import sql
 from simulator.modules.shared.conninfo import redacted
 from simulator.modules.shared.sql import TRANSACTION, VALUES
@@ -197,6 +197,7 @@ class Postgres(PostgresWire):
 
     name = "postgres"
     capabilities = Capabilities(
+        formats=frozenset(COPIED),
         modes={
             SINGLE: "one INSERT, committed on its own",
             BATCH: "one binary COPY, which is a transaction",

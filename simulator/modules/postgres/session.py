@@ -7,11 +7,12 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.data.query import Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
-from simulator.encode.pgcopy import PgCopy
+from simulator.encode.pgcopy import STREAM, PgCopy
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, Text
-from simulator.modules.base import BATCH, Encoder, Failure, Payload, Session
+from simulator.modules.base import BATCH, Encoder, Envelope, Failure, Payload, Session
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.sql import TRANSACTION
@@ -19,6 +20,13 @@ from simulator.modules.shared.sql import TRANSACTION
 if TYPE_CHECKING:
     from psycopg2.extensions import connection as Connection  # noqa: N812  # it is a class
 
+COPIED = {
+    RecordFormat.CSV: "WITH CSV",
+    RecordFormat.TSV: "",
+    RecordFormat.PGCOPY: "",
+    RecordFormat.PGCOPY_BINARY: "WITH BINARY",
+}
+"""Format of a file -> the options of COPY, as old and new versions and relatives accept them."""
 _COPY_CHUNK_BYTES = 1 << 20
 
 _COMPLETION_UNKNOWN = "40003"
@@ -62,6 +70,15 @@ class PostgresSession(Session):
         insert = replace(SQL, payload=Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b""))
         inserts = Text.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what makes rows of a file a stream for COPY."""
+        (table,) = tables
+        into = sql.target(self._dialect_of(table), table, table.name)
+        copy = f"COPY {into} FROM STDIN {COPIED[form]}"
+        if form is not RecordFormat.PGCOPY_BINARY:
+            return lambda rows, _count: (copy, rows)
+        return lambda rows, _count: (copy, b"".join((STREAM.before, rows, STREAM.after)))
 
     def size_of(self, data: Any) -> int | None:
         """Return the size of the rows: of the statements of a transaction, or of the one stream."""

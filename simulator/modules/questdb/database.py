@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, RowsQuery, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
@@ -57,6 +58,7 @@ class QuestDb(HttpDatabase[QuestSession]):
 
     name = "questdb"
     capabilities = Capabilities(
+        formats=frozenset({RecordFormat.INFLUX}),
         modes={
             SINGLE: "one request with one line",
             BATCH: "one request with a line for each row, which is a transaction",

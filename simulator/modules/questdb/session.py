@@ -6,9 +6,10 @@ from urllib.parse import urlencode
 
 from simulator.data.block import Block
 from simulator.data.query import Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
 from simulator.encode.lineprotocol import LineProtocol
-from simulator.modules.base import Encoder, Payload
+from simulator.modules.base import Encoder, Envelope, Payload
 from simulator.modules.questdb.query import LINES, stored
 from simulator.modules.shared.http import Body, Http, HttpSession, NoAnswer, gzipped
 
@@ -35,13 +36,19 @@ class QuestSession(HttpSession):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as lines, beside the path of the request."""
         lines = LineProtocol(stored(table), name, LINES)
-        path = f"/write?precision={table.time_unit}"
+        path = _path(table)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, Body]]:
             bodies = lines.encode(block, rows_per_batch)
             return [(path, gzipped(body) if self._gzip else body) for body in bodies]
 
         return encode
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what puts lines beside the path of the request."""
+        del form
+        path = _path(tables[0])
+        return lambda body, _rows: (path, gzipped(body) if self._gzip else body)
 
     def send(self, payload: Payload) -> None:
         """Post the lines and return once they are committed to the write-ahead log.
@@ -90,3 +97,7 @@ class QuestSession(HttpSession):
             while portion := self.ask(f"{part} LIMIT {start}, {start + rows}"):
                 yield portion
                 start += rows
+
+
+def _path(table: Table) -> str:
+    return f"/write?precision={table.time_unit}"

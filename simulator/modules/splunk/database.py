@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.query import Query, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.shared.http import (
@@ -71,6 +72,7 @@ class Splunk(HttpDatabase[SplunkSession]):
 
     name = "splunk"
     capabilities = Capabilities(
+        formats=frozenset({RecordFormat.SPLUNK}),
         modes={
             SINGLE: "a request with one event",
             BATCH: "a request with many events",

@@ -10,12 +10,14 @@ from urllib.parse import quote, urlencode
 
 from simulator.data.block import Block
 from simulator.data.query import AggregateQuery, DistinctQuery, NewestQuery, RowsQuery, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
-from simulator.modules.base import Encoder, Failure, Payload
+from simulator.modules.base import Encoder, Envelope, Failure, Payload
 from simulator.modules.shared.http import Http, HttpError, HttpSession, NoAnswer, Refused, lines
 from simulator.modules.splunk import query as searches
 from simulator.modules.splunk import wire
 
+_EVENTS = "/services/collector/event"
 _BUSY = (429, 503)
 _PAUSES_S = (0.01, 0.5)
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -75,7 +77,7 @@ class SplunkSession(HttpSession):
         """Return what encodes blocks as a path and events or lines."""
         wire.check_names(table)
         text = wire.encoder(table, name, mode)
-        path = "/services/collector/event"
+        path = _EVENTS
         if mode == wire.RAW:
             query = {"index": wire.index(name), "sourcetype": wire.sourcetype(table)}
             path = f"/services/collector/raw?{urlencode(query)}"
@@ -87,6 +89,11 @@ class SplunkSession(HttpSession):
             return [(path, body) for body in bodies]
 
         return encode
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what puts events beside the path of the request; each names its index."""
+        del tables, form
+        return lambda events, _rows: (_EVENTS, events)
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once the collector has taken them, or they are indexed.

@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr
 
 from simulator.data.block import Block
 from simulator.data.query import Query, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
@@ -51,6 +52,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
 
     name = "victoriametrics"
     capabilities = Capabilities(
+        formats=frozenset({RecordFormat.INFLUX}),
         modes={
             SINGLE: "one request with a line of InfluxDB's protocol",
             BATCH: "one request with a line of JSON for each series of each field; with fewer than "

@@ -17,8 +17,10 @@ from simulator.data.query import (
     Selection,
     Statement,
 )
+from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
-from simulator.modules.base import Encoder, Payload
+from simulator.errors import UnstorableError
+from simulator.modules.base import Encoder, Envelope, Payload
 from simulator.modules.shared.http import Http, HttpError, NoAnswer, lines
 from simulator.modules.shared.metrics.points import Series, fields
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, rollups
@@ -136,6 +138,17 @@ class VictoriaMetricsSession(MetricSession):
             return [(path, body) for body in encoded]
 
         return encode
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what puts lines of one table beside the path of the request."""
+        del form
+        if self._prefix:
+            raise UnstorableError(
+                f"--extra-option prefix={self._prefix}: the lines of a file name tables without it;"
+                " leave it out"
+            )
+        path = wire.lines_path(self._prefix, tables[0], tables[0].name)
+        return lambda body, _rows: (path, body)
 
     def send(self, payload: Payload) -> None:
         """Send the points; return once the server has them in memory.

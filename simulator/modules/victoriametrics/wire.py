@@ -86,8 +86,7 @@ class Bodies:
         self._table = table
         self._series = series_lines(prefix, table, name)
         self._lines = LineProtocol(table, prefix + name)
-        label = urlencode({"extra_label": f"{TABLE_LABEL}={prefix}{name}"})
-        self._write = f"/write?precision={table.time_unit}&{label}"
+        self._write = lines_path(prefix, table, name)
         self._plain_names = all(map(_is_plain, (prefix + name, *(c.name for c in table.columns))))
         self._plain_tags = Rendered(lambda levels: _is_plain(levels.tobytes().decode("latin1")))
 
@@ -111,6 +110,12 @@ class Bodies:
                 return False
             series *= len(data.levels if isinstance(data, Coded) else np.unique(data.array))
         return batch_rows < _FEW_ROWS * min(series, batch_rows)
+
+
+def lines_path(prefix: str, table: Table, name: str) -> str:
+    """Return where lines of InfluxDB's protocol are posted, with the label of their table."""
+    label = urlencode({"extra_label": f"{TABLE_LABEL}={prefix}{name}"})
+    return f"/write?precision={table.time_unit}&{label}"
 
 
 def _is_plain(text: str) -> bool:

@@ -1,0 +1,66 @@
+"""The runs of an insert of records: each worker sends one part of the file. Pure."""
+
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from cli.config import Target
+from cli.insert_options import DEFAULT_RUNS, InsertOptions
+from cli.plan import PlannedRun, spec_of
+from cli.records.prepare import Records
+from simulator.data.dataset import Dataset
+from simulator.data.ranges import parts_between, share
+from simulator.protocol.spec import Insert, Kind
+from simulator.protocol.verdict import VerifyMode
+
+
+def record_runs(  # noqa: PLR0913
+    sweep_id: str,
+    target: Target,
+    options: InsertOptions,
+    records: Records,
+    level: VerifyMode,
+    *,
+    clean: bool,
+    by: str,
+) -> Iterator[PlannedRun]:
+    """Yield the runs in order; without `clean` the first of them refuses tables that exist."""
+    empty: Dataset = records.dataset.model_copy(update={"ranges": ()})
+    number = 0
+    for workers in options.workers:
+        for run in range(1, (options.runs or DEFAULT_RUNS) + 1):
+            spec = spec_of(
+                Kind.INSERT,
+                (sweep_id, f"{workers}-{run}"),
+                target,
+                empty,
+                by=by,
+                workers=_shares(records, workers),
+                records=records.file,
+                batch_rows=options.batch,
+                rate_rows_per_s=options.rate,
+                duration_s=options.duration_s,
+                clean=clean or number > 0,
+                verify=level,
+                timeout_s=options.timeout_s,
+            )
+            number += 1
+            yield PlannedRun(spec, run, 0)
+
+
+def _shares(records: Records, workers: int) -> tuple[Insert, ...]:
+    """Return the batches of each worker, and the rows in them."""
+    index = np.load(records.file.index, mmap_mode="r")
+    edges = accumulate(share(records.scanned.batches, workers), initial=0)
+    tasks = []
+    for first, stop in pairwise(edges):
+        rows = [
+            part
+            for place, (low, high) in enumerate(index[[first, stop], 1:].T.tolist())
+            for part in parts_between(
+                [item for item in records.dataset.ranges if item.table == place], low, high
+            )
+        ]
+        tasks.append(Insert(timed=tuple(rows), batches=(first, stop)))
+    return tuple(tasks)

@@ -1,0 +1,16 @@
+"""The formats of files whose records databases take as they are."""
+
+from enum import StrEnum
+
+
+class RecordFormat(StrEnum):
+    """A format of files of records; a record is a row."""
+
+    INFLUX = "influx"
+    ES_BULK = "es-bulk"
+    CSV = "csv"
+    TSV = "tsv"
+    PGCOPY = "pgcopy"
+    PGCOPY_BINARY = "pgcopy-binary"
+    SPLUNK = "splunk"
+    BSON = "bson"
