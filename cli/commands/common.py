@@ -262,7 +262,7 @@ def conclude(  # noqa: PLR0913
     ):
         if results.prepare_folder(output) and not quiet:
             say(f"created folder {output}", err=True)
-        with Follower(planned, quiet=quiet) as follower:
+        with Follower(planned, quiet=quiet, as_json=form == "json") as follower:
             run_sweep(
                 planned,
                 runner,

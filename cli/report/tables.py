@@ -15,6 +15,7 @@ from rich.table import Table
 from cli.host.terminal import width_of
 from cli.report.answers import answers_of
 from cli.report.notes import notes_of
+from cli.report.ramps import ramps_of
 from cli.report.records import as_csv, as_json
 from cli.report.summary import Row, Summary, summary_of
 from cli.results import Result
@@ -158,7 +159,7 @@ def _table(result: Result, path: Path | None, width: int) -> str:
             f"not shown in {width} columns: {titles} (see them with --format json or csv)",
             soft_wrap=True,
         )
-    for line in (*answers_of(result), *notes_of(result, path)):
+    for line in (*answers_of(result), *ramps_of(result), *notes_of(result, path)):
         console.print(line, soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
@@ -180,7 +181,8 @@ def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Col
 
 def _drawn(summary: Summary, columns: Sequence[Column], flexible_width: int | None = None) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    longest = max((len(str(row.name)) for row in summary.rows), default=0)
+    shown = (*summary.rows, *summary.totals)
+    longest = max((len(str(row.name)) for row in shown), default=0)
     for column in columns:
         table.add_column(
             column.title,
@@ -191,7 +193,9 @@ def _drawn(summary: Summary, columns: Sequence[Column], flexible_width: int | No
             min_width=min(longest, _NAME_WIDTH) if column.title == "Query" else None,
             max_width=flexible_width if column.title == "Verdict" else None,
         )
-    for row in summary.rows:
-        values = ((column, column.value(row)) for column in columns)
-        table.add_row(*("-" if value is None else c.write(value) for c, value in values))
+    for rows in (summary.rows, summary.totals):
+        for row in rows:
+            values = ((column, column.value(row)) for column in columns)
+            table.add_row(*("-" if value is None else c.write(value) for c, value in values))
+        table.add_section()
     return table
