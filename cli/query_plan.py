@@ -45,6 +45,8 @@ class QueryOptions:
     burn_in: int = 0
     """Of each type by each worker."""
     print_interval: int = 0
+    digests: bool = False
+    """Keep what compares the answers with those of another target."""
     ramp: bool = False
     ramp_step: int | None = None
     ramp_interval_s: float | None = None
@@ -137,6 +139,7 @@ def query_runs(  # noqa: PLR0913
         shown_answers=options.shown_answers,
         ramp=options.load_ramp,
         print_interval=options.print_interval,
+        digests=options.digests,
     )
     if not database.answered(types, load.queries):
         raise ConfigError(f"{_TYPES}: {database.name} can express none of {', '.join(chosen)}")

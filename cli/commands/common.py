@@ -3,7 +3,8 @@
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -14,7 +15,7 @@ from click.core import ParameterSource
 from cli import config as configuration
 from cli import results
 from cli.cluster.options import ClusterOptions
-from cli.commands.options import DURATION_S, complete_target, config_option, option
+from cli.commands.options import DURATION_S, NAMES, complete_target, config_option, option
 from cli.config import RUNNERS, Target
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
@@ -41,6 +42,12 @@ _target = functools.partial(option, group="Target")
 _output = functools.partial(option, group="Run and output")
 _cluster = functools.partial(option, group="Kubernetes")
 
+_RUNNER = _target(
+    "--runner",
+    type=click.Choice(RUNNERS),
+    default=None,
+    help="Where collector and workers run.  [default: the target's]",
+)
 _TARGET_OPTIONS = (
     _target(
         "--target",
@@ -50,12 +57,7 @@ _TARGET_OPTIONS = (
         shell_complete=complete_target,
     ),
     config_option,
-    _target(
-        "--runner",
-        type=click.Choice(RUNNERS),
-        default=None,
-        help="Where collector and workers run.  [default: the target's]",
-    ),
+    _RUNNER,
     _target(
         "--extra-option",
         multiple=True,
@@ -180,24 +182,50 @@ def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Fun
 
     @functools.wraps(command)
     def gathered(**given: Any) -> Any:
-        cluster = {field.name: given.pop(field.name) for field in fields(ClusterOptions)}
+        cluster = _cluster_of(given)
         choice = Choice(
             target=given.pop("target"),
             config=given.pop("config"),
             runner=given.pop("runner"),
             extra=given.pop("extra_option"),
-            cluster=ClusterOptions(**cluster),
+            cluster=cluster,
         )
         return command(choice=choice, **given)
 
-    for add in reversed((*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS)):
-        gathered = add(gathered)
-    return cast("_Function", gathered)
+    return cast("_Function", _with(gathered, (*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS)))
+
+
+def _cluster_of(given: dict[str, Any]) -> ClusterOptions:
+    return ClusterOptions(**{field.name: given.pop(field.name) for field in fields(ClusterOptions)})
+
+
+def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
+    """Return a command with more options, in this order."""
+    for add in reversed(options):
+        command = add(command)
+    return command
 
 
 def target_options(command: _Function) -> _Function:
     """Add the options that name a target and where it runs."""
     return _gathered(command, ())
+
+
+def several_targets(command: _Function) -> _Function:
+    """Add the options of a command that runs something on several targets: a Choice for each."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        names, cluster = given.pop("targets"), _cluster_of(given)
+        config, runner = given.pop("config"), given.pop("runner")
+        choices = [Choice(name, config, runner, (), cluster) for name in names]
+        return command(choices=choices, **given)
+
+    names = _target(
+        "--targets", type=NAMES, required=True, help="Names of targets in the configuration."
+    )
+    options = (names, config_option, _RUNNER, *_RUN_OPTIONS, *_CLUSTER_OPTIONS)
+    return cast("_Function", _with(gathered, options))
 
 
 def common_options(command: _Function) -> _Function:
@@ -240,22 +268,14 @@ def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
     return Sweep(target, result, ResultFile(results.path_of(output, result)))
 
 
-def conclude(  # noqa: PLR0913
-    sweep: Sweep,
-    planned: Sequence[PlannedRun],
-    choice: Choice,
-    *,
-    form: str,
-    quiet: bool,
-    dry: bool,
-) -> None:
-    """Run a sweep, print its result, and exit with its exit code."""
+@contextmanager
+def carried_out(
+    sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice, *, form: str, quiet: bool
+) -> Iterator[None]:
+    """Run a sweep; what it has started is removed afterwards."""
     target, sweep_id = sweep.target, sweep.result.sweep_id
     assert sweep.file.path
     output = sweep.file.path.parent
-    if dry:
-        print_out(_dry_run(sweep, planned, choice))
-        return
     with (
         caught_interrupts() as interrupts,
         runner_for(target, sweep_id, choice.cluster, interrupts, planned[0].spec) as runner,
@@ -272,6 +292,23 @@ def conclude(  # noqa: PLR0913
                 watch=follower.show,
                 interrupts=interrupts,
             )
+        yield
+
+
+def conclude(  # noqa: PLR0913
+    sweep: Sweep,
+    planned: Sequence[PlannedRun],
+    choice: Choice,
+    *,
+    form: str,
+    quiet: bool,
+    dry: bool,
+) -> None:
+    """Run a sweep, print its result, and exit with its exit code."""
+    if dry:
+        print_out(_dry_run(sweep, planned, choice))
+        return
+    with carried_out(sweep, planned, choice, form=form, quiet=quiet):
         kept = _shown(sweep, form=form, quiet=quiet)
     click.get_current_context().exit(sweep.result.exit_code or (0 if kept else 1))
 

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from cli.host.streams import plain
 from cli.plan import PlannedRun
 from cli.report.estimate import Estimate, shown_time
+from cli.report.figures import significant
 from simulator.errors import counted
 from simulator.protocol.messages import AskedEvent, Event, Outcome, PhaseEvent, ProgressEvent
 from simulator.protocol.spec import Kind
@@ -122,7 +123,9 @@ class Follower:
 
 
 def _asked(event: AskedEvent) -> str:
-    figures = f"{event.wait_ms_avg:,.3g} ms on average, {event.queries_per_s:,.0f} queries/s"
+    figures = (
+        f"{significant(event.wait_ms_avg)} ms on average, {event.queries_per_s:,.0f} queries/s"
+    )
     return f"{event.query}: {counted(event.runs, 'run')}, {figures}"
 
 

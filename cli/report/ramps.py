@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from cli.report.figures import significant
 from cli.results import Result
 from simulator.errors import counted
 from simulator.protocol.messages import QueryRamp, RampEnd
@@ -16,7 +17,7 @@ def ramps_of(result: Result) -> Iterator[str]:
 
 
 def _ended(ramp: QueryRamp, limit_ms: float) -> str:
-    average = f"{ramp.wait_ms_avg:,.3g} ms on average"
+    average = f"{significant(ramp.wait_ms_avg)} ms on average"
     workers = counted(ramp.workers, "worker")
     match ramp.end:
         case RampEnd.LIMIT:

@@ -304,8 +304,20 @@ class ShownAnswer(Message):
     statement: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Scalar, ...], ...]
-    """The first ones."""
+    """The first ones, of a wrong answer from the first difference on."""
+    skipped: int = 0
+    """Rows before these."""
     all_rows: int
+    ok: bool
+    truth: tuple[tuple[Scalar, ...], ...] | None = None
+    """The same rows of the true answer, if it is another one."""
+
+
+class AnswerDigest(Message):
+    """One of the answers to an instance of a query."""
+
+    instance: int
+    digest: str
     ok: bool
 
 
@@ -319,6 +331,8 @@ class QueryVerdict(Message):
     answers: int = 0
     """How many different answers were compared."""
     shown: tuple[ShownAnswer, ...] = ()
+    digests: tuple[AnswerDigest, ...] = ()
+    """Of all answers, where they are to be compared with those of another target."""
 
 
 class RampEnd(StrEnum):

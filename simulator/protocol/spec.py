@@ -111,6 +111,8 @@ class QueryLoad(BaseModel):
     """How many answers to each type the outcome contains."""
     ramp: Ramp | None = None
     """Each query is asked until its ramp is over; None: all workers begin together."""
+    digests: bool = False
+    """Whether the outcome has the digest of every answer, and the wrong ones."""
     print_interval: int = 0
     """After how many timed runs of a query the collector reports them; 0: never."""
 
