@@ -140,7 +140,7 @@ class Gate:
         if self._answer_bytes + len(rows) > MOST_ANSWER_BYTES:
             raise Rejected(
                 f"all different answers of this run take more than {MOST_ANSWER_BYTES:,} bytes;"
-                f" the last one is to query {query!r}; ask fewer queries (--count, --queries)"
+                f" the last one is to query {query!r}; ask fewer queries (--count, --types)"
             )
         self._answer_bytes += len(rows)
         self._answers[query][which] = rows

@@ -36,7 +36,7 @@ def asked(target, *queries, status="done", cause=""):
     return result([done], kind=Kind.QUERY, target=target, status=status, cause=cause)
 
 
-def test_equal_rounded_and_different_answers_are_told_apart():
+def test_equal_rounded_and_different_answers_are_distinguished():
     one = asked("one", query("q", (0, "a", True), (1, "b", True), (2, "c", True), (3, "d", False)))
     two = asked("two", query("q", (0, "a", True), (1, "e", True), (2, "f", False), (3, "d", False)))
 
