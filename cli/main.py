@@ -15,6 +15,7 @@ from cli.commands.insert import insert
 from cli.commands.query import query
 from cli.commands.show import show
 from cli.commands.targets import targets
+from cli.commands.validate import validate
 from cli.commands.verify import verify
 from cli.host.interrupts import end_on_signals, stop_on_signals
 from cli.host.program import program_name
@@ -44,7 +45,9 @@ def commands() -> None:
     """Benchmark databases under IoT and time-series load, every number verified."""
 
 
-for _command in (insert, query, verify, generate, show, targets, check, cleanup):
+for _command in (
+    insert, query, validate, verify, generate, show, targets, check, cleanup,
+):  # fmt: skip
     commands.add_command(_command)
 
 

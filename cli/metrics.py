@@ -97,7 +97,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset) -> InsertMetrics:
 
 @dataclass(frozen=True, slots=True)
 class QueryMetrics:
-    """What the runs of one query type by all workers come to."""
+    """What the runs of query types by all workers come to."""
 
     first_ms: float
     """Mean wait of the workers' first runs."""
@@ -108,10 +108,12 @@ class QueryMetrics:
     """Part of the time of the queries in which the client decoded and folded answers, 0..1."""
 
 
-def query_metrics(times: Sequence[QueryTimes]) -> QueryMetrics:
-    """Return the numbers of a query type from the measurements of each worker; at least one."""
+def query_metrics(*types: Sequence[QueryTimes]) -> QueryMetrics:
+    """Return the numbers of query types, one after the other, each as its workers measured it."""
+    elapsed_s = sum(max(each.elapsed_s for each in times) for times in types)
+    times = [each for of_type in types for each in of_type]
     waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
-    runs, elapsed_s = sum(each.runs for each in times), max(each.elapsed_s for each in times)
+    runs = sum(each.runs for each in times)
     wait = latency_of(merged_histogram([each.waits for each in times]))
     return QueryMetrics(
         first_ms=1000 * sum(each.first_s for each in times) / len(times),

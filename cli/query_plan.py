@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from cli.config import Target
@@ -11,12 +12,19 @@ from cli.quantities import LONGEST_S
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
-from simulator.protocol.spec import Ask, Kind, QueryLoad
+from simulator.protocol.spec import Ask, Kind, QueryLoad, Ramp
 
 DEFAULT_RUNS = 3
 MOST_QUERIES = 10_000_000
 """Of one type, by all workers."""
+RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
+SHORTEST_RAMP_S = 1.0
+"""Workers report how far they are twice a second."""
 MOST_SHOWN = 1000
+MOST_BURN_IN = 300
+"""Of one type by one worker: even the most workers have instances of their own."""
+_TYPES = "--types"
+_PATTERN = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +38,74 @@ class QueryOptions:
     """Of all workers together."""
     duration_s: float
     queries: tuple[str, ...]
-    """Empty: all that can be asked."""
+    """Types and patterns of types; empty: all that can be asked."""
     aligned: bool
     shown_answers: int
     timeout_s: float
+    burn_in: int = 0
+    """Of each type by each worker."""
+    print_interval: int = 0
+    digests: bool = False
+    """Keep what compares the answers with those of another target."""
+    ramp: bool = False
+    ramp_step: int | None = None
+    ramp_interval_s: float | None = None
+    moving_average_s: float | None = None
+    response_limit_s: float | None = None
+
+    @property
+    def runs_each(self) -> int:
+        """Runs of each worker; 0: not decided by their number, or by that of all workers."""
+        by_other = self.count or self.duration_s or self.ramp
+        return 0 if by_other else self.runs or DEFAULT_RUNS
+
+    @property
+    def load_ramp(self) -> Ramp | None:
+        """The ramp, with its defaults."""
+        if not self.ramp:
+            return None
+        return Ramp(
+            step=self.ramp_step or 1,
+            interval_s=self.ramp_interval_s or RAMP_INTERVAL_S,
+            window_s=self.moving_average_s or MOVING_AVERAGE_S,
+            limit_s=self.response_limit_s or 0.0,
+        )
 
     def configuration(self) -> dict[str, Any]:
         """Return what decides the load, for the result."""
+        ramp = self.load_ramp.model_dump() if self.load_ramp else {}
         return {
             "workers": list(self.workers),
-            "runs": None if self.count or self.duration_s else self.runs or DEFAULT_RUNS,
+            "runs": self.runs_each or None,
             "count": self.count,
             "duration_s": self.duration_s,
+            "burn_in": self.burn_in,
             "aligned": self.aligned,
             "timeout_s": self.timeout_s,
+            **{f"ramp_{name}": value for name, value in ramp.items()},
         }
 
 
 def left_out(dataset: Dataset, options: QueryOptions) -> dict[str, str]:
     """Return the query types that are left out of a sweep of all, and why."""
     types = DatasetReader(dataset).query_types(aligned=options.aligned)
-    if options.queries:
-        return {}
-    return {name: each.problem for name, each in types.items() if each.problem}
+    by_pattern = [name for word in options.queries or ("*",) for name in _matching(word, types)]
+    found = dict.fromkeys(name for name in by_pattern if name not in options.queries)
+    return {name: types[name].problem for name in found if types[name].problem}
+
+
+def _matching(pattern: str, types: Mapping[str, QueryType]) -> list[str]:
+    """Return the types that a pattern names; none for a word that is no pattern."""
+    if _PATTERN.isdisjoint(pattern):
+        return []
+    return [name for name in types if fnmatchcase(name, pattern)]
+
+
+def _chosen(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]:
+    """Return the types that words and patterns name and that can be asked, each once."""
+    possible = askable(types)
+    named = [name for word in words or ("*",) for name in (word, *_matching(word, possible))]
+    return list(dict.fromkeys(name for name in named if name in types))
 
 
 def query_runs(  # noqa: PLR0913
@@ -69,7 +122,7 @@ def query_runs(  # noqa: PLR0913
     database = target.open()
     problems = [
         *_load_problems(options),
-        *_type_problems("--queries", options.queries, types, dataset.workload),
+        *_type_problems(_TYPES, options.queries, types, dataset.workload),
         *_type_problems(f"targets.{target.name}.queries", target.tuned, types, dataset.workload),
         *_text_problems(target, types),
     ]
@@ -78,15 +131,18 @@ def query_runs(  # noqa: PLR0913
     problems += worker_problems(max(options.workers, default=0), 0, target, force=force)
     if problems:
         raise ConfigError(problems)
-    chosen = options.queries or tuple(askable(types))
+    chosen = _chosen(options.queries, types)
     load = QueryLoad(
         queries={name: target.tuned.get(name, "") for name in chosen},
         duration_s=options.duration_s,
         aligned=options.aligned,
         shown_answers=options.shown_answers,
+        ramp=options.load_ramp,
+        print_interval=options.print_interval,
+        digests=options.digests,
     )
     if not database.answered(types, load.queries):
-        raise ConfigError(f"--queries: {database.name} can express none of {', '.join(chosen)}")
+        raise ConfigError(f"{_TYPES}: {database.name} can express none of {', '.join(chosen)}")
     return [
         PlannedRun(
             spec_of(
@@ -111,9 +167,11 @@ def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
     def runs(place: int) -> int:
         if options.count:
             return options.count // workers + (place < options.count % workers)
-        return 0 if options.duration_s else options.runs or DEFAULT_RUNS
+        return options.runs_each
 
-    return tuple(Ask(place=i, every=workers, runs=runs(i)) for i in range(workers))
+    return tuple(
+        Ask(place=i, every=workers, runs=runs(i), burn_in=options.burn_in) for i in range(workers)
+    )
 
 
 def _load_problems(options: QueryOptions) -> list[str]:
@@ -121,6 +179,8 @@ def _load_problems(options: QueryOptions) -> list[str]:
         *(("--workers", workers, 1, MOST_WORKERS) for workers in options.workers),
         ("--timeout", options.timeout_s, 0, LONGEST_S),
         ("--duration", options.duration_s, 0, LONGEST_S),
+        ("--burn-in", options.burn_in, 0, MOST_BURN_IN),
+        ("--print-interval", options.print_interval, 0, MOST_QUERIES),
         ("--print-answers", options.shown_answers, 0, MOST_SHOWN),
     ]
     if options.runs is not None:
@@ -128,6 +188,7 @@ def _load_problems(options: QueryOptions) -> list[str]:
     if options.count is not None:
         limits.append(("--count", options.count, max(options.workers, default=1), MOST_QUERIES))
     given = {
+        "--ramp": options.ramp,
         "--runs": options.runs is not None,
         "--count": options.count is not None,
         "--duration": bool(options.duration_s),
@@ -136,6 +197,22 @@ def _load_problems(options: QueryOptions) -> list[str]:
     problems = outside(*limits)
     if len(ways) > 1:
         problems.append(f"{', '.join(ways)}: each says how much is asked; use one of them")
+    return problems + _ramp_problems(options)
+
+
+def _ramp_problems(options: QueryOptions) -> list[str]:
+    limits = [
+        ("--ramp-step", options.ramp_step, 1, MOST_WORKERS),
+        ("--ramp-interval", options.ramp_interval_s, SHORTEST_RAMP_S, LONGEST_S),
+        ("--moving-average", options.moving_average_s, SHORTEST_RAMP_S, LONGEST_S),
+        ("--response-limit", options.response_limit_s, 1e-6, LONGEST_S),
+    ]
+    given = [(name, value, low, high) for name, value, low, high in limits if value is not None]
+    if not options.ramp:
+        return [f"{name}: is only for --ramp" for name, *_ in given]
+    problems = outside(*given)
+    if options.response_limit_s is None:
+        problems.append("--response-limit: is required with --ramp, such as 100ms")
     return problems
 
 
@@ -144,11 +221,14 @@ def _type_problems(
 ) -> list[str]:
     problems = []
     for name in names:
-        if name not in types:
+        matching = _matching(name, types) if where == _TYPES else []
+        if matching and all(types[each].problem for each in matching):
+            problems.append(f"{where}: none of {', '.join(matching)} can be asked of this data")
+        elif name not in types and not matching:
             problems.append(
                 f"{where}: {name!r} is no query of workload {of} ({nearest(name, types)})"
             )
-        elif types[name].problem and where == "--queries":
+        elif name in types and types[name].problem and where == _TYPES:
             problems.append(f"{where}: {name} cannot be asked of this data: {types[name].problem}")
     return problems
 

@@ -3,8 +3,8 @@
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -15,9 +15,9 @@ from click.core import ParameterSource
 from cli import config as configuration
 from cli import results
 from cli.cluster.options import ClusterOptions
-from cli.commands.options import DURATION_S, complete_target, config_option, option
+from cli.commands.options import DURATION_S, NAMES, complete_target, config_option, option
 from cli.config import RUNNERS, Target
-from cli.host.interrupts import caught_interrupts
+from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.listener import server_of
 from cli.host.machine import this_machine
 from cli.host.program import program
@@ -44,6 +44,12 @@ _target = functools.partial(option, group="Target")
 _output = functools.partial(option, group="Run and output")
 _cluster = functools.partial(option, group="Kubernetes")
 
+_RUNNER = _target(
+    "--runner",
+    type=click.Choice(RUNNERS),
+    default=None,
+    help="Where collector and workers run.  [default: the target's]",
+)
 _TARGET_OPTIONS = (
     _target(
         "--target",
@@ -53,12 +59,7 @@ _TARGET_OPTIONS = (
         shell_complete=complete_target,
     ),
     config_option,
-    _target(
-        "--runner",
-        type=click.Choice(RUNNERS),
-        default=None,
-        help="Where collector and workers run.  [default: the target's]",
-    ),
+    _RUNNER,
     _target(
         "--extra-option",
         multiple=True,
@@ -183,24 +184,50 @@ def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Fun
 
     @functools.wraps(command)
     def gathered(**given: Any) -> Any:
-        cluster = {field.name: given.pop(field.name) for field in fields(ClusterOptions)}
+        cluster = _cluster_of(given)
         choice = Choice(
             target=given.pop("target"),
             config=given.pop("config"),
             runner=given.pop("runner"),
             extra=given.pop("extra_option"),
-            cluster=ClusterOptions(**cluster),
+            cluster=cluster,
         )
         return command(choice=choice, **given)
 
-    for add in reversed((*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS)):
-        gathered = add(gathered)
-    return cast("_Function", gathered)
+    return cast("_Function", _with(gathered, (*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS)))
+
+
+def _cluster_of(given: dict[str, Any]) -> ClusterOptions:
+    return ClusterOptions(**{field.name: given.pop(field.name) for field in fields(ClusterOptions)})
+
+
+def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
+    """Return a command with more options, in this order."""
+    for add in reversed(options):
+        command = add(command)
+    return command
 
 
 def target_options(command: _Function) -> _Function:
     """Add the options that name a target and where it runs."""
     return _gathered(command, ())
+
+
+def several_targets(command: _Function) -> _Function:
+    """Add the options of a command that runs something on several targets: a Choice for each."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        names, cluster = given.pop("targets"), _cluster_of(given)
+        config, runner = given.pop("config"), given.pop("runner")
+        choices = [Choice(name, config, runner, (), cluster) for name in names]
+        return command(choices=choices, **given)
+
+    names = _target(
+        "--targets", type=NAMES, required=True, help="Names of targets in the configuration."
+    )
+    options = (names, config_option, _RUNNER, *_RUN_OPTIONS, *_CLUSTER_OPTIONS)
+    return cast("_Function", _with(gathered, options))
 
 
 def common_options(command: _Function) -> _Function:
@@ -243,6 +270,44 @@ def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
     return Sweep(target, result, ResultFile(results.path_of(output, result)))
 
 
+@contextmanager
+def carried_out(  # noqa: PLR0913
+    sweep: Sweep,
+    planned: Sequence[PlannedRun],
+    cluster: ClusterOptions,
+    interrupts: Interrupts,
+    *,
+    quiet: bool,
+    as_json: bool = False,
+    measured: bool = False,
+) -> Iterator[None]:
+    """Run a sweep; inside the context its result is complete, and the database still locked.
+
+    `as_json`: progress is JSON, too; `measured`: as in `conclude`.
+    """
+    target, sweep_id = sweep.target, sweep.result.sweep_id
+    assert sweep.file.path
+    output = sweep.file.path.parent
+    with runner_for(target, sweep_id, cluster, interrupts, planned[0].spec) as runner:
+        if results.prepare_folder(output) and not quiet:
+            say(f"created folder {output}", err=True)
+        with (
+            Follower(planned, quiet=quiet, as_json=as_json) as follower,
+            _meter(target) if measured else nullcontext() as meter,
+        ):
+            run_sweep(
+                planned,
+                runner,
+                target.options.redact,
+                result=sweep.result,
+                file=sweep.file,
+                watch=follower.show,
+                interrupts=interrupts,
+                meter=meter,
+            )
+        yield
+
+
 def conclude(  # noqa: PLR0913
     sweep: Sweep,
     planned: Sequence[PlannedRun],
@@ -257,32 +322,17 @@ def conclude(  # noqa: PLR0913
 
     `measured`: measure what the machine, the client and the server use.
     """
-    target, sweep_id = sweep.target, sweep.result.sweep_id
-    assert sweep.file.path
-    output = sweep.file.path.parent
     if dry:
         print_out(_dry_run(sweep, planned, choice))
         return
+    as_json = form == "json"
     with (
         caught_interrupts() as interrupts,
-        runner_for(target, sweep_id, choice.cluster, interrupts, planned[0].spec) as runner,
-    ):
-        if results.prepare_folder(output) and not quiet:
-            say(f"created folder {output}", err=True)
-        with (
-            Follower(planned, quiet=quiet) as follower,
-            _meter(target) if measured else nullcontext() as meter,
-        ):
-            run_sweep(
-                planned,
-                runner,
-                target.options.redact,
-                result=sweep.result,
-                file=sweep.file,
-                watch=follower.show,
-                interrupts=interrupts,
-                meter=meter,
-            )
+        carried_out(
+            sweep, planned, choice.cluster, interrupts,
+            quiet=quiet, as_json=as_json, measured=measured,
+        ),
+    ):  # fmt: skip
         kept = _shown(sweep, form=form, quiet=quiet)
     click.get_current_context().exit(sweep.result.exit_code or (0 if kept else 1))
 

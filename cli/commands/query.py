@@ -5,24 +5,25 @@ from pathlib import Path
 
 import click
 
-from cli.commands.common import Choice, common_options, conclude, start
+from cli.commands.asking import query_sweep
+from cli.commands.common import Choice, common_options, conclude
 from cli.commands.options import COUNT, COUNTS, DURATION_S, NAMES, Command, dataset_option, option
 from cli.commands.stored import inserted
 from cli.files.prepare import reopened
-from cli.host.streams import say
-from cli.query_plan import QueryOptions, left_out, query_runs
+from cli.query_plan import QueryOptions
 from simulator.errors import ConfigError
-from simulator.protocol.spec import Kind
 
 _EXAMPLES = """\b
 Examples:
   python run.py query --target sqlite
-  python run.py query -t postgresql -w 4 -r 5 --queries count-events,newest-per-device
-  python run.py query -t influxdb -w 1,2,4 --queries 1-host-1-hr,groupby --count 1000
+  python run.py query -t postgresql -w 4 -r 5 --types count-events,newest-per-device
+  python run.py query -t influxdb -w 1,2,4 --types '*-host-1-hr' --count 1000 --burn-in 10
+  python run.py query -t timescaledb -w 64 --types 1-host-1-hr --ramp --response-limit 50ms
 """
 
 
 _load = functools.partial(option, group="Queries")
+_ramp = functools.partial(option, group="Ramp")
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
@@ -50,7 +51,20 @@ _load = functools.partial(option, group="Queries")
     default=0.0,
     help="For how long the workers run each query.",
 )
-@_load("--queries", type=NAMES, default=None, help="Queries to run.  [default: all]")
+@_load(
+    "--burn-in",
+    type=COUNT,
+    default=0,
+    help="Runs of each query by each worker, after the first one, that are checked and not timed.",
+)
+@_load(
+    "--types",
+    "--queries",
+    "queries",
+    type=NAMES,
+    default=None,
+    help="Queries to run; a name may be a pattern such as '*-host-1-hr'.  [default: all]",
+)
 @_load(
     "--align",
     is_flag=True,
@@ -61,6 +75,41 @@ _load = functools.partial(option, group="Queries")
     type=COUNT,
     default=0,
     help="Print so many answers to each query, 20 rows of each, and keep them in the result.",
+)
+@_load(
+    "--print-interval",
+    type=COUNT,
+    default=0,
+    help="Print a line of progress after each N timed runs of a query, at most twice a second; with"
+    " --format json, a line of JSON.",
+)
+@_ramp(
+    "--ramp",
+    is_flag=True,
+    help="Start each query with one worker and let in more, until answers take longer than"
+    " --response-limit; report with how many.",
+)
+@_ramp(
+    "--response-limit",
+    type=DURATION_S,
+    default=None,
+    help="Longest response time on average that the ramp accepts; at three times as much it ends"
+    " at once.",
+)
+@_ramp(
+    "--ramp-step", type=COUNT, default=None, help="Workers that are let in together.  [default: 1]"
+)
+@_ramp(
+    "--ramp-interval",
+    type=DURATION_S,
+    default=None,
+    help="Time until more workers are let in.  [default: 30s]",
+)
+@_ramp(
+    "--moving-average",
+    type=DURATION_S,
+    default=None,
+    help="Time over which the response time is averaged.  [default: 30s]",
 )
 @dataset_option(group="Queries")
 @_load(
@@ -82,9 +131,16 @@ def query(  # noqa: PLR0913
     runs: int | None,
     count: int | None,
     duration: float,
+    burn_in: int,
     queries: tuple[str, ...] | None,
     align: bool,
     print_answers: int,
+    print_interval: int,
+    ramp: bool,
+    response_limit: float | None,
+    ramp_step: int | None,
+    ramp_interval: float | None,
+    moving_average: float | None,
     dataset: Path | None,
     seed: int | None,
 ) -> None:
@@ -96,6 +152,9 @@ def query(  # noqa: PLR0913
     Queries with random parameters (hosts, windows of time) ask something else in each run; the same
     seed asks the same. Afterwards each answer is compared with the truth, which is computed from
     the rows themselves.
+
+    With --ramp a growing number of workers asks each query, up to --workers: how many can the
+    database answer within the response limit?
     """
     problems: list[str] = []
     extra = choice.extra_options(problems)
@@ -117,19 +176,16 @@ def query(  # noqa: PLR0913
         aligned=align,
         shown_answers=print_answers,
         timeout_s=timeout,
+        burn_in=burn_in,
+        print_interval=print_interval,
+        ramp=ramp,
+        ramp_step=ramp_step,
+        ramp_interval_s=ramp_interval,
+        moving_average_s=moving_average,
+        response_limit_s=response_limit,
     )
     with reopened(stored.dataset, quiet=quiet) as asked:
-        sweep = start(Kind.QUERY, found, output, asked)
-        planned = query_runs(
-            sweep.result.sweep_id, found, asked, options, complete=stored.complete, force=force
+        sweep, planned = query_sweep(
+            found, stored, asked, options, output, force=force, quiet=quiet
         )
-        for name, problem in left_out(asked, options).items() if not quiet else ():
-            say(f"query {name} is left out: {problem}", err=True)
-        sweep.result.configuration = {
-            **options.configuration(),
-            "queries": list(planned[0].spec.load.queries),
-            "rows": asked.rows,
-            "workload": asked.workload,
-            "seed": asked.seed,
-        }
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)

@@ -20,8 +20,11 @@ def _lines(name: str, shown: ShownAnswer) -> Iterator[str]:
     yield f"{name}, answer {shown.instance}: {counted(shown.all_rows, 'row')}, {verdict}"
     yield from (f"    {line}" for line in shown.statement.splitlines())
     yield f"  {' | '.join(shown.columns)}"
+    if shown.skipped:
+        yield f"  after {counted(shown.skipped, 'row')} equal to the truth"
     for row in shown.rows:
         yield f"  {' | '.join('NULL' if value is None else str(value) for value in row)}"
-    if shown.all_rows > len(shown.rows):
-        yield f"  and {counted(shown.all_rows - len(shown.rows), 'more row')}"
+    left = shown.all_rows - shown.skipped - len(shown.rows)
+    if left:
+        yield f"  and {counted(left, 'more row')}"
     yield ""

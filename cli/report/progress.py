@@ -12,8 +12,9 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from cli.host.streams import plain
 from cli.plan import PlannedRun
 from cli.report.estimate import Estimate, shown_time
+from cli.report.figures import significant
 from simulator.errors import counted
-from simulator.protocol.messages import Event, Outcome, PhaseEvent, ProgressEvent
+from simulator.protocol.messages import AskedEvent, Event, Outcome, PhaseEvent, ProgressEvent
 from simulator.protocol.spec import Kind
 
 _LINE_EVERY_S = 5.0
@@ -23,8 +24,12 @@ _BAR_WIDTH = 12
 class Follower:
     """Shows the events of a sweep as they come."""
 
-    def __init__(self, planned: Sequence[PlannedRun], *, quiet: bool) -> None:
+    def __init__(
+        self, planned: Sequence[PlannedRun], *, quiet: bool, as_json: bool = False
+    ) -> None:
+        """`as_json`: write what the user asks to be printed as a line of JSON."""
         self._quiet = quiet
+        self._as_json = as_json
         self._total_runs = len(planned)
         self._estimate = Estimate(planned)
         self._console = Console(stderr=True)
@@ -65,6 +70,12 @@ class Follower:
                 self._update(planned, phase, detail, None, None)
             case ProgressEvent():
                 self._update(planned, event.phase, self._progress(event), event.rows, event.of)
+            case AskedEvent() if self._as_json:
+                self._console.print(
+                    event.model_dump_json(), markup=False, highlight=False, soft_wrap=True
+                )
+            case AskedEvent():
+                self._line(planned, _asked(event))
             case Outcome():
                 self._estimate.finish()
                 self._line(planned, _ending(planned, event))
@@ -109,6 +120,13 @@ class Follower:
     def _line(self, planned: PlannedRun, text: str) -> None:
         line = f"{self._head(planned)}: {text}"
         self._console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def _asked(event: AskedEvent) -> str:
+    figures = (
+        f"{significant(event.wait_ms_avg)} ms on average, {event.queries_per_s:,.0f} queries/s"
+    )
+    return f"{event.query}: {counted(event.runs, 'run')}, {figures}"
 
 
 def _ending(planned: PlannedRun, outcome: Outcome) -> str:

@@ -21,6 +21,11 @@ def records_of(result: Result) -> list[Record]:
     return [_record(result.kind, summary.subject, row) for row in summary.rows]
 
 
+def totals_of(result: Result) -> list[Record]:
+    """Return a record for each run that asked several queries: all of them together."""
+    return [_record(result.kind, "query", row) for row in summary_of(result).totals]
+
+
 def _record(kind: Kind, subject: str, row: Row) -> Record:
     record: Record = {subject: row.name}
     if subject == "workers":
@@ -48,6 +53,12 @@ def as_json(result: Result, path: Path | None) -> str:
         "cause": result.cause,
         "exit_code": result.exit_code,
         "rows": records_of(result),
+        "all_queries": totals_of(result),
+        "ramps": [
+            {"workers_at_most": run.workers, **ramp.model_dump(mode="json")}
+            for run in result.runs
+            for ramp in run.outcome.ramps
+        ],
         "mismatches": mismatches_of(result),
         "warnings": result.warnings,
         "answers": [
@@ -66,7 +77,7 @@ def as_json(result: Result, path: Path | None) -> str:
 
 def as_csv(result: Result) -> str:
     """Return a result's summary as CSV."""
-    records = records_of(result)
+    records = records_of(result) + totals_of(result)
     names = list(dict.fromkeys(key for record in records for key in record))
     out = io.StringIO()
     writer = csv.DictWriter(out, names, lineterminator="\n")

@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cli.metrics import InsertMetrics, latency_of, merged, query_metrics
+from cli.metrics import InsertMetrics, QueryMetrics, latency_of, merged, query_metrics
 from cli.results import Result, RunRecord
 from simulator.data.walks import Precision
 from simulator.protocol.messages import QueryTimes, QueryVerdict
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
+
+ALL_QUERIES = "all queries"
 
 
 class Unit(StrEnum):
@@ -47,7 +49,7 @@ class Row:
     verdict: str
     """The status in a word or two; the reason where nothing could be measured."""
     workers: int = 0
-    """Of a query: how many asked it."""
+    """Of a query: how many asked it, at the end of a ramp."""
     expected: str = ""
     found: str = ""
     """Of a check: the values that were compared."""
@@ -61,6 +63,8 @@ class Summary:
     subject: str
     """What a row is about: workers, level (rows in the tables before a step), query or check."""
     rows: tuple[Row, ...]
+    totals: tuple[Row, ...] = ()
+    """Of each run that asked several queries: all of them together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +93,14 @@ def summary_of(result: Result) -> Summary:
     if result.kind is Kind.VERIFY:
         return Summary(result.kind, "check", tuple(row for run in done for row in _checks(run)))
     if result.kind is Kind.QUERY:
-        return Summary(result.kind, "query", tuple(row for run in done for row in _queries(run)))
+        rows = (row for run in done for row in _queries(run))
+        totals = (row for run in done for row in _all_queries(run))
+        return Summary(result.kind, "query", tuple(rows), tuple(totals))
     if result.configuration.get("steps"):
         return Summary(result.kind, "level", tuple(map(_step, done)))
     counts = dict.fromkeys(run.workers for run in done)
-    rows = (_workers(count, [run for run in done if run.workers == count]) for count in counts)
-    return Summary(result.kind, "workers", tuple(rows))
+    by_count = (_workers(count, [run for run in done if run.workers == count]) for count in counts)
+    return Summary(result.kind, "workers", tuple(by_count))
 
 
 def spread_of(rates: Sequence[float]) -> float | None:
@@ -160,18 +166,41 @@ def _sends(runs: Sequence[RunRecord]) -> dict[str, Figure]:
     }
 
 
-def _queries(run: RunRecord) -> list[Row]:
+def _times(run: RunRecord) -> dict[str, list[QueryTimes]]:
+    """Return query -> the measurements of each worker."""
     times: dict[str, list[QueryTimes]] = defaultdict(list)
     for worker in run.outcome.workers:
         for each in worker.queries:
             times[each.name].append(each)
-    return [_query(query, times[query.name], run.workers) for query in run.outcome.queries]
+    return times
+
+
+def _queries(run: RunRecord) -> list[Row]:
+    times, let_in = _times(run), {ramp.query: ramp.workers for ramp in run.outcome.ramps}
+    return [
+        _query(query, times.get(query.name, ()), let_in.get(query.name, run.workers))
+        for query in run.outcome.queries
+    ]
 
 
 def _query(query: QueryVerdict, times: Sequence[QueryTimes], workers: int) -> Row:
     if not times:
         return Row(query.name, 0, {}, query.verdict.reason, workers)
-    found = query_metrics(times)
+    verdict = query.verdict.status.value + ", tuned" * query.tuned
+    return Row(query.name, 1, _asked(query_metrics(times), len(times)), verdict, workers)
+
+
+def _all_queries(run: RunRecord) -> list[Row]:
+    """Return what all queries of a run come to together, if it asked several."""
+    times = _times(run)
+    if len(times) < 2:
+        return []
+    firsts = sum(map(len, times.values()))
+    figures = _asked(query_metrics(*times.values()), firsts)
+    return [Row(ALL_QUERIES, 1, figures, _worst([run]).value, run.workers)]
+
+
+def _asked(found: QueryMetrics, firsts: int) -> dict[str, Figure]:
     waits = {
         "wait_ms_min": found.wait.min_ms,
         "wait_ms_avg": found.wait.mean_ms,
@@ -181,14 +210,12 @@ def _query(query: QueryVerdict, times: Sequence[QueryTimes], workers: int) -> Ro
         "wait_ms_max": found.wait.max_ms,
     }
     n = found.wait.sends
-    figures = {
-        "first_ms_avg": Figure(found.first_ms, Unit.MILLISECONDS, len(times)),
+    return {
+        "first_ms_avg": Figure(found.first_ms, Unit.MILLISECONDS, firsts),
         **{name: Figure(value, Unit.MILLISECONDS, n) for name, value in waits.items()},
         "queries_per_s": Figure(found.queries_per_s, Unit.QUERIES_PER_S, n),
         "client_share": Figure(found.client_share, Unit.SHARE, n),
     }
-    verdict = query.verdict.status.value + ", tuned" * query.tuned
-    return Row(query.name, 1, figures, verdict, workers)
 
 
 def _checks(run: RunRecord) -> list[Row]:

@@ -14,7 +14,9 @@ from rich.table import Table
 
 from cli.host.terminal import width_of
 from cli.report.answers import answers_of
+from cli.report.figures import significant
 from cli.report.notes import notes_of
+from cli.report.ramps import ramps_of
 from cli.report.records import as_csv, as_json
 from cli.report.summary import Row, Summary, summary_of
 from cli.results import Result
@@ -47,19 +49,9 @@ def _rate(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def _significant(value: float) -> str:
-    """Return a number with three significant digits, or its integer part if that has more."""
-    if value >= 100:
-        return f"{value:,.0f}"
-    decimals = 2
-    while decimals < 9 and 0 < value < 10 ** (2 - decimals):
-        decimals += 1
-    return f"{value:.{decimals if value < 10 else 1}f}"
-
-
 def _megabytes(value: float) -> str:
     megabytes = value / 1e6
-    return _significant(megabytes) if megabytes >= 1 else f"{megabytes:.2f}"
+    return significant(megabytes) if megabytes >= 1 else f"{megabytes:.2f}"
 
 
 def _percent(value: float) -> str:
@@ -80,9 +72,9 @@ def _subject(title: str, *, text: bool = False) -> Column:
 
 _WORKERS = "Workers"
 _SENDS = (
-    Column("p50\nms", _figure("latency_p50_ms"), _significant, drop=3),
-    Column("p99\nms", _figure("latency_p99_ms"), _significant, drop=5),
-    Column("Max\nms", _figure("latency_max_ms"), _significant, drop=2),
+    Column("p50\nms", _figure("latency_p50_ms"), significant, drop=3),
+    Column("p99\nms", _figure("latency_p99_ms"), significant, drop=5),
+    Column("Max\nms", _figure("latency_max_ms"), significant, drop=2),
     Column("Client", _figure("client_share"), _percent, drop=6),
     Column("Verdict", lambda row: row.verdict, str, text=True),
 )
@@ -107,13 +99,13 @@ _COLUMNS = {
     "query": (
         _subject("Query", text=True),
         Column(_WORKERS, lambda row: row.workers, str),
-        Column("First\nms", _figure("first_ms_avg"), _significant, drop=6),
-        Column("Min\nms", _figure("wait_ms_min"), _significant, drop=2),
-        Column("Avg\nms", _figure("wait_ms_avg"), _significant),
-        Column("p50\nms", _figure("wait_ms_p50"), _significant, drop=4),
-        Column("p99\nms", _figure("wait_ms_p99"), _significant, drop=5),
-        Column("Max\nms", _figure("wait_ms_max"), _significant, drop=1),
-        Column("Queries/s", _figure("queries_per_s"), _significant, drop=3),
+        Column("First\nms", _figure("first_ms_avg"), significant, drop=6),
+        Column("Min\nms", _figure("wait_ms_min"), significant, drop=2),
+        Column("Avg\nms", _figure("wait_ms_avg"), significant),
+        Column("p50\nms", _figure("wait_ms_p50"), significant, drop=4),
+        Column("p99\nms", _figure("wait_ms_p99"), significant, drop=5),
+        Column("Max\nms", _figure("wait_ms_max"), significant, drop=1),
+        Column("Queries/s", _figure("queries_per_s"), significant, drop=3),
         Column("Client", _figure("client_share"), _percent, drop=7),
         Column("Verdict", lambda row: row.verdict, str, text=True),
     ),
@@ -158,7 +150,7 @@ def _table(result: Result, path: Path | None, width: int) -> str:
             f"not shown in {width} columns: {titles} (see them with --format json or csv)",
             soft_wrap=True,
         )
-    for line in (*answers_of(result), *notes_of(result, path)):
+    for line in (*answers_of(result), *ramps_of(result), *notes_of(result, path)):
         console.print(line, soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
@@ -180,7 +172,8 @@ def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Col
 
 def _drawn(summary: Summary, columns: Sequence[Column], flexible_width: int | None = None) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    longest = max((len(str(row.name)) for row in summary.rows), default=0)
+    shown = (*summary.rows, *summary.totals)
+    longest = max((len(str(row.name)) for row in shown), default=0)
     for column in columns:
         table.add_column(
             column.title,
@@ -191,7 +184,9 @@ def _drawn(summary: Summary, columns: Sequence[Column], flexible_width: int | No
             min_width=min(longest, _NAME_WIDTH) if column.title == "Query" else None,
             max_width=flexible_width if column.title == "Verdict" else None,
         )
-    for row in summary.rows:
-        values = ((column, column.value(row)) for column in columns)
-        table.add_row(*("-" if value is None else c.write(value) for c, value in values))
+    for rows in (summary.rows, summary.totals):
+        for row in rows:
+            values = ((column, column.value(row)) for column in columns)
+            table.add_row(*("-" if value is None else c.write(value) for c, value in values))
+        table.add_section()
     return table

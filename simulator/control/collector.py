@@ -17,12 +17,14 @@ from simulator.control.endpoints import application
 from simulator.control.event_writer import EventWriter
 from simulator.control.gate import Gate
 from simulator.control.probe import probe
+from simulator.control.ramp import Ramping
 from simulator.control.script import Script
 from simulator.control.server import server_of
 from simulator.control.stages import Stages
 from simulator.errors import BenchError, Interrupted, RunError, SetupError, counted
 from simulator.modules.base import Database
 from simulator.protocol.messages import (
+    AskedEvent,
     CheckEvent,
     Event,
     Outcome,
@@ -56,7 +58,14 @@ class Collector:
         self._token = token
         self._clock = clock
         script = Script.of(spec, database)
-        self._run = Coordinator(len(spec.workers), own_clock=clock, arrivals=script.arrivals)
+        ramp = spec.load.ramp
+        self._run = Coordinator(
+            len(spec.workers),
+            own_clock=clock,
+            arrivals=script.arrivals,
+            at_once=ramp.step if ramp else None,
+        )
+        self._ramping = Ramping(ramp, self._run, clock) if ramp else None
         self._gate = Gate(self._run, script)
         self._writer = EventWriter()
         self._pulse_s = spec.silence_s / _PULSES
@@ -67,6 +76,8 @@ class Collector:
         self._phases_s: dict[str, float] = {}
         self._interrupted = False
         self._asking = ""
+        self._asked_runs = 0
+        """Of the query that is asked now, as they were last reported."""
         self._ready = 0
         self._loop: asyncio.AbstractEventLoop
         self._stages = Stages(spec, database, self._enter_from_thread, self._fold_from_thread)
@@ -241,6 +252,9 @@ class Collector:
         }
         while True:
             self._follow_workers()
+            self._report_asked()
+            if self._ramping:
+                self._ramping.tick()
             silent_s, phase_s = self._clock() - self._emitted_s, time.time() - self._phase_began
             pause_s = min(phase_s / _PROGRESS_PARTS, self._pulse_s)
             if self._phase in planned and silent_s >= pause_s:
@@ -277,7 +291,25 @@ class Collector:
         asking = list(released)[-1]
         if self._phase == Kind.QUERY and asking != self._asking:
             self._asking = asking
+            self._asked_runs = 0
             self._emit(PhaseEvent(phase=self._phase, detail=self._asked()))
+
+    def _report_asked(self) -> None:
+        """Report the runs of the query that is asked now, once it has enough new ones."""
+        every = self._spec.load.print_interval
+        runs, waited_s = self._run.asked(self._asking)
+        if not every or runs // every <= self._asked_runs // every:
+            return
+        self._asked_runs = runs
+        spent_s = max(time.time() - self._run.released_s[self._asking], 1e-9)
+        self._emit(
+            AskedEvent(
+                query=self._asking,
+                runs=runs,
+                wait_ms_avg=1000 * waited_s / runs,
+                queries_per_s=runs / spent_s,
+            )
+        )
 
     def _report_ready(self) -> None:
         """Report how many workers are at the first barrier, whenever that changes."""
@@ -298,6 +330,8 @@ class Collector:
         if self._asking and self._phase == Kind.QUERY:
             runs = sum(beat.runs for beat in self._run.beats.values())
             parts.insert(0, f"{self._asked()}, {counted(runs, 'run')}")
+            if self._ramping:
+                parts.insert(1, counted(self._run.let_in(self._asking), "worker"))
         return ", ".join(parts)
 
     def _outcome(self, failure: BenchError | None) -> Outcome:
@@ -322,6 +356,7 @@ class Collector:
             reports=len(reports),
             verdict=self._stages.verdict,
             queries=self._stages.queries,
+            ramps=tuple(self._ramping.found) if self._ramping else (),
             size_bytes=self._stages.size_bytes,
             complete=self._stages.complete and not failure,
             marks=self._stages.found_marks,

@@ -29,11 +29,16 @@ class Coordinator:
         own_clock: Callable[[], float] | None = None,
         *,
         arrivals: Mapping[str, int] | None = None,
+        at_once: int | None = None,
     ) -> None:
         """Take the clock of instants, which workers share, and the one for silence.
 
-        `arrivals` is barrier -> how many workers come to it; without it, all of them do.
+        `arrivals` is barrier -> how many workers come to it; without it, all of them do. A barrier
+        opens for `at_once` of them, the others follow by `let_in`; without it, for all.
         """
+        self._at_once = at_once
+        self.over = ""
+        """The query whose ramp ended last."""
         self._arrivals = arrivals
         self._clock = clock
         self._own_clock = own_clock or clock
@@ -51,7 +56,8 @@ class Coordinator:
         """Barrier -> time at which it opened."""
         self.first_arrival_s: dict[str, float] = {}
         self._arrived: dict[str, set[int]] = {}
-        self._gates: dict[str, asyncio.Event] = {}
+        self._gates: dict[str, dict[int, asyncio.Event]] = {}
+        """Barrier -> worker -> set once it may go on."""
         self._all_reported = asyncio.Event()
 
     def stop(self, cause: str) -> None:
@@ -77,16 +83,35 @@ class Coordinator:
         return await self.held(self.tables_ready)
 
     async def arrive(self, message: Arrival) -> bool:
-        """Hold a worker at a barrier for a while; return whether all are there and may go on."""
+        """Hold a worker at a barrier for a while; return whether all are there and it may go on."""
         name = message.barrier
-        gate = self._gates.setdefault(name, asyncio.Event())
+        gate = self._gates.setdefault(name, {}).setdefault(message.index, asyncio.Event())
         arrived = self._arrived.setdefault(name, set())
         self.first_arrival_s.setdefault(name, self._clock())
         arrived.add(message.index)
-        if len(arrived) == (self._arrivals[name] if self._arrivals else self.workers):
-            self.released_s.setdefault(name, self._clock())
-            gate.set()
+        expected = self._arrivals[name] if self._arrivals else self.workers
+        if len(arrived) == expected and name not in self.released_s:
+            self.released_s[name] = self._clock()
+            self.let_in(name, expected if self._at_once is None else self._at_once)
         return await self.held(gate)
+
+    def let_in(self, barrier: str, more: int = 0) -> int:
+        """Let more workers pass an open barrier; return how many may pass it by then."""
+        gates = [gate for _, gate in sorted(self._gates[barrier].items())]
+        closed = [gate for gate in gates if not gate.is_set()]
+        for gate in closed[:more]:
+            gate.set()
+        return len(gates) - len(closed[more:])
+
+    def end_ramp(self, query: str) -> None:
+        """Have all workers go on to the next query; those that wait leave this one out."""
+        self.over = query
+        self.let_in(query, self.workers)
+
+    def may_pass(self, barrier: str, index: int) -> bool:
+        """Whether a worker may pass a barrier."""
+        gate = self._gates.get(barrier, {}).get(index)
+        return gate is not None and gate.is_set()
 
     async def held(self, gate: asyncio.Event) -> bool:
         """Wait for a gate, but not for long: each reply also shows that the collector is alive."""
@@ -121,6 +146,11 @@ class Coordinator:
             self._progressed_s = now_s
         self.beats[message.index] = message
         self.heard_s[message.index] = now_s
+
+    def asked(self, query: str) -> tuple[int, float]:
+        """Return how often the workers that ask a query have run it, and how long they waited."""
+        beats = [beat for beat in self.beats.values() if beat.phase == query]
+        return sum(beat.runs for beat in beats), sum(beat.waited_s for beat in beats)
 
     def stalled_s(self, since_s: float) -> float:
         """Return for how long no row has been acknowledged, counted from `since_s` at most."""

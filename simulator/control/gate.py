@@ -58,8 +58,8 @@ class Gate:
         return self.script.report_bytes(elapsed_s() - self._began_s)
 
     def _opened(self, worker: WorkerProgress) -> int:
-        """How many of its barriers have opened."""
-        return sum(barrier in self.run.released_s for barrier in worker.barriers)
+        """How many of its barriers have opened for it."""
+        return sum(self.run.may_pass(barrier, worker.index) for barrier in worker.barriers)
 
     async def register(self, message: Registration, uid: str) -> bool:
         """Register a worker, hold the request for a while; return whether the tables are ready."""
@@ -86,7 +86,7 @@ class Gate:
         return self._workers[index]
 
     async def arrive(self, message: Arrival, uid: str) -> bool:
-        """Hold a worker at a barrier for a while; return whether all are there and may go on."""
+        """Hold a worker at a barrier for a while; return whether all are there and it may go on."""
         worker = self._worker(message.index, uid)
         worker.arrive(message.barrier, self._opened(worker))
         return await self.run.arrive(message)
@@ -140,7 +140,7 @@ class Gate:
         if self._answer_bytes + len(rows) > MOST_ANSWER_BYTES:
             raise Rejected(
                 f"all different answers of this run take more than {MOST_ANSWER_BYTES:,} bytes;"
-                f" the last one is to query {query!r}; ask fewer queries (--count, --queries)"
+                f" the last one is to query {query!r}; ask fewer queries (--count, --types)"
             )
         self._answer_bytes += len(rows)
         self._answers[query][which] = rows

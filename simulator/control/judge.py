@@ -1,15 +1,15 @@
 """Judges the answers to queries: each different answer to each instance against its truth."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from simulator.data.dataset import Dataset
 from simulator.data.query import Answer, Query, Statement
 from simulator.data.query_type import QueryType
 from simulator.errors import counted
 from simulator.modules.base import Database, Unsupported
-from simulator.protocol.messages import QueryVerdict, ShownAnswer
+from simulator.protocol.messages import AnswerDigest, QueryVerdict, ShownAnswer, digest_of
 from simulator.protocol.spec import QueryLoad
 from simulator.protocol.verdict import Check, Status, Verdict
 from simulator.verify.folding import truths
@@ -18,6 +18,7 @@ from simulator.verify.oracle import Truth
 
 Answers: TypeAlias = Callable[[str], Iterable[tuple[int, Answer]]]
 """Query type -> instance and answer, for each different answer."""
+Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _SHOWN_ROWS = 20
 _LISTED = 5
 """Wrong answers of a query type that a verdict describes."""
@@ -64,17 +65,22 @@ class Judge:
             return QueryVerdict(name=name, statement="", tuned=False, verdict=verdict)
         wrong: list[Check] = []
         shown: list[ShownAnswer] = []
+        digests: list[AnswerDigest] = []
         compared = right = 0
         for instance, answer in answers:
             truth = truth_of[asked[instance]]
             ok = truth.agrees(answer)
             compared, right = compared + 1, right + ok
-            if not ok and len(wrong) < _LISTED:
+            listed = not ok and len(wrong) < _LISTED
+            if listed:
                 true, got = _difference(truth.answer, answer)
                 which = f"answer {instance}" if query_type.varies else "answer"
                 wrong.append(Check(name=f"{name}: {which}", expected=true, found=got, ok=False))
-            if len(shown) < self._load.shown_answers:
-                shown.append(self._shown(name, instance, asked[instance], answer, ok=ok))
+            if len(shown) < self._load.shown_answers or (listed and self._load.digests):
+                shown.append(self._shown(name, instance, asked[instance], answer, truth))
+            if self._load.digests:
+                digest = digest_of(answer.rows)
+                digests.append(AnswerDigest(instance=instance, digest=digest, ok=ok))
         checks = [_summary(name, compared, right), *wrong] if compared else []
         return QueryVerdict(
             name=name,
@@ -83,21 +89,27 @@ class Judge:
             verdict=Verdict.of(checks),
             answers=compared,
             shown=tuple(shown),
+            digests=tuple(digests),
         )
 
     def _statement(self, name: str, query: Query) -> Statement:
         return self._database.statement(query, self._load.queries[name])
 
     def _shown(
-        self, name: str, instance: int, query: Query, answer: Answer, *, ok: bool
+        self, name: str, instance: int, query: Query, answer: Answer, truth: Truth
     ) -> ShownAnswer:
+        ok, true_rows = truth.agrees(answer), truth.answer.rows
+        skipped = 0 if ok else _equal_rows(true_rows, answer.rows)
+        part = slice(skipped, skipped + _SHOWN_ROWS)
         return ShownAnswer(
             instance=instance,
             statement=self._statement(name, query).text,
             columns=answer.names,
-            rows=answer.rows[:_SHOWN_ROWS],
+            rows=answer.rows[part],
+            skipped=skipped,
             all_rows=len(answer.rows),
             ok=ok,
+            truth=None if ok else true_rows[part],
         )
 
 
@@ -111,9 +123,15 @@ def _summary(name: str, compared: int, right: int) -> Check:
     )
 
 
+def _equal_rows(true: Rows, found: Rows) -> int:
+    """Return how many rows are equal before the first difference."""
+    pairs = enumerate(zip(true, found, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(true), len(found)))
+
+
 def _difference(true: Answer, found: Answer) -> tuple[str, str]:
     """Return the first rows in which the answers differ, or their sizes."""
-    for true_row, found_row in zip(true.rows, found.rows, strict=False):
-        if true_row != found_row:
-            return str(true_row), str(found_row)
+    at = _equal_rows(true.rows, found.rows)
+    if at < min(len(true.rows), len(found.rows)):
+        return str(true.rows[at]), str(found.rows[at])
     return counted(len(true.rows), "row"), counted(len(found.rows), "row")

@@ -18,7 +18,7 @@ class WorkerProgress:
     """The progress of one worker. `opened` is the number of barriers that have opened."""
 
     def __init__(self, index: int, script: Script) -> None:
-        self._index = index
+        self.index = index
         self._script = script
         self._task = script.tasks[index]
         self.barriers = script.barriers(self._task)
@@ -37,7 +37,7 @@ class WorkerProgress:
         return (rows_of(task.prefill), rows_of(task.timed)) if isinstance(task, Insert) else (0, 0)
 
     def _reject(self, message: str, opened: int) -> Rejected:
-        return Rejected(f"worker {self._index}: {message}; expected {self._expected(opened)}")
+        return Rejected(f"worker {self.index}: {message}; expected {self._expected(opened)}")
 
     def _expected(self, opened: int) -> str:
         barriers = self.barriers
@@ -157,7 +157,8 @@ class WorkerProgress:
         task = self._task
         passed = self.barriers[: self._passed(opened)] if isinstance(task, Ask) else ()
         names = tuple(times.name for times in report.queries)
-        if names != passed[: len(names)]:
+        left_out = {*passed} - {*names} if self._script.ramps else set()
+        if names != tuple(each for each in passed if each not in left_out)[: len(names)]:
             raise self._reject(f"reports the queries {', '.join(names)[:200]}", opened)
         assert isinstance(task, Ask) or not names
         for times in report.queries:
@@ -177,7 +178,8 @@ class WorkerProgress:
     def _check_complete(self, report: WorkerReport, uncertain: int, opened: int) -> None:
         """Reject the report of a worker that left something out without an error."""
         asked = len(self._script.queries) if isinstance(self._task, Ask) else 0
-        if self._passed(opened) < len(self.barriers) or len(report.queries) < asked:
+        left_out = len(report.queries) < asked and not self._script.ramps
+        if self._passed(opened) < len(self.barriers) or left_out:
             raise self._reject("reports before it is done, and no error", opened)
         rows = report.rows + report.prefill_rows + uncertain
         prefill, timed = self._planned

@@ -34,6 +34,8 @@ class Script:
     """After which a worker may leave rows out; 0: it may not."""
     helps: bool = False
     """Whether workers that have reported help the collector to compute the truth."""
+    ramps: bool = False
+    """Whether a worker may leave out a query whose ramp ended before it was let in."""
 
     @classmethod
     def of(cls, spec: RunSpec, database: Database) -> "Script":
@@ -49,6 +51,7 @@ class Script:
             spec.dataset.rows,
             spec.duration_s,
             _needs_help(spec),
+            spec.load.ramp is not None,
         )
 
     def barriers(self, task: Task) -> tuple[str, ...]:
@@ -69,7 +72,7 @@ class Script:
 
     def instances(self, query: str, task: Ask, runs: int) -> set[int]:
         """Return the instances of a query type that a worker asks in so many timed runs."""
-        return {task.first, *task.instances(runs)} if self.queries[query] else {0}
+        return {*task.uncounted, *task.instances(runs)} if self.queries[query] else {0}
 
     @cached_property
     def answer_bytes(self) -> int:

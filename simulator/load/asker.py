@@ -45,7 +45,7 @@ class Asker:
             return instance, database.statement(query_type.instance(instance), text)
 
         numbers = task.instances(task.runs or MOST_INSTANCES)
-        self._first = rendered(task.first)
+        self._uncounted = [rendered(number) for number in task.uncounted]
         self._others = [rendered(number) for number in (numbers if query_type.varies else (0,))]
         self._answers = _Answers(name)
         self._waits = Durations()
@@ -53,19 +53,33 @@ class Asker:
 
     @property
     def runs(self) -> int:
-        """How often it has been run so far."""
+        """How often it has been run so far, without the first run and the burn-in."""
         return self._waits.count
 
-    def ask(self, stop: threading.Event, duration_s: float, report: Report) -> QueryTimes:
-        """Run the type as often or as long as the task says; report its answers afterwards."""
-        self._run(self._first, report)
-        first_ns, self._waits, self._client_ns = self._waits.sum_ns, Durations(), 0
+    @property
+    def waited_s(self) -> float:
+        """How long these runs have waited for their answers."""
+        return self._waits.sum_ns / 1e9
+
+    def ask(
+        self,
+        stop: threading.Event,
+        duration_s: float,
+        report: Report,
+        over: Callable[[], bool] | None = None,
+    ) -> QueryTimes:
+        """Run the type as often or as long as the task says; report its answers afterwards.
+
+        With `over`, until it returns True.
+        """
+        first_ns, *_ = [self._waited_ns(each, stop, report) for each in self._uncounted]
+        self._client_ns = 0
         began_ns = ended_ns = time.perf_counter_ns()
         end_ns, wanted = began_ns + int(duration_s * 1e9), self._task.runs
-        while self.runs < wanted or (not wanted and (not self.runs or ended_ns < end_ns)):
-            if stop.is_set():
-                raise Stopped
-            self._run(self._others[self.runs % len(self._others)], report)
+        over = over or (lambda: ended_ns >= end_ns)
+        while self.runs < wanted or (not wanted and (not self.runs or not over())):
+            asked = self._others[self.runs % len(self._others)]
+            self._waits.record(self._waited_ns(asked, stop, report))
             ended_ns = time.perf_counter_ns()
         return QueryTimes(
             name=self._name,
@@ -78,8 +92,12 @@ class Asker:
             answers=self._answers.reported(report),
         )
 
-    def _run(self, asked: tuple[int, Statement], report: Report) -> None:
-        """Run an instance; every row is fetched within the timed part."""
+    def _waited_ns(
+        self, asked: tuple[int, Statement], stop: threading.Event, report: Report
+    ) -> int:
+        """Run an instance and return the wait; every row is fetched within the timed part."""
+        if stop.is_set():
+            raise Stopped
         instance, statement = asked
         session = self._session
         before_s, start_ns = session.client_s, time.perf_counter_ns()
@@ -89,9 +107,9 @@ class Asker:
             raise RunError(f"query {self._name}: {self._database.explain(error)}") from error
         spent_ns = time.perf_counter_ns() - start_ns
         client_ns = min(int((session.client_s - before_s) * 1e9), spent_ns)
-        self._waits.record(spent_ns - client_ns)
         self._client_ns += client_ns
         self._answers.keep(instance, statement, rows, report)
+        return spent_ns - client_ns
 
 
 class _Answers:

@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 import time
+from functools import partial
 
 from simulator import __version__
 from simulator.clock import OwnClock
@@ -75,6 +76,8 @@ class Worker:
         self._sender: Sender | None = None
         self._asker: Asker | None = None
         self._prefilled = 0
+        self._over_query = ""
+        """The query whose ramp ended last."""
         self._reported = False
         """Its part is done: from now on it helps, and ends without an error."""
         self._broken = ""
@@ -145,14 +148,15 @@ class Worker:
         began_s, timeout_s = self._clock(), self._spec.timeout_s
         while not self._stop.is_set():
             try:
-                stop = self._client.post("/heartbeat", self._heartbeat()).stop
+                reply = self._client.post("/heartbeat", self._heartbeat())
             except RunError as failed:
                 self._end_alone(str(failed))
                 return
             if timeout_s and self._clock() - began_s > timeout_s + TIMEOUT_GRACE_S:
                 self._end_alone(f"--timeout: the collector did not stop after {timeout_s:g} s")
                 return
-            if stop:
+            self._over_query = reply.over
+            if reply.stop:
                 self._stop.set()
             self._stop.wait(HEARTBEAT_S)
 
@@ -176,19 +180,26 @@ class Worker:
             uncertain_rows=sender.uncertain_rows if sender else 0,
             retried=sender.retried if sender else 0,
             runs=self._asker.runs if self._asker else 0,
+            waited_s=self._asker.waited_s if self._asker else 0.0,
         )
 
-    def _wait_for_all(self, barrier: str) -> None:
+    def _wait_for_all(self, barrier: str) -> bool:
+        """Wait at a barrier; return whether the worker takes part in what follows."""
         self._phase = f"barrier {barrier}"
         _settle_memory()
         arrival = Arrival(index=self._index, barrier=barrier)
         self._wait("/barrier", arrival)
         self._phase = barrier
+        return not self._is_over(barrier)
+
+    def _is_over(self, query: str) -> bool:
+        return self._over_query == query
 
     def _wait(self, path: str, message: Message) -> None:
         """Repeat the request until the worker may continue; Stopped if the run is over."""
         while True:
             reply = self._client.post(path, message)
+            self._over_query = reply.over
             if reply.stop or self._stop.is_set():
                 raise Stopped
             if reply.go:
@@ -229,10 +240,12 @@ class Worker:
                 asker = self._asker = Asker(
                     self._database, session, name, types[name], task, text=load.queries[name]
                 )
-                self._wait_for_all(name)
+                if not self._wait_for_all(name):
+                    continue
                 if self._started is None:
                     self._start_clock()
-                times = asker.ask(self._stop, load.duration_s, self._client.answer)
+                over = partial(self._is_over, name) if load.ramp else None
+                times = asker.ask(self._stop, load.duration_s, self._client.answer, over)
                 self._queries.append(times)
         if self._started:
             self._stop_clock(time.perf_counter() - self._began_s)

@@ -8,6 +8,7 @@ limit that no correct worker reaches.
 import hashlib
 import json
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, TypeAdapter
@@ -94,7 +95,9 @@ class Heartbeat(Message):
     uncertain_rows: Count = 0
     retried: Count = 0
     runs: Count = 0
-    """Of the query that it asks now."""
+    """Timed ones, of the query that it asks now."""
+    waited_s: Duration = 0.0
+    """How long these runs have waited for their answers."""
 
 
 class Reply(Message):
@@ -104,6 +107,8 @@ class Reply(Message):
     """False: wait, and repeat the request."""
     stop: str | None = None
     """Why the run is over, if it is; the worker stops and reports."""
+    over: str = ""
+    """The query whose ramp ended last: the worker asks it no more."""
     now_s: float
     """The collector's clock, seconds since 1970."""
     boot_id: str
@@ -257,6 +262,16 @@ class ProgressEvent(Message):
     left_s: float | None
 
 
+class AskedEvent(Message):
+    """How often the workers have asked a query (--print-interval)."""
+
+    event: Literal["asked"] = "asked"
+    query: str
+    runs: int
+    wait_ms_avg: float
+    queries_per_s: float
+
+
 class CheckEvent(Message):
     """One step of `check` has succeeded."""
 
@@ -289,8 +304,20 @@ class ShownAnswer(Message):
     statement: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Scalar, ...], ...]
-    """The first ones."""
+    """The first ones, of a wrong answer from the first difference on."""
+    skipped: int = 0
+    """Rows before these."""
     all_rows: int
+    ok: bool
+    truth: tuple[tuple[Scalar, ...], ...] | None = None
+    """The same rows of the true answer, if it is another one."""
+
+
+class AnswerDigest(Message):
+    """One of the answers to an instance of a query."""
+
+    instance: int
+    digest: str
     ok: bool
 
 
@@ -304,6 +331,40 @@ class QueryVerdict(Message):
     answers: int = 0
     """How many different answers were compared."""
     shown: tuple[ShownAnswer, ...] = ()
+    digests: tuple[AnswerDigest, ...] = ()
+    """Of all answers, where they are to be compared with those of another target."""
+
+
+class RampEnd(StrEnum):
+    """Why a ramp is over."""
+
+    LIMIT = "limit"
+    """The response time passed the limit."""
+    ABORT = "abort"
+    """It passed three times the limit."""
+    ALL = "all"
+    """It stayed within the limit with all workers."""
+
+
+class RampStep(Message):
+    """What a number of workers measured until more were let in."""
+
+    workers: int
+    runs: int
+    wait_ms_avg: float | None
+    queries_per_s: float
+
+
+class QueryRamp(Message):
+    """The ramp of one query (--ramp)."""
+
+    query: str
+    workers: int
+    """How many were let in when it ended."""
+    end: RampEnd
+    wait_ms_avg: float
+    """The moving average when it ended."""
+    steps: tuple[RampStep, ...]
 
 
 class Outcome(Message):
@@ -329,6 +390,7 @@ class Outcome(Message):
     workers: tuple[WorkerReport, ...] = ()
     verdict: Verdict | None = None
     queries: tuple[QueryVerdict, ...] = ()
+    ramps: tuple[QueryRamp, ...] = ()
     size_bytes: int | None = None
     complete: bool = False
     """Whether every row of an insert is known to be stored, or was acknowledged."""
@@ -341,7 +403,8 @@ class Outcome(Message):
 
 
 Event: TypeAlias = Annotated[
-    PhaseEvent | ProgressEvent | CheckEvent | ReportEvent | Outcome, Field(discriminator="event")
+    PhaseEvent | ProgressEvent | AskedEvent | CheckEvent | ReportEvent | Outcome,
+    Field(discriminator="event"),
 ]
 _EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
 

@@ -22,7 +22,7 @@ from simulator.protocol.verdict import VerifyMode
 MOST_INSTANCES = 10_000
 """Different timed instances of a query type in a run; more runs ask them again."""
 FIRST_INSTANCE = 1 << 20
-"""From here on are the instances of first runs."""
+"""From here on are the instances of first runs and of the burn-in."""
 
 
 class Kind(StrEnum):
@@ -54,7 +54,7 @@ class Ask(BaseModel):
     """The task of a worker that asks queries: its share of the instances of every type.
 
     Its timed runs ask instances place, place + every, ... and begin again after its share of
-    MOST_INSTANCES. A first run, which is timed apart, asks an instance of its own.
+    MOST_INSTANCES. The first run, which is timed apart, and the burn-in ask instances of their own.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,6 +64,13 @@ class Ask(BaseModel):
     every: int = Field(ge=1)
     runs: int = Field(ge=0)
     """Timed runs of each query; 0: as many as are possible in the time."""
+    burn_in: int = Field(default=0, ge=0)
+    """Runs of each query between the first one and the timed ones."""
+
+    @property
+    def uncounted(self) -> range:
+        """The instances of the first run and of the burn-in."""
+        return range(self.first, self.first + self.every * (1 + self.burn_in), self.every)
 
     @property
     def first(self) -> int:
@@ -79,6 +86,19 @@ class Ask(BaseModel):
 Task: TypeAlias = Annotated[Insert | Ask, Field(discriminator="task")]
 
 
+class Ramp(BaseModel):
+    """How workers are let in one after the other until answers take too long."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    step: int = Field(ge=1)
+    """So many workers begin together."""
+    interval_s: float = Field(gt=0)
+    window_s: float = Field(gt=0)
+    """Of the moving average of the response time."""
+    limit_s: float = Field(gt=0)
+
+
 class QueryLoad(BaseModel):
     """Which queries the workers of a run ask, and for how long."""
 
@@ -92,6 +112,12 @@ class QueryLoad(BaseModel):
     """Whether windows of time are aligned to the buckets of the query."""
     shown_answers: int = 0
     """How many answers to each type the outcome contains."""
+    ramp: Ramp | None = None
+    """Each query is asked until its ramp is over; None: all workers begin together."""
+    digests: bool = False
+    """Whether the outcome has the digest of every answer, and the wrong ones."""
+    print_interval: int = 0
+    """After how many timed runs of a query the collector reports them; 0: never."""
 
 
 class RecordsFile(BaseModel):

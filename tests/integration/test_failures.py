@@ -304,11 +304,11 @@ def test_bad_input_is_reported_before_anything_starts(cli: CommandLine, case: st
 def test_options_that_query_does_not_take_are_reported(cli: CommandLine) -> None:
     cli.run("insert", *SQLITE, "--workers=1", "--runs=1", "--num-inserts=10")
     several = cli.run("query", *SQLITE, "--runs=2", "--count=5")
-    none = cli.run("query", *SQLITE, "--queries=")
+    none = cli.run("query", *SQLITE, "--types=")
 
     assert several.code == none.code == 2
     assert "--runs, --count: each says how much is asked; use one of them" in several.err
-    assert "--queries: expected names separated by commas, got ''" in none.err
+    assert "--types: expected names separated by commas, got ''" in none.err
 
 
 BAD_CONFIG = {

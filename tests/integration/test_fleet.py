@@ -66,7 +66,7 @@ def test_the_documents_queries_are_asked_with_random_hosts_and_times(cli: Comman
     names = "1-host-1-hr,8-host-1-hr,1-host-12-hr,groupby"
     target = ("--target=sqlite", "--extra-option=path=bench.db", "--format=json")
     asked = cli.run(
-        "query", *target, f"--queries={names}", "--workers=1,3", "--count=30", "--print-answers=2"
+        "query", *target, f"--types={names}", "--workers=1,3", "--count=30", "--print-answers=2"
     )
     assert asked.code == 0, asked.err
     assert [(row["query"], row["workers"]) for row in asked.json["rows"]] == [
@@ -78,12 +78,12 @@ def test_the_documents_queries_are_asked_with_random_hosts_and_times(cli: Comman
     assert compared == [{30 + 1}, {30 + 3}]
     assert len({answer["statement"] for answer in asked.json["answers"]}) == 4 * 2
 
-    timed = cli.run("query", *target, "--queries=1-host-1-hr", "--duration=1s", "--align")
+    timed = cli.run("query", *target, "--types=1-host-1-hr", "--duration=1s", "--align")
     (row,) = timed.json["rows"]
     assert (timed.code, row["verdict"]) == (0, "verified")
     assert row["executions"] > 1
 
-    refused = cli.run("query", *target, "--queries=16-host-1-hr", "--runs=2", "--count=3")
+    refused = cli.run("query", *target, "--types=16-host-1-hr", "--runs=2", "--count=3")
     assert refused.code == 2
     assert "16-host-1-hr cannot be asked of this data: it asks about 16 hosts" in refused.err
     assert "--runs, --count: each says how much is asked" in refused.err
@@ -96,7 +96,7 @@ def test_a_wrong_row_is_found_by_the_instances_that_read_it(cli: CommandLine) ->
         connection.execute("UPDATE cpu SET usage_user = 99.5 WHERE rowid = 361")
     asked = cli.run(
         "query", "--target=sqlite", "--extra-option=path=bench.db", "--format=json",
-        "--queries=1-host-1-hr,count-cpu", "--count=100",
+        "--types=1-host-1-hr,count-cpu", "--count=100",
     )  # fmt: skip
 
     assert asked.code == 3

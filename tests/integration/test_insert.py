@@ -169,7 +169,7 @@ def test_queries_are_answered_and_checked(cli: CommandLine) -> None:
         "--devices=5", "--tables=multiple",
     )  # fmt: skip
     done = cli.run("query", *SQLITE, "--workers=2", "--runs=4", "--format=json")
-    some = cli.run("query", *SQLITE, "--queries=newest-per-device", "--format=json")
+    some = cli.run("query", *SQLITE, "--types=newest-per-device", "--format=json")
 
     assert done.code == 0, done.err
     assert [row["query"] for row in done.json["rows"]] == [

@@ -204,3 +204,32 @@ def test_a_table_in_the_way_is_reported_in_the_servers_words(
     assert done.code == 1
     assert 'relation "events" already exists' in done.out
     assert "--clean" in done.out
+
+
+ONE_AT_A_TIME = """\
+    WITH alone AS MATERIALIZED (SELECT pg_advisory_xact_lock(1)),
+         slow AS MATERIALIZED (SELECT pg_sleep(0.2) FROM alone)
+    SELECT count(*) FROM events, slow"""
+
+
+def test_a_ramp_finds_with_how_many_workers_answers_take_too_long(pg: CommandLine) -> None:
+    pg.config = pg.folder / "config.yaml"
+    pg.config.write_text(
+        "targets:\n  postgresql:\n    module: postgres\n    runner: local\n"
+        "    connection_string: ${BENCH_POSTGRES}\n    queries:\n      count-events: |\n"
+        + "".join(f"    {line}\n" for line in ONE_AT_A_TIME.splitlines())
+    )
+    target = "--target=postgresql"
+    done = pg.run("insert", target, "--workers=1", "--runs=1", "--num-inserts=50", "--quiet")
+    asked = pg.run(
+        "query", target, "--types=count-events", "--workers=6", "--force", "--ramp",
+        "--response-limit=500ms", "--ramp-interval=5s", "--moving-average=3s", "--format=json",
+        within_s=120,
+    )  # fmt: skip
+
+    assert (done.code, asked.code) == (0, 0), done.err + asked.err
+    (ramp,) = asked.json["ramps"]
+    assert (ramp["end"], ramp["workers"], ramp["workers_at_most"]) == ("limit", 3, 6), ramp
+    assert [step["workers"] for step in ramp["steps"]] == [1, 2, 3]
+    (row,) = asked.json["rows"]
+    assert (row["verdict"], row["workers"]) == ("verified, tuned", 3)

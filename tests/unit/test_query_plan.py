@@ -5,14 +5,16 @@ from dataclasses import replace
 import pytest
 
 from cli.config import Target
-from cli.query_plan import QueryOptions, left_out, query_runs
+from cli.insert_options import MOST_WORKERS
+from cli.query_plan import MOST_BURN_IN, QueryOptions, left_out, query_runs
 from simulator.data.ranges import lane_range
 from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError
 from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import NullOptions
 from simulator.modules.sqlite import SqliteOptions
-from simulator.protocol.spec import Kind
+from simulator.protocol.messages import AnswerQuestion
+from simulator.protocol.spec import FIRST_INSTANCE, Ask, Kind, Ramp
 from tests.unit.specs import dataset
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
@@ -102,6 +104,60 @@ def test_only_the_named_queries_are_asked_with_the_targets_own_text():
     assert run.spec.load.queries == {"temperature-stats": "", "count-events": "SELECT 50"}
 
 
+def test_a_pattern_names_every_type_that_matches_and_can_be_asked():
+    stored = fleet(scale=4)
+    words = ("groupby*", "*-host-1-hr", "2-host-1-hr", "count-c*")
+    (problem,) = problems_of(stored=stored, queries=words)
+    (run,) = asked(stored=stored, queries=words[1:])
+
+    assert problem == "--types: none of groupby can be asked of this data"
+    assert [*run.spec.load.queries] == ["1-host-1-hr", "2-host-1-hr", "4-host-1-hr", "count-cpu"]
+    assert [*left_out(stored, replace(OPTIONS, queries=words[1:]))] == [
+        "8-host-1-hr", "16-host-1-hr", "32-host-1-hr",
+    ]  # fmt: skip
+
+
+def test_a_pattern_without_a_match_is_an_unknown_type():
+    (problem,) = problems_of(queries=("oldest-*", "temperature-*"))
+
+    assert problem.startswith("--types: 'oldest-*' is no query of workload iot")
+
+
+def test_a_burn_in_has_instances_of_its_own_for_every_worker():
+    (run,) = asked(workers=(3,), count=30, burn_in=4)
+    apart = [instance for task in run.spec.asks for instance in task.uncounted]
+
+    assert len(set(apart)) == len(apart) == 3 * 5
+    assert min(apart) >= FIRST_INSTANCE
+    assert problems_of(burn_in=301) == ("--burn-in: must be at most 300, got 301",)
+
+
+def test_a_ramp_is_asked_until_it_is_over():
+    (run,) = asked(workers=(3,), ramp=True, response_limit_s=0.1, moving_average_s=5.0)
+
+    assert runs_of([run]) == [[0, 0, 0]]
+    assert run.spec.load.ramp == Ramp(step=1, interval_s=30.0, window_s=5.0, limit_s=0.1)
+
+
+def test_the_options_of_a_ramp_are_only_for_one_and_within_their_limits():
+    assert problems_of(ramp_step=2, response_limit_s=1.0) == (
+        "--ramp-step: is only for --ramp",
+        "--response-limit: is only for --ramp",
+    )
+    assert problems_of(ramp=True, duration_s=5.0, ramp_step=0, ramp_interval_s=0.5) == (
+        "--ramp, --duration: each says how much is asked; use one of them",
+        "--ramp-step: must be at least 1, got 0",
+        "--ramp-interval: must be at least 1.0, got 0.5",
+        "--response-limit: is required with --ramp, such as 100ms",
+    )
+
+
+def test_even_the_last_instance_of_the_longest_burn_in_fits_its_message():
+    last = Ask(place=MOST_WORKERS - 1, every=MOST_WORKERS, runs=1, burn_in=MOST_BURN_IN)
+
+    AnswerQuestion(index=0, query="q", instance=last.uncounted[-1], digest="0" * 64)
+
+
 def test_every_problem_is_reported_at_once():
     target = replace(NULL, tuned={"newest": "SELECT 1"})
     found = problems_of(
@@ -120,7 +176,7 @@ def test_every_problem_is_reported_at_once():
         "--print-answers: must be at least 0, got -1",
         "--runs: must be at least 1, got -1",
         "--runs, --count: each says how much is asked; use one of them",
-        "--queries: 'count-event' is no query of workload iot (did you mean 'count-events'?)",
+        "--types: 'count-event' is no query of workload iot (did you mean 'count-events'?)",
         (
             "targets.nil.queries: 'newest' is no query of workload iot (did you mean"
             " 'newest-per-device'?)"
@@ -137,7 +193,7 @@ def test_eight_hosts_of_a_fleet_of_four_are_refused():
     (found,) = problems_of(stored=fleet(scale=4), queries=("1-host-1-hr", "8-host-1-hr"))
 
     assert found == (
-        "--queries: 8-host-1-hr cannot be asked of this data: it asks about 8 hosts, and the fleet"
+        "--types: 8-host-1-hr cannot be asked of this data: it asks about 8 hosts, and the fleet"
         " has 4"
     )
 

@@ -23,7 +23,7 @@ from simulator.protocol.messages import (
     WorkerReport,
     digest_of,
 )
-from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, RunSpec
+from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, Ramp, RunSpec
 from simulator.verify.needed import Names, names_of_instances, names_of_statistics
 from tests.unit.specs import dataset, run_spec
 
@@ -53,10 +53,21 @@ def query_spec(workers: int) -> RunSpec:
     )
 
 
+def ramp_spec(workers: int) -> RunSpec:
+    """Return a run of two queries that lets its workers in one by one."""
+    spec = query_spec(workers)
+    ramp = Ramp(step=1, interval_s=1.0, window_s=1.0, limit_s=0.1)
+    tasks = tuple(task.model_copy(update={"runs": 0}) for task in spec.asks)
+    load = spec.load.model_copy(update={"ramp": ramp})
+    return spec.model_copy(update={"workers": tasks, "load": load})
+
+
 def gate_of(spec: RunSpec, *, ready: bool = True) -> Gate:
     """Return the gate of a run whose tables are ready."""
     script = Script.of(spec, Sqlite(SqliteOptions(path="unused")))
-    gate = Gate(Coordinator(len(spec.workers), arrivals=script.arrivals), script)
+    at_once = spec.load.ramp.step if spec.load.ramp else None
+    run = Coordinator(len(spec.workers), arrivals=script.arrivals, at_once=at_once)
+    gate = Gate(run, script)
     if ready:
         gate.run.tables_ready.set()
     return gate

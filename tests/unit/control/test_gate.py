@@ -28,6 +28,7 @@ from tests.unit.control.run import (
     insert_spec,
     query_report,
     query_spec,
+    ramp_spec,
     times,
     uid_of,
     within_a_moment,
@@ -467,3 +468,57 @@ def test_a_report_of_queries_that_cannot_be_is_rejected(asked, queries, reason):
         report(asked, query_report(queries=queries))
 
     assert asked.run.reports == {}
+
+
+# --- a ramp ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ramp():
+    """A ramp of two workers, of which one may ask the first query."""
+    gate = gate_of(ramp_spec(2))
+    register(gate, 0)
+    register(gate, 1)
+    assert not arrive(gate, QUERIES[0], 1)
+    assert arrive(gate, QUERIES[0], 0)
+    return gate
+
+
+def test_a_worker_that_is_not_let_in_waits(ramp):
+    beat(ramp, f"barrier {QUERIES[0]}", 1)
+    assert not arrive(ramp, QUERIES[0], 1)
+
+    with pytest.raises(Rejected, match="it to wait at barrier"):
+        arrive(ramp, QUERIES[1], 1)
+    with pytest.raises(Rejected, match="it to wait at barrier"):
+        ramp.answer(answer(QUERIES[0], [[1000]], 1), uid_of(1))
+
+
+def test_a_worker_may_leave_out_a_query_whose_ramp_is_over(ramp):
+    ramp.run.end_ramp(QUERIES[0])
+    assert arrive(ramp, QUERIES[0], 1)
+    arrive(ramp, QUERIES[1], 1)
+    assert arrive(ramp, QUERIES[1], 0)
+    ramp.run.end_ramp(QUERIES[1])
+    arrive(ramp, QUERIES[1], 1)
+    report(ramp, query_report(1, queries=()))
+
+    assert ramp.run.reports[1].queries == ()
+
+
+def test_a_worker_reports_the_queries_of_a_ramp_in_order_and_none_twice(ramp):
+    ramp.answer(ANSWERS[0], uid_of(0))
+    ramp.run.end_ramp(QUERIES[0])
+    arrive(ramp, QUERIES[1], 1)
+    arrive(ramp, QUERIES[1], 0)
+    ramp.answer(ANSWERS[1], uid_of(0))
+
+    for wrong in ((times(1), times(0)), (times(0), times(0))):
+        with pytest.raises(Rejected, match="reports the queries"):
+            report(ramp, query_report(0, queries=wrong))
+    report(ramp, query_report(0, queries=(times(1),)))
+
+
+def test_without_a_ramp_no_query_may_be_left_out(asked):
+    with pytest.raises(Rejected, match="reports the queries"):
+        report(asked, query_report(0, queries=(times(1),)))

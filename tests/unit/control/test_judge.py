@@ -1,5 +1,7 @@
 """The judge compares each different answer to each instance with its own truth."""
 
+from dataclasses import replace
+
 import pytest
 
 from simulator.control.judge import Judge
@@ -7,6 +9,7 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange
 from simulator.data.workloads import workload_class
 from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.messages import digest_of
 from simulator.protocol.spec import QueryLoad
 from simulator.protocol.verdict import Status
 from simulator.verify.folding import truths
@@ -37,8 +40,8 @@ def true_answers(name, instances):
     return [(number, found[query].answer) for number, query in asked.items()]
 
 
-def judged(answers, shown=0):
-    load = QueryLoad(queries=dict.fromkeys(NAMES, ""), shown_answers=shown)
+def judged(answers, shown=0, *, digests=False):
+    load = QueryLoad(queries=dict.fromkeys(NAMES, ""), shown_answers=shown, digests=digests)
     judge = Judge(Sqlite(SqliteOptions(path="unused")), STORED, load)
     return judge.judged({name: TYPES[name] for name in NAMES}, lambda name: answers[name])
 
@@ -87,3 +90,35 @@ def test_the_first_answers_are_shown_as_far_as_the_user_asked(right):
     assert [len(each.rows) for each in hosts.shown] == [20, 20]
     assert all(each.all_rows >= 60 and each.ok for each in hosts.shown)
     assert count.shown[0].rows == ((HOSTS * TICKS,),)
+
+
+def altered(answer, row, value):
+    """The answer with another last value in one row."""
+    rows = [*answer.rows]
+    rows[row] = (*rows[row][:-1], value)
+    return replace(answer, rows=tuple(rows))
+
+
+def test_a_wrong_answer_is_shown_from_its_first_difference_on_beside_the_true_one(right):
+    number, answer = right[NAMES[0]][0]
+    right[NAMES[0]][0] = number, altered(answer, 45, -1.0)
+    hosts, _ = judged(right, shown=1)
+
+    (shown,) = hosts.shown
+    assert (shown.ok, shown.skipped, shown.all_rows) == (False, 45, len(answer.rows))
+    assert shown.rows[0] == (answer.rows[45][0], -1.0)
+    assert shown.truth == answer.rows[45:65]
+    assert shown.rows[1:] == shown.truth[1:]
+
+
+def test_digests_are_those_of_all_answers_and_wrong_ones_are_shown(right):
+    number, answer = right[NAMES[0]][7]
+    right[NAMES[0]][7] = number, altered(answer, 0, -1.0)
+    hosts, count = judged(right, digests=True)
+
+    assert [each.instance for each in hosts.digests] == list(range(30))
+    assert [each.instance for each in hosts.digests if not each.ok] == [7]
+    assert hosts.digests[3].digest == digest_of(right[NAMES[0]][3][1].rows)
+    assert [each.instance for each in hosts.shown] == [7]
+    assert (len(count.digests), count.shown) == (1, ())
+    assert judged(right)[0].digests == ()

@@ -76,10 +76,14 @@ WORDS = st.one_of(
 OPTIONS = st.sampled_from(
     "--workers --runs --num-inserts --batch --prefill --steps --rate --seed --devices --tick-ms"
     " --start-time --timeout --tables --tables-by --primary-key --verify --output --format --data"
-    " --time-column --time-format --tags --delimiter --on-error --workload --dataset --queries"
+    " --time-column --time-format --tags --delimiter --on-error --workload --dataset --types"
+    " --count --burn-in --print-interval --response-limit --ramp-step --ramp-interval"
+    " --moving-average"
     " --runner --namespace --kubeconfig --context --image --values --set --config".split()
 )
-FLAGS = st.sampled_from(["--quiet", "--force", "--no-clean", "--clean", "--keep", "-h", "--x", "-"])
+FLAGS = st.sampled_from(
+    ["--quiet", "--force", "--no-clean", "--clean", "--keep", "--ramp", "-h", "--x", "-"]
+)
 WORD = st.one_of(
     st.tuples(OPTIONS, NUMBERS | WORDS).map("=".join),
     st.tuples(OPTIONS, NUMBERS).map("=".join),

@@ -85,7 +85,7 @@ class Scripted(Session):
             return [(self.rows(len(self.asked)),)]
 
 
-def ask(session, query_type, task, duration_s=0.0, stop=None):
+def ask(session, query_type, task, duration_s=0.0, *, stop=None, over=None):
     """Return the times, and the reported answers as (instance, rows)."""
     reported = []
     asker = Asker(Sqlite(SqliteOptions(path="unused")), session, "q", query_type, task)
@@ -94,7 +94,7 @@ def ask(session, query_type, task, duration_s=0.0, stop=None):
         assert (query, len(digest)) == ("q", 64)
         reported.append((instance, found.rows))
 
-    return asker.ask(stop or threading.Event(), duration_s, report), reported
+    return asker.ask(stop or threading.Event(), duration_s, report, over), reported
 
 
 def test_the_first_run_is_apart_and_the_others_are_in_the_histogram():
@@ -123,6 +123,24 @@ def test_a_worker_asks_its_share_of_the_instances():
     assert [text.split()[-1] for text in session.asked] == [str(FIRST_INSTANCE + 1), "1", "4", "7"]
 
 
+def test_a_burn_in_is_checked_and_not_counted():
+    session = Scripted(lambda asked: asked, wait_s=0.25)
+    times, reported = ask(session, VARYING, Ask(place=1, every=3, runs=2, burn_in=2))
+
+    firsts = [FIRST_INSTANCE + number for number in (1, 4, 7)]
+    assert sorted(instance for instance, _ in reported) == [1, 4, *firsts]
+    assert (times.runs, times.answers, times.first_s) == (2, 5, 0.25)
+    assert (times.wait_s, times.elapsed_s) == (0.5, 0.5)
+    assert merged_histogram([times.waits]).get_total_count() == 2
+
+
+def test_a_fixed_query_is_repeated_in_a_burn_in():
+    session = Scripted(always_1)
+    times, reported = ask(session, FIXED, Ask(place=0, every=1, runs=1, burn_in=3))
+
+    assert (len(session.asked), times.runs, reported) == (5, 1, [(0, ((1,),))])
+
+
 def test_every_different_answer_to_an_instance_is_reported():
     times, reported = ask(Scripted(lambda asked: asked % 2), FIXED, Ask(place=0, every=1, runs=9))
 
@@ -141,6 +159,15 @@ def test_even_the_shortest_time_has_one_run():
     times, _ = ask(Scripted(wait_s=0.002), FIXED, Ask(place=0, every=1, runs=0), duration_s=1e-6)
 
     assert times.runs == 1
+
+
+@pytest.mark.parametrize(("until", "runs"), [(7, 7), (0, 1)])
+def test_a_query_of_a_ramp_is_asked_until_that_is_over_and_at_least_once(until, runs):
+    session = Scripted(always_1)
+    task = Ask(place=0, every=1, runs=0, burn_in=2)
+    times, _ = ask(session, FIXED, task, over=lambda: len(session.asked) >= until + 3)
+
+    assert (times.runs, len(session.asked)) == (runs, runs + 3)
 
 
 def test_many_answers_are_reported_before_the_end(monkeypatch):

@@ -11,11 +11,13 @@ from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.host import boot_id
+from simulator.load import worker
 from simulator.load.worker import Worker
 from simulator.modules.base import Failure
 from simulator.modules.null import Null, NullOptions, NullSession
+from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import PortionReply, Reply
-from simulator.protocol.spec import Insert
+from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, Ramp
 from simulator.verify.folding import truths
 from simulator.verify.needed import statistics_of
 from simulator.verify.oracle import Oracle
@@ -207,3 +209,62 @@ def test_a_worker_that_has_lost_the_collector_does_not_claim_to_be_done():
 
     assert (done, report.error) == (False, "the collector cannot be reached")
     assert report.rows < 5000
+
+
+class Ramped(Client):
+    """A collector whose ramps of `over` end before the worker is let in."""
+
+    def __init__(self, over):
+        super().__init__()
+        self.ended = over
+        self.over = ""
+        self.asked = []
+
+    def post(self, path, message):
+        if path == "/barrier":
+            self.asked.append(message.barrier)
+            self.over = message.barrier if message.barrier in self.ended else self.over
+        if path == "/heartbeat" and message.runs:
+            self.over = message.phase
+        return super().post(path, message).model_copy(update={"over": self.over})
+
+    def answer(self, query, instance, digest, found):
+        pass
+
+
+def test_a_worker_asks_only_the_queries_whose_ramps_it_takes_part_in(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "HEARTBEAT_S", 0.01)
+    database = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
+    database.create(DatasetReader(dataset()).tables, 0)
+    names = ("count-events", "temperature-min-max", "temperature-stats")
+    spec = run_spec(
+        kind=Kind.QUERY,
+        workers=(Ask(place=0, every=1, runs=0),),
+        load=QueryLoad(
+            queries=dict.fromkeys(names, ""),
+            ramp=Ramp(step=1, interval_s=1.0, window_s=1.0, limit_s=0.1),
+        ),
+    )
+    client = Ramped({names[1]})
+    done = Worker(spec, database, client, 0, OwnClock()).run()
+    (report,) = client.reports
+
+    assert (done, report.error, client.asked) == (True, None, [*names])
+    assert [times.name for times in report.queries] == [names[0], names[2]]
+
+
+def test_a_worker_that_is_never_let_in_reports_nothing(tmp_path):
+    database = Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
+    spec = run_spec(
+        kind=Kind.QUERY,
+        workers=(Ask(place=0, every=1, runs=0),),
+        load=QueryLoad(
+            queries={"count-events": ""},
+            ramp=Ramp(step=1, interval_s=1.0, window_s=1.0, limit_s=0.1),
+        ),
+    )
+    client = Ramped({"count-events"})
+    done = Worker(spec, database, client, 0, OwnClock()).run()
+
+    assert done
+    assert (client.reports[0].queries, client.reports[0].started_s) == ((), None)

@@ -8,7 +8,7 @@ from cli.report import progress
 from cli.report.estimate import Estimate, shown_time
 from cli.report.progress import Follower
 from simulator.data.ranges import RowRange
-from simulator.protocol.messages import PhaseEvent, ProgressEvent
+from simulator.protocol.messages import AskedEvent, PhaseEvent, ProgressEvent
 from simulator.protocol.spec import Kind
 from tests.unit.report.made import outcome, worker
 
@@ -143,6 +143,26 @@ def test_the_end_of_a_query_and_of_a_verification(capsys, kind, workers, ending)
         follower.show(run, outcome(worker(0)))
 
     assert capsys.readouterr().err.splitlines() == [ending]
+
+
+@pytest.mark.parametrize(
+    ("as_json", "line"),
+    [
+        (False, "[1/1] 1 worker: q: 1,200 runs, 12.3 ms on average, 345 queries/s"),
+        (
+            True,
+            '{"event":"asked","query":"q","runs":1200,"wait_ms_avg":12.3456,"queries_per_s":345.25}',
+        ),
+    ],
+)
+def test_every_report_of_a_query_is_a_line(capsys, as_json, line):
+    run = planned(1, kind=Kind.QUERY)
+    event = AskedEvent(query="q", runs=1200, wait_ms_avg=12.3456, queries_per_s=345.25)
+    with Follower([run], quiet=False, as_json=as_json) as follower:
+        follower.show(run, event)
+        follower.show(run, event)
+
+    assert capsys.readouterr().err.splitlines() == [line] * 2
 
 
 def test_quiet_shows_nothing(capsys):

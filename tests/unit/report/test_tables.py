@@ -14,7 +14,13 @@ from cli.report.summary import spread_of, summary_of
 from cli.report.tables import printed
 from simulator.data.walks import Precision
 from simulator.load.meter import encoded_histogram
-from simulator.protocol.messages import QueryTimes, QueryVerdict, ShownAnswer, WorkerReport
+from simulator.protocol.messages import (
+    QueryRamp,
+    QueryTimes,
+    QueryVerdict,
+    ShownAnswer,
+    WorkerReport,
+)
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.report.made import SENDS, histogram, outcome, result, run, timed, worker
@@ -290,6 +296,73 @@ def test_a_row_of_query_sums_up_all_workers():
     }
 
 
+def several():
+    """A result of two types, each asked by two workers."""
+    asked = queried()
+    (done,) = asked.runs
+    more = (
+        times_of("u", first_s=1.0, waits_s=(0.5, 0.5)),
+        times_of("u", first_s=1.0, waits_s=(2.0,)),
+    )
+    workers = [
+        worker.model_copy(update={"queries": (*worker.queries, of_u)})
+        for worker, of_u in zip(done.outcome.workers, more, strict=True)
+    ]
+    asked.runs = [run(outcome(*workers, queries=done.outcome.queries))]
+    return asked
+
+
+def test_all_queries_together_stand_below_each_of_them(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    (total,) = json.loads(printed(several(), None, "json"))["all_queries"]
+    lines = lines_of(printed(several(), None, "table"))
+
+    near = pytest.approx
+    assert total == {
+        "query": "all queries",
+        "first_ms_avg": 2500.0,
+        "wait_ms_min": near(250, rel=0.001),
+        "wait_ms_avg": 1000.0,
+        "wait_ms_p50": near(750, rel=0.001),
+        "wait_ms_p95": near(2000, rel=0.001),
+        "wait_ms_p99": near(2000, rel=0.001),
+        "wait_ms_max": near(2000, rel=0.001),
+        "queries_per_s": 7 / (3 + 2),
+        "client_share": 1 / 8,
+        "workers": 2,
+        "executions": 7,
+        "verdict": "verified",
+    }
+    assert lines[5].split()[:3] == ["all", "queries", "2,500"]
+    names = [line["query"] for line in csv.DictReader(io.StringIO(printed(several(), None, "csv")))]
+    assert names == ["q", "u", "all queries"]
+    assert json.loads(printed(queried(), None, "json"))["all_queries"] == []
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ("limit", "answers passed 1,500 ms with 3 workers: 1,602 ms on average"),
+        ("abort", "answers passed three times 1,500 ms with 3 workers: 1,602 ms on average"),
+        ("all", "answers stayed within 1,500 ms with all 3 workers: 1,602 ms on average"),
+    ],
+)
+def test_a_ramp_is_a_line_below_the_table_with_its_number_of_workers(end, words):
+    steps = ({"workers": 3, "runs": 5, "wait_ms_avg": None, "queries_per_s": 0.5},)
+    found = QueryRamp(query="q", workers=3, end=end, wait_ms_avg=1602.4, steps=steps)
+    asked = queried(workers=8)
+    (done,) = asked.runs
+    asked.configuration["ramp_limit_s"] = 1.5
+    asked.runs = [
+        done.model_copy(update={"outcome": done.outcome.model_copy(update={"ramps": (found,)})})
+    ]
+    shown = json.loads(printed(asked, None, "json"))
+
+    assert f"ramp q: {words}\n" in printed(asked, None, "table")
+    assert shown["ramps"] == [{"workers_at_most": 8, **found.model_dump(mode="json")}]
+    assert [row["workers"] for row in shown["rows"]] == [3, 8]
+
+
 def test_the_table_of_queries_reads_as_it_should(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     lines = lines_of(printed(queried(tuned=True), None, "table"))
@@ -431,6 +504,8 @@ def test_json_has_the_rows_and_what_is_needed_to_judge_them():
     assert found == {
         "kind": "insert",
         "target": "lite",
+        "all_queries": [],
+        "ramps": [],
         "status": "done",
         "cause": "",
         "exit_code": 0,

@@ -1,0 +1,168 @@
+"""`validate`: ask several targets the same queries, and compare their answers."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from cli.agreement import agreements, differences, exit_code
+from cli.commands.asking import query_sweep
+from cli.commands.common import Choice, Sweep, carried_out, several_targets
+from cli.commands.options import COUNT, NAMES, Command, option
+from cli.commands.stored import Stored, inserted
+from cli.config import Target
+from cli.files.prepare import reopened
+from cli.host.interrupts import caught_interrupts
+from cli.host.streams import print_out, say
+from cli.plan import PlannedRun
+from cli.query_plan import MOST_SHOWN, QueryOptions
+from cli.report.agreements import validated
+from simulator.errors import ConfigError
+
+_EXAMPLES = """\b
+Examples:
+  python run.py validate --targets sqlite,postgresql
+  python run.py validate --targets influxdb,timescaledb --types '*-host-1-hr' --count 100
+"""
+_load = functools.partial(option, group="Queries")
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """The queries of one target, ready to be asked."""
+
+    choice: Choice
+    sweep: Sweep
+    runs: Sequence[PlannedRun]
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@several_targets
+@_load(
+    "--types",
+    "queries",
+    type=NAMES,
+    default=None,
+    help="Queries to ask; a name may be a pattern such as '*-host-1-hr'.  [default: all]",
+)
+@_load(
+    "--count",
+    type=COUNT,
+    default=10,
+    show_default=True,
+    help="How often each query is asked, each time with other random parameters if it has any.",
+)
+@_load(
+    "--align",
+    is_flag=True,
+    help="Let random windows of time begin at a multiple of the query's interval.",
+)
+@_load(
+    "--print-answers",
+    type=COUNT,
+    default=0,
+    help="Print so many answers to each query side by side, 20 rows of each; up to five"
+    " wrong ones are always printed.",
+)
+def validate(  # noqa: PLR0913
+    *,
+    choices: Sequence[Choice],
+    output: Path,
+    timeout: float,
+    form: str,
+    quiet: bool,
+    force: bool,
+    queries: tuple[str, ...] | None,
+    count: int,
+    align: bool,
+    print_answers: int,
+) -> None:
+    """Compare the answers of several databases with each other and with the truth.
+
+    Insert the same rows into each target first: the same workload, seed and start. One worker asks
+    each target the same instances, as `query` does, and each answer is compared with the truth.
+    Answers count as rounded if they differ in their last digits only and each is equal to the
+    truth, as a mean may be. Exit code 3: an answer is wrong, or answers differ.
+    """
+    options = QueryOptions(
+        workers=(1,),
+        runs=None,
+        count=count,
+        duration_s=0.0,
+        queries=queries or (),
+        aligned=align,
+        shown_answers=print_answers,
+        timeout_s=timeout,
+        digests=True,
+    )
+    problems: list[str] = []
+    if count > MOST_SHOWN:
+        problems.append(f"--count: must be at most {MOST_SHOWN:,}, got {count:,}")
+    targets = _targets(choices, problems)
+    if problems:
+        raise ConfigError(problems)
+    stored = {
+        choice.target: inserted(output, target, choice, None, quiet=quiet, dry=False)
+        for choice, target in zip(choices, targets, strict=True)
+    }
+    _expect_same_rows(stored)
+    with ExitStack() as files:
+        planned: list[_Planned] = []
+        for choice, target in zip(choices, targets, strict=True):
+            known = stored[choice.target]
+            try:
+                asked = files.enter_context(reopened(known.dataset, quiet=quiet))
+                sweep, runs = query_sweep(
+                    target, known, asked, options, output, force=force, quiet=quiet or bool(planned)
+                )
+            except ConfigError as error:
+                problems += [each for each in error.problems if each not in problems]
+            else:
+                planned.append(_Planned(choice, sweep, runs))
+        if problems:
+            raise ConfigError(problems)
+        click.get_current_context().exit(_compare(planned, form=form, quiet=quiet))
+
+
+def _targets(choices: Sequence[Choice], problems: list[str]) -> list[Target]:
+    """Return the targets; add what is wrong with any of them to `problems`."""
+    names = [choice.target for choice in choices]
+    if len({*names}) < 2 or len({*names}) < len(names):
+        problems.append(
+            f"--targets: expected two targets or more, each once, got {','.join(names)}"
+        )
+    found = [choice.resolve({}, problems) for choice in choices]
+    return [target for target in found if target]
+
+
+def _expect_same_rows(stored: Mapping[str, Stored]) -> None:
+    (first, expected), *others = stored.items()
+    problems = []
+    for name, known in others:
+        if found := differences(expected.dataset, known.dataset):
+            problems.append(
+                f"--targets: {first} and {name} do not hold the same rows: {', '.join(found)};"
+                " insert with the same options into both"
+            )
+    if problems:
+        raise ConfigError(problems)
+
+
+def _compare(planned: Sequence[_Planned], *, form: str, quiet: bool) -> int:
+    """Ask each target until one fails, print how the answers compare; return the exit code."""
+    done, as_json = [], form == "json"
+    with caught_interrupts() as interrupts:
+        for sweep, runs, cluster in ((e.sweep, e.runs, e.choice.cluster) for e in planned):
+            with carried_out(sweep, runs, cluster, interrupts, quiet=quiet, as_json=as_json):
+                done.append(sweep)
+            if sweep.file.trouble:
+                say(f"error: {sweep.file.trouble}", err=True)
+            if sweep.result.status != "done":
+                break
+    results = [sweep.result for sweep in done]
+    found = agreements(results) if len(done) == len(planned) else []
+    print_out(validated(results, found, [sweep.file.path for sweep in done], form))
+    return exit_code(results, found)

@@ -1,0 +1,28 @@
+"""How many workers a database answers within a response time, as `query --ramp` found it."""
+
+from collections.abc import Iterator
+
+from cli.report.figures import significant
+from cli.results import Result
+from simulator.errors import counted
+from simulator.protocol.messages import QueryRamp, RampEnd
+
+
+def ramps_of(result: Result) -> Iterator[str]:
+    """Yield a line for each query and run."""
+    limit_ms = 1000 * float(result.configuration.get("ramp_limit_s") or 0.0)
+    for run in result.runs:
+        for ramp in run.outcome.ramps:
+            yield f"ramp {ramp.query}: {_ended(ramp, limit_ms)}"
+
+
+def _ended(ramp: QueryRamp, limit_ms: float) -> str:
+    average = f"{significant(ramp.wait_ms_avg)} ms on average"
+    workers = counted(ramp.workers, "worker")
+    match ramp.end:
+        case RampEnd.LIMIT:
+            return f"answers passed {limit_ms:,g} ms with {workers}: {average}"
+        case RampEnd.ABORT:
+            return f"answers passed three times {limit_ms:,g} ms with {workers}: {average}"
+        case RampEnd.ALL:
+            return f"answers stayed within {limit_ms:,g} ms with all {workers}: {average}"

@@ -1,0 +1,90 @@
+"""What `query` asks and how it is reported: types by pattern, burn-in, intervals, all together."""
+
+import json
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+
+TARGET = ("--target=sqlite", "--extra-option=path=bench.db")
+HOSTS = 4
+
+
+@pytest.fixture
+def stored(cli: CommandLine) -> CommandLine:
+    """A command line with two hours of a fleet in SQLite."""
+    done = cli.run(
+        "insert", *TARGET, "--workload=devops", f"--scale={HOSTS}", "--start=2026-01-01",
+        "--end=2026-01-01T02:00:00Z", "--interval=60s", "--workers=1", "--batch=500", "--runs=1",
+        "--quiet",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    return cli
+
+
+def test_patterns_choose_types_and_a_burn_in_is_checked(stored: CommandLine) -> None:
+    asked = stored.run(
+        "query", *TARGET, "--types=*-host-1-hr,count-cpu", "--workers=2", "--count=10",
+        "--burn-in=3", "--format=json",
+    )  # fmt: skip
+
+    assert asked.code == 0, asked.err
+    names = [row["query"] for row in asked.json["rows"]]
+    assert names == ["1-host-1-hr", "2-host-1-hr", "4-host-1-hr", "count-cpu"]
+    assert {row["executions"] for row in asked.json["rows"]} == {10}
+    (total,) = asked.json["all_queries"]
+    assert (total["executions"], total["verdict"]) == (40, "verified")
+    assert "query 8-host-1-hr is left out: it asks about 8 hosts" in asked.err
+    queries = stored.results()[-1]["runs"][0]["outcome"]["queries"]
+    assert {query["name"]: query["answers"] for query in queries} == {
+        **dict.fromkeys(names[:3], 10 + 2 * (1 + 3)),
+        "count-cpu": 1,
+    }
+
+
+def test_the_table_has_all_queries_together_in_80_columns(stored: CommandLine) -> None:
+    asked = stored.run("query", *TARGET, "--types=1-host-1-hr,count-*", "--quiet")
+    lines = asked.out.splitlines()
+    (total,) = [line for line in lines if line.startswith("all queries")]
+
+    assert total.endswith("verified")
+    assert lines.index(total) < lines.index("", lines.index(total))
+    assert max(map(len, lines[: lines.index(total) + 1])) <= 80
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_each_interval_of_queries_is_a_line(stored: CommandLine, form: str) -> None:
+    asked = stored.run(
+        "query", *TARGET, "--types=1-host-1-hr", "--duration=2s", "--print-interval=5",
+        f"--format={form}", within_s=150,
+    )  # fmt: skip
+
+    assert asked.code == 0, asked.err
+    if form == "table":
+        lines = [line for line in asked.err.splitlines() if "1-host-1-hr: " in line]
+        assert all(line.endswith(" queries/s") for line in lines)
+        assert len(lines) > 1
+        return
+    events = [json.loads(line) for line in asked.err.splitlines() if line.startswith("{")]
+    runs = [event["runs"] for event in events]
+    assert len(runs) > 1
+    assert runs == sorted(set(runs))
+    assert runs[-1] <= asked.json["rows"][0]["executions"]
+    assert {event["query"] for event in events} == {"1-host-1-hr"}
+
+
+def test_a_ramp_ends_with_all_workers_or_at_once(stored: CommandLine) -> None:
+    ramp = (*TARGET, "--types=1-host-1-hr,count-cpu", "--workers=2", "--force", "--ramp",
+            "--ramp-interval=1s", "--moving-average=2s", "--format=json")  # fmt: skip
+    within = stored.run("query", *ramp, "--response-limit=30s", within_s=150)
+    above = stored.run("query", *ramp, "--response-limit=0.000001s", within_s=150)
+
+    assert (within.code, above.code) == (0, 0), within.err + above.err
+    for asked, end, workers in ((within, "all", 2), (above, "abort", 1)):
+        ramps = asked.json["ramps"]
+        assert [(each["query"], each["end"], each["workers"]) for each in ramps] == [
+            ("1-host-1-hr", end, workers), ("count-cpu", end, workers),
+        ]  # fmt: skip
+        assert {row["verdict"] for row in asked.json["rows"]} == {"verified"}
+        assert all(row["executions"] > 0 for row in asked.json["rows"])
+    assert [step["workers"] for step in within.json["ramps"][0]["steps"]] == [1, 2]

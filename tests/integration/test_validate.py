@@ -1,0 +1,127 @@
+"""`validate`: the same questions to SQLite and to another database, from the outside."""
+
+import sqlite3
+from pathlib import Path
+
+import psycopg2
+import pytest
+
+from tests.integration.conftest import CommandLine
+from tests.servers import Postgres
+
+FLEET = (
+    "--workload=devops", "--scale=2", "--start=2026-01-01", "--end=2026-01-01T02:00:00Z",
+    "--interval=60s", "--workers=1", "--batch=500", "--runs=1", "--quiet",
+)  # fmt: skip
+TYPES = "--types=?-host-1-hr,count-cpu,cpu-mean-by-hour-and-host"
+POSTGRES = """\
+  pg:
+    module: postgres
+    runner: local
+    connection_string: ${BENCH_POSTGRES}
+"""
+
+
+def targets(cli: CommandLine, more: str = "") -> CommandLine:
+    """Give the command line two SQLite files as targets, and more."""
+    cli.config = cli.folder / "config.yaml"
+    lite = [
+        f"  {name}:\n    module: sqlite\n    runner: local\n    path: {cli.folder / name}.db\n"
+        for name in ("lite", "other")
+    ]
+    cli.config.write_text("targets:\n" + "".join(lite) + more)
+    return cli
+
+
+def insert(cli: CommandLine, *names: str, words: tuple[str, ...] = FLEET) -> None:
+    for name in names:
+        done = cli.run("insert", f"--target={name}", *words)
+        assert done.code == 0, done.err
+
+
+def spoil(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE cpu SET usage_user = 99.5 WHERE rowid = 101")
+
+
+@pytest.mark.server("postgres")
+def test_two_databases_answer_alike_and_a_wrong_row_is_seen(
+    cli: CommandLine, server: Postgres, server_database: str
+) -> None:
+    reach = f"{server.connection_string(server_database)} password={server.password}"
+    cli.environment["BENCH_POSTGRES"] = reach
+    targets(cli, POSTGRES)
+    insert(cli, "lite", "pg")
+    alike = cli.run(
+        "validate", "--targets=lite,pg", TYPES, "--count=20", "--format=json", "--quiet",
+        within_s=150,
+    )  # fmt: skip
+    connection = psycopg2.connect(
+        server.connection_string(server_database), password=server.password
+    )
+    with connection, connection.cursor() as cursor:
+        cursor.execute("UPDATE cpu SET usage_user = 99.5 WHERE usage_user < 99.5")
+    connection.close()
+    differ = cli.run("validate", "--targets=lite,pg", TYPES, "--count=5", "--quiet", within_s=150)
+
+    assert alike.code == 0, alike.out + alike.err
+    counts = {each["query"]: (each["answers"], each["different"]) for each in alike.json["queries"]}
+    assert counts == {
+        "1-host-1-hr": (21, 0),
+        "2-host-1-hr": (21, 0),
+        "count-cpu": (1, 0),
+        "cpu-mean-by-hour-and-host": (1, 0),
+    }
+    assert all(each["equal"] + each["rounded"] == each["answers"] for each in alike.json["queries"])
+    assert [each["verdict_pg"] for each in alike.json["queries"]] == ["verified"] * 4
+    assert differ.code == 3
+    rows = {line.split()[0]: line.split() for line in differ.out.splitlines() if line.split()}
+    assert rows["1-host-1-hr"][1:] == ["6", "0", "0", "6", "verified", "mismatch"]
+    assert rows["count-cpu"][1:] == ["1", "1", "0", "0", "verified", "verified"]
+    assert "99.5" in differ.out
+    assert "equal to the truth" in differ.out
+
+
+def test_only_targets_with_the_same_rows_are_compared(cli: CommandLine) -> None:
+    targets(cli)
+    insert(cli, "lite")
+    none = cli.run("validate", "--targets=lite,other", TYPES)
+    insert(cli, "other", words=(*FLEET, "--seed=7"))
+    others = cli.run("validate", "--targets=lite,other", TYPES)
+    insert(cli, "other", words=(*FLEET, "--limit=100"))
+    fewer = cli.run("validate", "--targets=lite,other", TYPES)
+
+    assert (none.code, others.code, fewer.code) == (2, 2, 2)
+    assert "no insert of other in" in none.err
+    assert "lite and other do not hold the same rows: seed 1 and 7; insert with" in others.err
+    assert "do not hold the same rows: 2,160 rows and 100; insert with" in fewer.err
+
+
+def test_every_wrong_option_is_named(cli: CommandLine) -> None:
+    targets(cli)
+    done = cli.run("validate", "--targets=lite,lite,litle", "--count=5000")
+    insert(cli, "lite", "other")
+    unknown = cli.run("validate", "--targets=lite,other", "--types=count-cpus,33-*")
+
+    assert (done.code, unknown.code) == (2, 2)
+    for words in (
+        "--count: must be at most 1,000, got 5,000",
+        "--targets: expected two targets or more, each once, got lite,lite,litle",
+        "litle",
+    ):
+        assert words in done.err
+    assert unknown.err.count("did you mean 'count-cpu'?") == 1
+    assert "--types: '33-*' is no query of workload devops" in unknown.err
+
+
+def test_a_target_that_fails_ends_the_comparison(cli: CommandLine) -> None:
+    targets(cli)
+    insert(cli, "lite", "other")
+    (cli.folder / "other.db").unlink()
+    done = cli.run("validate", "--targets=lite,other", TYPES, "--count=2", "--quiet")
+    spoil(cli.folder / "lite.db")
+    wrong = cli.run("validate", "--targets=other,lite", TYPES, "--count=2", "--quiet")
+
+    assert done.code == 1, done.out
+    assert "other failed: " in done.out
+    assert wrong.code == 1
