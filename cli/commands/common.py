@@ -3,7 +3,8 @@
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -41,6 +42,12 @@ _target = functools.partial(option, group="Target")
 _output = functools.partial(option, group="Run and output")
 _cluster = functools.partial(option, group="Kubernetes")
 
+_RUNNER = _target(
+    "--runner",
+    type=click.Choice(RUNNERS),
+    default=None,
+    help="Where collector and workers run.  [default: the target's]",
+)
 _TARGET_OPTIONS = (
     _target(
         "--target",
@@ -50,12 +57,7 @@ _TARGET_OPTIONS = (
         shell_complete=complete_target,
     ),
     config_option,
-    _target(
-        "--runner",
-        type=click.Choice(RUNNERS),
-        default=None,
-        help="Where collector and workers run.  [default: the target's]",
-    ),
+    _RUNNER,
     _target(
         "--extra-option",
         multiple=True,
@@ -78,14 +80,6 @@ _RUN_OPTIONS = (
         show_default=True,
         help="Longest duration of one run, such as 90s or 10m; 0: no limit.",
     ),
-    _output(
-        "--format",
-        "form",
-        type=click.Choice(tables.FORMATS),
-        default="table",
-        show_default=True,
-        help="What to print on standard output; progress goes to standard error.",
-    ),
     _output("--quiet", "-q", is_flag=True, help="Show no progress."),
     _output(
         "--force",
@@ -93,6 +87,18 @@ _RUN_OPTIONS = (
         help="Start more local workers than this machine's cores and free memory allow.",
     ),
 )
+
+
+def _format_option(*forms: str) -> Callable[..., Any]:
+    """Return the option that says in which form to print the result."""
+    return _output(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help="What to print on standard output; progress goes to standard error.",
+    )
 
 
 _CLUSTER_OPTIONS = (
@@ -180,17 +186,34 @@ def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Fun
 
     @functools.wraps(command)
     def gathered(**given: Any) -> Any:
-        cluster = {field.name: given.pop(field.name) for field in fields(ClusterOptions)}
         choice = Choice(
+            cluster=_cluster_options(given),
             target=given.pop("target"),
             config=given.pop("config"),
             runner=given.pop("runner"),
             extra=given.pop("extra_option"),
-            cluster=ClusterOptions(**cluster),
         )
         return command(choice=choice, **given)
 
     for add in reversed((*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS)):
+        gathered = add(gathered)
+    return cast("_Function", gathered)
+
+
+def _cluster_options(given: dict[str, Any]) -> ClusterOptions:
+    """Take the options for the cluster out of all that were given."""
+    return ClusterOptions(**{field.name: given.pop(field.name) for field in fields(ClusterOptions)})
+
+
+def several_targets_options(command: _Function) -> _Function:
+    """Add the options of a command that runs something on several targets."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        return command(cluster=_cluster_options(given), **given)
+
+    forms = _format_option("table", "json")
+    for add in reversed((config_option, _RUNNER, *_RUN_OPTIONS, forms, *_CLUSTER_OPTIONS)):
         gathered = add(gathered)
     return cast("_Function", gathered)
 
@@ -202,7 +225,7 @@ def target_options(command: _Function) -> _Function:
 
 def common_options(command: _Function) -> _Function:
     """Add the options of every command that runs something on a target."""
-    return _gathered(command, (*_RUN_OPTIONS, _DRY_RUN))
+    return _gathered(command, (*_RUN_OPTIONS, _format_option(*tables.FORMATS), _DRY_RUN))
 
 
 def given_options() -> dict[str, Any]:
@@ -221,12 +244,12 @@ class Sweep:
     file: ResultFile
 
 
-def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
-    """Return a new sweep with an empty result."""
+def start(kind: Kind, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
+    """Return a new sweep with an empty result, and a new id unless it has one."""
     created = results.now_utc()
     result = Result(
         program_version=__version__,
-        sweep_id=results.new_id(created),
+        sweep_id=sweep_id or results.new_id(created),
         created=created,
         kind=kind,
         target=target.name,
@@ -250,15 +273,25 @@ def conclude(  # noqa: PLR0913
     dry: bool,
 ) -> None:
     """Run a sweep, print its result, and exit with its exit code."""
-    target, sweep_id = sweep.target, sweep.result.sweep_id
-    assert sweep.file.path
-    output = sweep.file.path.parent
     if dry:
         print_out(_dry_run(sweep, planned, choice))
         return
+    with carried_out(sweep, planned, choice.cluster, quiet=quiet):
+        kept = _shown(sweep, form=form, quiet=quiet)
+    click.get_current_context().exit(sweep.result.exit_code or (0 if kept else 1))
+
+
+@contextmanager
+def carried_out(
+    sweep: Sweep, planned: Sequence[PlannedRun], cluster: ClusterOptions, *, quiet: bool
+) -> Iterator[None]:
+    """Run a sweep; inside the context its result is complete, and signals are still held off."""
+    target, sweep_id = sweep.target, sweep.result.sweep_id
+    assert sweep.file.path
+    output = sweep.file.path.parent
     with (
         caught_interrupts() as interrupts,
-        runner_for(target, sweep_id, choice.cluster, interrupts, planned[0].spec) as runner,
+        runner_for(target, sweep_id, cluster, interrupts, planned[0].spec) as runner,
     ):
         if results.prepare_folder(output) and not quiet:
             say(f"created folder {output}", err=True)
@@ -272,8 +305,7 @@ def conclude(  # noqa: PLR0913
                 watch=follower.show,
                 interrupts=interrupts,
             )
-        kept = _shown(sweep, form=form, quiet=quiet)
-    click.get_current_context().exit(sweep.result.exit_code or (0 if kept else 1))
+        yield
 
 
 def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str:

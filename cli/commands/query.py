@@ -5,14 +5,14 @@ from pathlib import Path
 
 import click
 
-from cli.commands.common import Choice, common_options, conclude, start
+from cli.commands.common import Choice, common_options, conclude
 from cli.commands.options import COUNT, COUNTS, DURATION_S, NAMES, Command, dataset_option, option
-from cli.commands.stored import inserted
+from cli.commands.stored import Stored, inserted
+from cli.commands.sweeps import query_sweep
 from cli.files.prepare import reopened
 from cli.host.streams import say
-from cli.query_plan import QueryOptions, left_out, query_runs
+from cli.query_plan import QueryOptions, left_out
 from simulator.errors import ConfigError
-from simulator.protocol.spec import Kind
 
 _EXAMPLES = """\b
 Examples:
@@ -119,17 +119,9 @@ def query(  # noqa: PLR0913
         timeout_s=timeout,
     )
     with reopened(stored.dataset, quiet=quiet) as asked:
-        sweep = start(Kind.QUERY, found, output, asked)
-        planned = query_runs(
-            sweep.result.sweep_id, found, asked, options, complete=stored.complete, force=force
+        sweep, planned = query_sweep(
+            found, output, options, Stored(asked, stored.complete), force=force
         )
         for name, problem in left_out(asked, options).items() if not quiet else ():
             say(f"query {name} is left out: {problem}", err=True)
-        sweep.result.configuration = {
-            **options.configuration(),
-            "queries": list(planned[0].spec.load.queries),
-            "rows": asked.rows,
-            "workload": asked.workload,
-            "seed": asked.seed,
-        }
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
