@@ -12,6 +12,7 @@ from cli.commands.check import check
 from cli.commands.cleanup import cleanup
 from cli.commands.insert import insert
 from cli.commands.query import query
+from cli.commands.reproduce import reproduce
 from cli.commands.show import show
 from cli.commands.targets import targets
 from cli.commands.verify import verify
@@ -43,7 +44,7 @@ def commands() -> None:
     """Benchmark databases under IoT and time-series load, every number verified."""
 
 
-for _command in (insert, query, verify, show, targets, check, cleanup):
+for _command in (insert, query, verify, reproduce, show, targets, check, cleanup):
     commands.add_command(_command)
 
 
