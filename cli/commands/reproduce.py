@@ -23,7 +23,7 @@ from cli.host.machine import this_machine
 from cli.host.streams import print_out, say
 from cli.host.terminal import width_of
 from cli.reproduce import documents
-from cli.reproduce.documents import Document, Size, plan_of, read_document
+from cli.reproduce.documents import Document, Size, measured_by, plan_of, read_document
 from cli.reproduce.evaluate import Experiment
 from cli.reproduce.record import Reproduction
 from cli.reproduce.tables import printed
@@ -81,8 +81,8 @@ def reproduce(  # noqa: PLR0913
     """
     if problems := cluster.problems():
         raise ConfigError(problems)
-    read = read_document(document)
     plan = plan_of(document, Size(size))
+    read = measured_by(read_document(document), plan)
     loaded = configuration.load(config)
     candidates = candidates_of(loaded, targets)
     results.prepare_folder(output)  # before embedded databases make their files in it

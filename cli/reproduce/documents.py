@@ -16,7 +16,7 @@ from cli.experiment.records import Number, Record, read_record
 from cli.reproduce.measures import is_measure
 from simulator.errors import ConfigError, nearest
 
-NAMES = ("iot",)
+NAMES = ("iot", "devops", "ingress", "nosql", "cratedb")
 _FOLDER = Path(__file__).parent
 
 
@@ -124,14 +124,18 @@ def read_document(name: str, folder: Path = _FOLDER) -> Document:
 
 def plan_of(name: str, size: Size) -> Plan:
     """Return the plan of a document's experiment."""
-    return read_plan(_FOLDER / "plans" / f"{name}-{size}.yaml")
+    return read_plan(plan_path(name, size))
 
 
-def missing_settings(document: Document, plan: Plan) -> list[str]:
-    """Return what figures and claims refer to and the plan does not have."""
-    named = [figure.setting for figure in document.figures]
-    named += [term.setting for claim in document.claims for term in claim.terms]
-    return sorted({name for name in named if plan.setting(name) is None})
+def plan_path(name: str, size: Size) -> Path:
+    """Return the file of a plan."""
+    return _FOLDER / "plans" / f"{name}-{size}.yaml"
+
+
+def measured_by(document: Document, plan: Plan) -> Document:
+    """Return the document with the figures that a plan measures: a demo has fewer settings."""
+    figures = [each for each in document.figures if plan.setting(each.setting)]
+    return document.model_copy(update={"figures": tuple(figures)})
 
 
 def _problems(document: Document) -> list[str]:

@@ -15,10 +15,15 @@ UNITS = {
     "stored_s": "s",
     "bytes_per_row": "bytes/row",
     "last_to_first": "",
+    "verified": "",
     "wait_ms": "ms",
     "queries_per_s": "queries/s",
 }
-"""Measure -> its unit; those of queries are followed by the query's name: wait_ms groupby."""
+"""Measure -> its unit; those of queries are followed by the query's name: wait_ms groupby.
+
+`last_to_first` is the rate of the last step of a fill-level test over that of the first; `verified`
+is 1 if all rows and answers are right, and 0 otherwise.
+"""
 _OF_QUERIES = ("wait_ms", "queries_per_s")
 
 
@@ -36,9 +41,11 @@ def unit_of(measure: str) -> str:
 def measures_of(results: Iterable[Result]) -> dict[str, float]:
     """Return what was measured by one item."""
     found: dict[str, float] = {}
+    right = True
     for result in results:
         found |= _asked(result) if result.kind is Kind.QUERY else _inserted(result)
-    return found
+        right = right and result.exit_code == 0
+    return {**found, "verified": float(right)} if found else {}
 
 
 def _inserted(result: Result) -> dict[str, float]:
