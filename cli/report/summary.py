@@ -119,7 +119,7 @@ def _workers(count: int, runs: Sequence[RunRecord]) -> Row:
         ),
         **_sends(runs),
     }
-    return Row(count, len(runs), figures, worst_of(runs).value)
+    return Row(count, len(runs), figures, _worst(runs).value)
 
 
 def _step(run: RunRecord) -> Row:
@@ -132,7 +132,7 @@ def _step(run: RunRecord) -> Row:
         **_known("bytes_per_s", Unit.BYTES_PER_S, [run], lambda m: m.bytes_per_s),
         **_sends([run]),
     }
-    return Row(run.level, 1, figures, worst_of([run]).value)
+    return Row(run.level, 1, figures, _worst([run]).value)
 
 
 def _known(
@@ -211,8 +211,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def worst_of(runs: Sequence[RunRecord]) -> Status:
-    """Return the verdict that says most against these runs."""
+def _worst(runs: Sequence[RunRecord]) -> Status:
     order = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN, Status.OFF, Status.VERIFIED)
     verdicts: list[Verdict | None] = [run.outcome.verdict for run in runs]
     found = {verdict.status if verdict else Status.UNKNOWN for verdict in verdicts}

@@ -1,13 +1,13 @@
 """From the results of the items to figures beside the document's, and claims seen or not. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from cli.experiment.engine import Measured
 from cli.experiment.items import Candidate, Item
-from cli.report.summary import spread_of, worst_of
+from cli.report.summary import spread_of
 from cli.reproduce.claims import Seen, judged
 from cli.reproduce.documents import Claim, Document, PublishedFigure, Term
 from cli.reproduce.measures import measures_of, unit_of
@@ -163,7 +163,7 @@ class Experiment:
     def _worst(self, target: str, setting: str) -> str:
         verdicts = {_verdict(found) for item, found in self.measured
                     if (item.target.name, item.setting.name) == (target, setting)}  # fmt: skip
-        return next((each for each in _AGAINST if each in verdicts), Status.VERIFIED)
+        return _worst(verdicts)
 
     # --- claims
 
@@ -229,4 +229,9 @@ class Experiment:
 def _verdict(found: Measured) -> str:
     if not found.is_complete:
         return FAILED
-    return worst_of([run for _, result in found.results for run in result.runs]).value
+    verdicts = [run.outcome.verdict for _, result in found.results for run in result.runs]
+    return _worst({each.status if each else Status.UNKNOWN for each in verdicts})
+
+
+def _worst(verdicts: Collection[str]) -> str:
+    return next((each for each in _AGAINST if each in verdicts), Status.VERIFIED)
