@@ -82,6 +82,8 @@ class Claim(Record):
     text: str
     of: tuple[str, ...] = ()
     """Systems that the document says it about; empty: all."""
+    elsewhere: bool = True
+    """Whether other targets than those systems are examined as well."""
     largest_first: tuple[Term, ...] = ()
     within: Within | None = None
 

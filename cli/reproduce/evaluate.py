@@ -177,7 +177,7 @@ class Experiment:
             if not targets:
                 yield self._claim(claim, system, "")
         examined = {target for system in claim.of for target in self._targets_of(system)}
-        for candidate in self.candidates:
+        for candidate in self.candidates if claim.elsewhere else ():
             if candidate.name in examined or candidate.not_had:
                 continue
             record = self._claim(claim, self._system_of(candidate.name), candidate.name)
