@@ -95,3 +95,5 @@ def database_facts(
                 raise Interrupted(event.cause)
             if isinstance(event, Outcome) and event.status != "done":
                 raise SetupError(f"{target.name}: {target.options.redact(event.cause)}")
+        if interrupts.requested:
+            raise Interrupted("stopped by the user")

@@ -17,7 +17,7 @@ from cli import results
 from cli.cluster.options import ClusterOptions
 from cli.commands.options import DURATION_S, complete_target, config_option, option
 from cli.config import RUNNERS, Target
-from cli.host.interrupts import caught_interrupts
+from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.program import program
 from cli.host.streams import OutputError, print_out, say
@@ -276,23 +276,28 @@ def conclude(  # noqa: PLR0913
     if dry:
         print_out(_dry_run(sweep, planned, choice))
         return
-    with carried_out(sweep, planned, choice.cluster, quiet=quiet):
+    with (
+        caught_interrupts() as interrupts,
+        carried_out(sweep, planned, choice.cluster, interrupts, quiet=quiet),
+    ):
         kept = _shown(sweep, form=form, quiet=quiet)
     click.get_current_context().exit(sweep.result.exit_code or (0 if kept else 1))
 
 
 @contextmanager
 def carried_out(
-    sweep: Sweep, planned: Sequence[PlannedRun], cluster: ClusterOptions, *, quiet: bool
+    sweep: Sweep,
+    planned: Sequence[PlannedRun],
+    cluster: ClusterOptions,
+    interrupts: Interrupts,
+    *,
+    quiet: bool,
 ) -> Iterator[None]:
-    """Run a sweep; inside the context its result is complete, and signals are still held off."""
+    """Run a sweep; inside the context its result is complete, and the database still locked."""
     target, sweep_id = sweep.target, sweep.result.sweep_id
     assert sweep.file.path
     output = sweep.file.path.parent
-    with (
-        caught_interrupts() as interrupts,
-        runner_for(target, sweep_id, cluster, interrupts, planned[0].spec) as runner,
-    ):
+    with runner_for(target, sweep_id, cluster, interrupts, planned[0].spec) as runner:
         if results.prepare_folder(output) and not quiet:
             say(f"created folder {output}", err=True)
         with Follower(planned, quiet=quiet) as follower:

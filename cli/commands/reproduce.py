@@ -3,7 +3,6 @@
 import functools
 import hashlib
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +18,7 @@ from cli.commands.roster import Roster, candidates_of, roster_of
 from cli.experiment.engine import Measured, measured
 from cli.experiment.items import Item, items_of
 from cli.experiment.plan import Plan
+from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.streams import print_out, say
 from cli.host.terminal import width_of
@@ -87,8 +87,9 @@ def reproduce(  # noqa: PLR0913
     candidates = candidates_of(loaded, targets)
     results.prepare_folder(output)  # before embedded databases make their files in it
     roster = roster_of(plan, candidates, loaded, runner, cluster, force=force, quiet=quiet)
-    measuring = Measuring(output, cluster, timeout, force, quiet)
-    record, path = reproduced(document, size, read, plan, roster, measuring)
+    with caught_interrupts() as interrupts:
+        measuring = Measuring(output, interrupts, cluster, timeout, force, quiet)
+        record, path = reproduced(document, size, read, plan, roster, measuring)
     if form == "json":
         print_out(record.model_dump_json(indent=1) + "\n")
     else:
@@ -137,16 +138,15 @@ def _measured(
         _say(measuring, f"[{len(found) + 1}/{len(items)}] {item.name}")
         return measuring.measure(item)
 
-    with suppress(KeyboardInterrupt):
-        for item, each, is_new in measured(items, measuring.output, announced):
-            if each.is_interrupted:
-                break
-            found.append((item, each))
-            if not is_new:
-                _say(measuring, f"[{len(found)}/{len(items)}] {item.name}: measured before")
-        else:
-            return found, "done"
-    return found, "interrupted"
+    for item, each, is_new in measured(items, measuring.output, announced):
+        if each.is_interrupted:
+            return found, "interrupted"
+        found.append((item, each))
+        if not is_new:
+            _say(measuring, f"[{len(found)}/{len(items)}] {item.name}: measured before")
+        if measuring.interrupts.requested and len(found) < len(items):
+            return found, "interrupted"
+    return found, "done"
 
 
 def _say(measuring: Measuring, text: str) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 from cli.cluster.options import ClusterOptions
 from cli.commands.check import database_facts
+from cli.commands.measure import refusal_of
 from cli.config import Config, Target
 from cli.experiment.items import Candidate, Pair
 from cli.experiment.plan import Plan, Setting
 from cli.host.streams import say
-from cli.insert_options import target_problems
 from simulator.errors import BenchError, ConfigError, Interrupted
 from simulator.modules import database_class
 
@@ -129,6 +129,5 @@ def _with_setting(
         target = loaded.resolve(candidate.name, given, runner)
     except ConfigError as error:
         return None, "; ".join(error.problems)
-    key = target.open().capabilities.default_key
-    problems = target_problems(setting.insert.options(key, 0, 0.0), target, force=force)
-    return (None, "; ".join(problems)) if problems else (target, "")
+    problem = refusal_of(setting, target, force=force)
+    return (None, problem) if problem else (target, "")

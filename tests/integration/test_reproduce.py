@@ -42,7 +42,7 @@ from cli.commands.reproduce import reproduced
 from cli.commands.roster import candidates_of, roster_of
 from cli.config import load
 from cli.experiment.plan import read_plan
-from cli.host.interrupts import stop_on_signals
+from cli.host.interrupts import caught_interrupts, stop_on_signals
 from cli.reproduce.documents import read_document
 
 stop_on_signals()
@@ -50,11 +50,13 @@ plan, cluster = read_plan(Path("plan.yaml")), ClusterOptions()
 loaded = load(Path("config.yaml"))
 candidates = candidates_of(loaded, None)
 roster = roster_of(plan, candidates, loaded, None, cluster, force=False, quiet=True)
-measuring = Measuring(Path("results"), cluster, 0.0, force=False, quiet=False)
-record, _ = reproduced("iot", "demo", read_document("iot"), plan, roster, measuring)
+with caught_interrupts() as interrupts:
+    measuring = Measuring(Path("results"), interrupts, cluster, 0.0, force=False, quiet=False)
+    record, _ = reproduced("iot", "demo", read_document("iot"), plan, roster, measuring)
 print(record.model_dump_json())
 sys.exit(record.exit_code)
 """
+DONE = ("done", "insert")
 ITEMS = 6
 """Three settings that SQLite can be measured with, twice."""
 
@@ -108,9 +110,6 @@ def test_killed_at_a_random_moment_it_goes_on_to_the_same_report(folder: Command
     again = folder.finish(start(folder))
     assert again.json["lines"] == record["lines"]
     assert again.err.count("measured before") == ITEMS
-
-
-DONE = ("done", "insert")
 
 
 def test_ctrl_c_keeps_what_is_measured_and_says_how_to_go_on(folder, interrupt, eventually) -> None:
