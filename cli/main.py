@@ -13,6 +13,7 @@ from cli.commands.cleanup import cleanup
 from cli.commands.generate import generate
 from cli.commands.insert import insert
 from cli.commands.query import query
+from cli.commands.reproduce import reproduce
 from cli.commands.show import show
 from cli.commands.targets import targets
 from cli.commands.validate import validate
@@ -46,7 +47,7 @@ def commands() -> None:
 
 
 for _command in (
-    insert, query, validate, verify, generate, show, targets, check, cleanup,
+    insert, query, validate, verify, reproduce, generate, show, targets, check, cleanup,
 ):  # fmt: skip
     commands.add_command(_command)
 

@@ -159,7 +159,7 @@ def path_of(folder: Path, result: Result) -> Path:
     return folder / f"{stamp}-{result.kind}-{result.target}-{result.sweep_id[-4:]}.json"
 
 
-def write(path: Path, result: Result) -> None:
+def write(path: Path, result: BaseModel) -> None:
     """Write a result file so that it is always whole: the old one, or the new one."""
     prefix = f".{path.name}.{Owner.this()}-"
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=_NEW)
@@ -228,6 +228,13 @@ def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:
     """Yield the results of a target's inserts in a folder, the newest first."""
     for path, result in _newest_first(folder, f"*-{Kind.INSERT}-{target}-????.json"):
         if result.target == target:
+            yield path, result
+
+
+def of_sweep(folder: Path, kind: Kind, target: str, sweep_id: str) -> Iterator[tuple[Path, Result]]:
+    """Yield the results of a sweep in a folder, which it has several of if it was repeated."""
+    for path, result in _newest_first(folder, f"*-{kind}-{target}-{sweep_id[-4:]}.json"):
+        if result.sweep_id == sweep_id:
             yield path, result
 
 

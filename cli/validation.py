@@ -77,11 +77,12 @@ def problems_of(
             *getattr(field.annotation, "__args__", ()),
         )
         got = "" if secret or key not in values else f", got {shown(values[key])}"
-        found.append((item["type"], key, _sentence(item, got)))
+        found.append((item["type"], key, sentence_of(item, got)))
     return found
 
 
-def _sentence(item: ErrorDetails, got: str) -> str:
+def sentence_of(item: ErrorDetails, got: str) -> str:
+    """Return what is wrong with one value; `got` ends the sentence where the value is shown."""
     kind, context = item["type"], item.get("ctx", {})
     if kind == "missing":
         return "is required"

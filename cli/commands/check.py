@@ -1,5 +1,7 @@
 """`check`: check that a target can be reached and used, before a long sweep."""
 
+from collections.abc import Iterator
+
 import click
 
 from cli import plan, results
@@ -71,16 +73,27 @@ def _check_cluster(target: Target, options: ClusterOptions) -> None:
 
 
 def _check_database(target: Target, options: ClusterOptions) -> None:
+    for event in database_facts(target, options):
+        _line(event.name, event.detail)
+
+
+def database_facts(
+    target: Target, options: ClusterOptions, timeout_s: float = 0.0
+) -> Iterator[CheckEvent]:
+    """Yield what a collector sees of the database; SetupError if it cannot be used."""
     sweep_id = results.new_id(results.now_utc())
     spec = plan.collector_run(Kind.CHECK, sweep_id, target)
+    spec = spec.model_copy(update={"timeout_s": timeout_s})
     with (
         caught_interrupts() as interrupts,
         runner_for(target, sweep_id, options, interrupts, spec) as runner,
     ):
         for event in runner.run(spec):
             if isinstance(event, CheckEvent):
-                _line(event.name, event.detail)
+                yield event
             if isinstance(event, Outcome) and event.status == "interrupted":
                 raise Interrupted(event.cause)
             if isinstance(event, Outcome) and event.status != "done":
                 raise SetupError(f"{target.name}: {target.options.redact(event.cause)}")
+        if interrupts.requested:
+            raise Interrupted("stopped by the user")

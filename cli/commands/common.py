@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from cli import config as configuration
 from cli import results
 from cli.cluster.options import ClusterOptions
-from cli.commands.options import DURATION_S, NAMES, complete_target, config_option, option
+from cli.commands.options import DURATION_S, complete_target, config_option, option
 from cli.config import RUNNERS, Target
 from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.listener import server_of
@@ -82,14 +82,6 @@ _RUN_OPTIONS = (
         show_default=True,
         help="Longest duration of one run, such as 90s or 10m; 0: no limit.",
     ),
-    _output(
-        "--format",
-        "form",
-        type=click.Choice(tables.FORMATS),
-        default="table",
-        show_default=True,
-        help="What to print on standard output; progress goes to standard error.",
-    ),
     _output("--quiet", "-q", is_flag=True, help="Show no progress."),
     _output(
         "--force",
@@ -97,6 +89,18 @@ _RUN_OPTIONS = (
         help="Start more local workers than this machine's cores and free memory allow.",
     ),
 )
+
+
+def _format_option(*forms: str) -> Callable[..., Any]:
+    """Return the option that says in which form to print the result."""
+    return _output(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help="What to print on standard output; progress goes to standard error.",
+    )
 
 
 _CLUSTER_OPTIONS = (
@@ -184,21 +188,16 @@ def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Fun
 
     @functools.wraps(command)
     def gathered(**given: Any) -> Any:
-        cluster = _cluster_of(given)
         choice = Choice(
+            cluster=_cluster_options(given),
             target=given.pop("target"),
             config=given.pop("config"),
             runner=given.pop("runner"),
             extra=given.pop("extra_option"),
-            cluster=cluster,
         )
         return command(choice=choice, **given)
 
     return cast("_Function", _with(gathered, (*_TARGET_OPTIONS, *options, *_CLUSTER_OPTIONS)))
-
-
-def _cluster_of(given: dict[str, Any]) -> ClusterOptions:
-    return ClusterOptions(**{field.name: given.pop(field.name) for field in fields(ClusterOptions)})
 
 
 def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
@@ -208,31 +207,33 @@ def _with(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) ->
     return command
 
 
+def _cluster_options(given: dict[str, Any]) -> ClusterOptions:
+    """Take the options for the cluster out of all that were given."""
+    return ClusterOptions(**{field.name: given.pop(field.name) for field in fields(ClusterOptions)})
+
+
 def target_options(command: _Function) -> _Function:
     """Add the options that name a target and where it runs."""
     return _gathered(command, ())
 
 
-def several_targets(command: _Function) -> _Function:
-    """Add the options of a command that runs something on several targets: a Choice for each."""
+def several_targets(*forms: str) -> Callable[[_Function], _Function]:
+    """Add the options of a command that runs something on several targets."""
 
-    @functools.wraps(command)
-    def gathered(**given: Any) -> Any:
-        names, cluster = given.pop("targets"), _cluster_of(given)
-        config, runner = given.pop("config"), given.pop("runner")
-        choices = [Choice(name, config, runner, (), cluster) for name in names]
-        return command(choices=choices, **given)
+    def added(command: _Function) -> _Function:
+        @functools.wraps(command)
+        def gathered(**given: Any) -> Any:
+            return command(cluster=_cluster_options(given), **given)
 
-    names = _target(
-        "--targets", type=NAMES, required=True, help="Names of targets in the configuration."
-    )
-    options = (names, config_option, _RUNNER, *_RUN_OPTIONS, *_CLUSTER_OPTIONS)
-    return cast("_Function", _with(gathered, options))
+        run = (config_option, _RUNNER, *_RUN_OPTIONS, _format_option(*forms))
+        return cast("_Function", _with(gathered, (*run, *_CLUSTER_OPTIONS)))
+
+    return added
 
 
 def common_options(command: _Function) -> _Function:
     """Add the options of every command that runs something on a target."""
-    return _gathered(command, (*_RUN_OPTIONS, _DRY_RUN))
+    return _gathered(command, (*_RUN_OPTIONS, _format_option(*tables.FORMATS), _DRY_RUN))
 
 
 def given_options() -> dict[str, Any]:
@@ -251,12 +252,12 @@ class Sweep:
     file: ResultFile
 
 
-def start(kind: Kind, target: Target, output: Path, dataset: Dataset) -> Sweep:
-    """Return a new sweep with an empty result."""
+def start(kind: Kind, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
+    """Return a new sweep with an empty result, and a new id unless it has one."""
     created = results.now_utc()
     result = Result(
         program_version=__version__,
-        sweep_id=results.new_id(created),
+        sweep_id=sweep_id or results.new_id(created),
         created=created,
         kind=kind,
         target=target.name,

@@ -15,7 +15,6 @@ from cli.commands.common import (
     common_options,
     conclude,
     given_options,
-    start,
 )
 from cli.commands.options import (
     COUNT,
@@ -29,13 +28,13 @@ from cli.commands.options import (
     workload_options,
 )
 from cli.commands.records import insert_records
-from cli.commands.stored import last_insert
+from cli.commands.stored import Stored, last_insert
+from cli.commands.sweeps import insert_sweep
 from cli.config import Target
 from cli.continuation import continued
 from cli.distribution import Split
 from cli.files.prepare import prepared
-from cli.files.request import DELIMITERS, Request, conflicts, described
-from cli.host.owner import user_at_host
+from cli.files.request import DELIMITERS, Request, conflicts
 from cli.parameters import is_end, option_of
 from cli.records.request import Request as RecordsRequest
 from cli.records.request import conflicts as record_conflicts
@@ -46,7 +45,6 @@ from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import File, OnError
 from simulator.errors import ConfigError
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import VerifyMode
 
 _EXAMPLES = """\b
@@ -358,31 +356,18 @@ def insert(  # noqa: PLR0913
         problems += error.problems
     if problems or not found or not database or not rows:
         raise ConfigError(problems)
-    level = plan.verification(options, database)
+    plan.verification(options, database)  # before a large file is read
     with rows as params:
         empty = plan.empty_dataset(options, params)
-        reader = DatasetReader(empty)
-        before, complete = empty, True
+        before = Stored(empty, complete=True)
         if not clean:
-            written = [table.name for table in reader.tables]
+            written = [table.name for table in DatasetReader(empty).tables]
             last = last_insert(output, found, choice, written, quiet=quiet, dry=dry_run)
             if last:
-                before = continued(last.dataset, empty, starts=start_time is not None)
-                complete = last.complete
-                options = replace(options, start_ms=before.start_ms)
-        sweep = start(Kind.INSERT, found, output, before.model_copy(update={"ranges": ()}))
-        sweep.result.configuration = {
-            **described(insert_options.describe(options, has_end=reader.sizes is not None), params),
-            "mixes_tables": plan.mixes_tables(database, reader, options.batch),
-            "runs": options.runs or (1 if steps else insert_options.DEFAULT_RUNS),
-            "verify": level.value,
-        }
-        sweep_id, by = sweep.result.sweep_id, user_at_host()
-        planned = list(
-            plan.insert_runs(sweep_id, found, options, before, level, complete=complete, by=by)
-        )
-        plan.expect_rows(planned)
-        plan.expect_storable(planned, found)
+                dataset = continued(last.dataset, empty, starts=start_time is not None)
+                before = Stored(dataset, last.complete)
+                options = replace(options, start_ms=dataset.start_ms)
+        sweep, planned = insert_sweep(found, output, options, params, before)
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run, measured=resources)
 
 

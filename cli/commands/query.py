@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from cli.commands.asking import query_sweep
 from cli.commands.common import Choice, common_options, conclude
 from cli.commands.options import COUNT, COUNTS, DURATION_S, NAMES, Command, dataset_option, option
-from cli.commands.stored import inserted
+from cli.commands.stored import Stored, inserted
+from cli.commands.sweeps import query_sweep
 from cli.files.prepare import reopened
 from cli.query_plan import QueryOptions
 from simulator.errors import ConfigError
@@ -186,6 +186,6 @@ def query(  # noqa: PLR0913
     )
     with reopened(stored.dataset, quiet=quiet) as asked:
         sweep, planned = query_sweep(
-            found, stored, asked, options, output, force=force, quiet=quiet
+            found, output, options, Stored(asked, stored.complete), force=force, quiet=quiet
         )
         conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)

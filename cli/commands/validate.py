@@ -9,16 +9,18 @@ from pathlib import Path
 import click
 
 from cli.agreement import agreements, differences, exit_code
-from cli.commands.asking import query_sweep
+from cli.cluster.options import ClusterOptions
 from cli.commands.common import Choice, Sweep, carried_out, several_targets
 from cli.commands.options import COUNT, NAMES, Command, option
 from cli.commands.stored import Stored, inserted
+from cli.commands.sweeps import query_sweep
 from cli.config import Target
 from cli.files.prepare import reopened
 from cli.host.interrupts import caught_interrupts
 from cli.host.streams import print_out, say
 from cli.plan import PlannedRun
 from cli.query_plan import MOST_SHOWN, QueryOptions
+from cli.report import tables
 from cli.report.agreements import validated
 from simulator.errors import ConfigError
 
@@ -40,7 +42,11 @@ class _Planned:
 
 
 @click.command(cls=Command, epilog=_EXAMPLES)
-@several_targets
+@option(
+    "--targets", type=NAMES, required=True, help="Names of targets in the configuration.",
+    group="Target",
+)  # fmt: skip
+@several_targets(*tables.FORMATS)
 @_load(
     "--types",
     "queries",
@@ -69,7 +75,10 @@ class _Planned:
 )
 def validate(  # noqa: PLR0913
     *,
-    choices: Sequence[Choice],
+    targets: tuple[str, ...],
+    config: Path | None,
+    runner: str | None,
+    cluster: ClusterOptions,
     output: Path,
     timeout: float,
     form: str,
@@ -87,6 +96,7 @@ def validate(  # noqa: PLR0913
     Answers count as rounded if they differ in their last digits only and each is equal to the
     truth, as a mean may be. Exit code 3: an answer is wrong, or answers differ.
     """
+    choices = [Choice(name, config, runner, (), cluster) for name in targets]
     options = QueryOptions(
         workers=(1,),
         runs=None,
@@ -101,23 +111,24 @@ def validate(  # noqa: PLR0913
     problems: list[str] = []
     if count > MOST_SHOWN:
         problems.append(f"--count: must be at most {MOST_SHOWN:,}, got {count:,}")
-    targets = _targets(choices, problems)
+    found = _targets(choices, problems)
     if problems:
         raise ConfigError(problems)
     stored = {
         choice.target: inserted(output, target, choice, None, quiet=quiet, dry=False)
-        for choice, target in zip(choices, targets, strict=True)
+        for choice, target in zip(choices, found, strict=True)
     }
     _expect_same_rows(stored)
     with ExitStack() as files:
         planned: list[_Planned] = []
-        for choice, target in zip(choices, targets, strict=True):
+        for choice, target in zip(choices, found, strict=True):
             known = stored[choice.target]
             try:
                 asked = files.enter_context(reopened(known.dataset, quiet=quiet))
                 sweep, runs = query_sweep(
-                    target, known, asked, options, output, force=force, quiet=quiet or bool(planned)
-                )
+                    target, output, options, Stored(asked, known.complete),
+                    force=force, quiet=quiet or bool(planned),
+                )  # fmt: skip
             except ConfigError as error:
                 problems += [each for each in error.problems if each not in problems]
             else:

@@ -1,0 +1,58 @@
+"""Items one after the other; what has a complete result in the folder is not measured again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.experiment.items import Item
+from cli.results import Result, of_sweep
+from simulator.protocol.spec import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The results of an item: of its insert, and of its queries."""
+
+    results: tuple[tuple[Path | None, Result], ...] = ()
+    cause: str = ""
+    """Why it could not be started; the results say why one of them failed."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every sweep of the item has been done."""
+        return not self.cause and all(result.status == "done" for _, result in self.results)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the user stopped one of its sweeps."""
+        return any(result.status == "interrupted" for _, result in self.results)
+
+    @property
+    def failure(self) -> str:
+        """Why it is not complete; empty if it is."""
+        causes = (result.cause or result.status for _, result in self.results
+                  if result.status != "done")  # fmt: skip
+        return self.cause or next(causes, "")
+
+
+def measured(
+    items: Sequence[Item], folder: Path, measure: Callable[[Item], Measured]
+) -> Iterator[tuple[Item, Measured, bool]]:
+    """Yield each item with its results, and whether they were measured just now."""
+    for item in items:
+        earlier = complete_results(folder, item)
+        yield (item, earlier, False) if earlier else (item, measure(item), True)
+
+
+def complete_results(folder: Path, item: Item) -> Measured | None:
+    """Return the results of an item that was measured to its end before; None if it was not.
+
+    Queries count with the insert before them only: the rows are gone after the next item.
+    """
+    kinds = (Kind.INSERT, Kind.QUERY) if item.setting.query else (Kind.INSERT,)
+    found = [next(of_sweep(folder, kind, item.target.name, item.id), None) for kind in kinds]
+    results = tuple(each for each in found if each)
+    created = [result.created for _, result in results]
+    whole = Measured(results)
+    is_whole = len(results) == len(kinds) and created == sorted(created)
+    return whole if is_whole and whole.is_complete else None

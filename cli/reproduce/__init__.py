@@ -1,0 +1,1 @@
+"""The published benchmarks: their experiments as plans, their figures, and their claims."""

@@ -1,0 +1,237 @@
+"""From the results of the items to figures beside the document's, and claims seen or not. Pure."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from cli.experiment.engine import Measured
+from cli.experiment.items import Candidate, Item
+from cli.report.summary import spread_of
+from cli.reproduce.claims import Seen, judged
+from cli.reproduce.documents import Claim, Document, PublishedFigure, Term
+from cli.reproduce.measures import measures_of, unit_of
+from cli.reproduce.record import FAILED, ClaimRecord, Compared, ItemRecord, Line
+from simulator.protocol.verdict import Status
+
+_AGAINST = (FAILED, Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN, Status.OFF)
+"""Verdicts of repeats, the worst first."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What was tried, and what it gave; makes the parts of a reproduction's record."""
+
+    document: Document
+    candidates: Sequence[Candidate]
+    refused: Mapping[tuple[str, str], str]
+    """(setting, target) -> why the target cannot be measured with the setting."""
+    measured: Sequence[tuple[Item, Measured]]
+
+    def items(self) -> tuple[ItemRecord, ...]:
+        """Return what became of each item."""
+        return tuple(
+            ItemRecord(
+                id=item.id,
+                target=item.target.name,
+                setting=item.setting.name,
+                repeat=item.repeat,
+                verdict=_verdict(found),
+                cause=found.failure,
+                files=tuple(path.name for path, _ in found.results if path),
+            )
+            for item, found in self.measured
+        )
+
+    def lines(self) -> tuple[Line, ...]:
+        """Return every figure of every system of the document, and of our other targets."""
+        return tuple(line for figure in self.document.figures for line in self._lines(figure))
+
+    def claims(self) -> tuple[ClaimRecord, ...]:
+        """Return every claim, for each target that it can be examined on."""
+        found = [each for claim in self.document.claims for each in self._claims(claim)]
+        beyond = self.document.out_of_reach.items()
+        found += [ClaimRecord(row="", text=text, seen=Seen.NOT_HAD, reason=why)
+                  for text, why in beyond]  # fmt: skip
+        return tuple(found)
+
+    def not_had(self) -> dict[str, str]:
+        """Return the systems and targets that could not be measured at all, with the reason."""
+        systems = {name: self._absence(name) for name in self.document.systems
+                   if not self._targets_of(name)}  # fmt: skip
+        in_systems = {each.name for name in self.document.systems for each in self._all_of(name)}
+        others = {each.name: each.not_had for each in self.candidates
+                  if each.not_had and each.name not in in_systems}  # fmt: skip
+        return {**systems, **others}
+
+    def refusals(self) -> dict[str, str]:
+        """Return "target, setting" -> why the target was not measured with the setting."""
+        return {f"{target}, {name}": why for (name, target), why in self.refused.items()}
+
+    # --- systems and targets
+
+    def _all_of(self, system: str) -> list[Candidate]:
+        return [each for each in self.candidates if self.document.systems[system].has(each)]
+
+    def _targets_of(self, system: str) -> list[str]:
+        return [each.name for each in self._all_of(system) if not each.not_had]
+
+    def _system_of(self, target: str) -> str:
+        names = (name for name in self.document.systems if target in self._targets_of(name))
+        return next(names, "")
+
+    def _absence(self, system: str) -> str:
+        tried = [f"{each.name}: {each.not_had}" for each in self._all_of(system)]
+        modules = " or ".join(self.document.systems[system].modules)
+        return "; ".join(tried) or f"no target with module {modules} is among the targets"
+
+    # --- values
+
+    def _values(self, target: str, setting: str, measure: str) -> tuple[float, ...]:
+        """Return the values of the repeats in their order; of a failed one there is none."""
+        repeats = self._measures.get((target, setting), [])
+        return tuple(found[measure] for found in repeats if measure in found)
+
+    @cached_property
+    def _measures(self) -> dict[tuple[str, str], list[Mapping[str, float]]]:
+        """(target, setting) -> the measures of its repeats, in their order."""
+        found: dict[tuple[str, str], list[Mapping[str, float]]] = defaultdict(list)
+        for item, each in sorted(self.measured, key=lambda pair: pair[0].repeat):
+            if each.is_complete:
+                measures = measures_of(result for _, result in each.results)
+                found[item.target.name, item.setting.name].append(measures)
+        return found
+
+    def _why_not(self, target: str, setting: str, measure: str) -> str:
+        if reason := self.refused.get((setting, target)):
+            return reason
+        tried = [found for item, found in self.measured
+                 if (item.target.name, item.setting.name) == (target, setting)]  # fmt: skip
+        failures = [found.failure for found in tried if found.failure]
+        if failures:
+            return f"failed: {failures[0]}"
+        if not tried:
+            return "not measured"
+        return f"the database reports no {measure.partition(' ')[0]}"
+
+    def _lines(self, figure: PublishedFigure) -> Iterator[Line]:
+        lines = []
+        for system in dict.fromkeys((*figure.published, *figure.percent_of_best)):
+            targets = self._targets_of(system)
+            lines += [self._line(figure, system, target) for target in targets]
+            if not targets:
+                lines.append(self._empty(figure, system, self._absence(system)))
+        shown = {line.target for line in lines}
+        for candidate in self.candidates:
+            if candidate.name not in shown and not candidate.not_had:
+                line = self._line(figure, self._system_of(candidate.name), candidate.name)
+                lines += [line] if line.values else []
+        means = [line.mean for line in lines if line.mean]
+        best = (min if figure.lower_is_better else max)(means) if len(means) > 1 else None
+        for line in lines:
+            percent = 100 * line.mean / best if best and line.mean else None
+            yield line.model_copy(update={"percent_of_best": percent})
+
+    def _line(self, figure: PublishedFigure, system: str, target: str) -> Line:
+        values = self._values(target, figure.setting, figure.measure)
+        if not values:
+            reason = self._why_not(target, figure.setting, figure.measure)
+            return self._empty(figure, system, reason, target)
+        return self._empty(figure, system, "", target).model_copy(
+            update={
+                "values": values,
+                "mean": sum(values) / len(values),
+                "spread": spread_of(values),
+                "verdict": self._worst(target, figure.setting),
+            }
+        )
+
+    def _empty(self, figure: PublishedFigure, system: str, reason: str, target: str = "") -> Line:
+        return Line(
+            row=figure.row,
+            title=figure.title,
+            setting=figure.setting,
+            measure=figure.measure,
+            unit=unit_of(figure.measure),
+            system=system,
+            target=target,
+            published=figure.published.get(system),
+            published_percent=figure.percent_of_best.get(system),
+            not_had=reason,
+        )
+
+    def _worst(self, target: str, setting: str) -> str:
+        verdicts = {_verdict(found) for item, found in self.measured
+                    if (item.target.name, item.setting.name) == (target, setting)}  # fmt: skip
+        return _worst(verdicts)
+
+    # --- claims
+
+    def _claims(self, claim: Claim) -> Iterator[ClaimRecord]:
+        if claim.across:
+            yield self._claim(claim, "", "")
+            return
+        for system in claim.of:
+            targets = self._targets_of(system)
+            yield from (self._claim(claim, system, target) for target in targets)
+            if not targets:
+                yield self._claim(claim, system, "")
+        examined = {target for system in claim.of for target in self._targets_of(system)}
+        for candidate in self.candidates if claim.elsewhere else ():
+            if candidate.name in examined or candidate.not_had:
+                continue
+            record = self._claim(claim, self._system_of(candidate.name), candidate.name)
+            if record.seen is not Seen.NOT_HAD or not claim.of:
+                yield record
+
+    def _claim(self, claim: Claim, system: str, target: str) -> ClaimRecord:
+        sides = {term: self._side(term, system, target) for term in claim.terms}
+        seen = judged(claim, {term: side.values for term, side in sides.items()})
+        return ClaimRecord(
+            row=claim.row,
+            text=claim.text,
+            target=target,
+            system=system,
+            seen=seen,
+            sides=tuple(sides.values()),
+            reason="" if seen is not Seen.NOT_HAD else self._missing(sides, across=claim.across),
+        )
+
+    def _side(self, term: Term, system: str, target: str) -> Compared:
+        targets = self._targets_of(term.system) if term.system else [target]
+        name = term.system or system
+        measured = ((each, self._values(each, term.setting, term.measure)) for each in targets)
+        found = next(((each, values) for each, values in measured if values), ("", ()))
+        published = (
+            figure.published.get(name)
+            for figure in self.document.figures
+            if (figure.setting, figure.measure) == (term.setting, term.measure)
+        )
+        return Compared(
+            setting=term.setting,
+            measure=term.measure,
+            system=name,
+            target=found[0] or (targets[0] if targets else ""),
+            values=found[1],
+            published=next((value for value in published if value is not None), None),
+        )
+
+    def _missing(self, sides: Mapping[Term, Compared], *, across: bool) -> str:
+        """Return why not all sides have values; empty if the whole system was not measured."""
+        without = [side for side in sides.values() if not side.values]
+        absent = dict.fromkeys(side.system for side in without if not side.target)
+        reasons = [f"{', '.join(absent)} not measured"] if across and absent else []
+        reasons += [self._why_not(side.target, side.setting, side.measure)
+                    for side in without if side.target]  # fmt: skip
+        return "; ".join(dict.fromkeys(reasons))
+
+
+def _verdict(found: Measured) -> str:
+    if not found.is_complete:
+        return FAILED
+    verdicts = [run.outcome.verdict for _, result in found.results for run in result.runs]
+    return _worst({each.status if each else Status.UNKNOWN for each in verdicts})
+
+
+def _worst(verdicts: Collection[str]) -> str:
+    return next((each for each in _AGAINST if each in verdicts), Status.VERIFIED)

@@ -1,0 +1,221 @@
+"""From results to figures beside the document's: every system has a line, or a reason."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cli.config import Target
+from cli.experiment.engine import Measured
+from cli.experiment.items import Candidate, Pair, items_of
+from cli.experiment.plan import Plan
+from cli.host.machine import this_machine
+from cli.reproduce.claims import Seen
+from cli.reproduce.documents import Document
+from cli.reproduce.evaluate import Experiment
+from cli.reproduce.measures import measures_of
+from cli.reproduce.record import Reproduction
+from cli.reproduce.tables import printed
+from simulator.modules.sqlite import SqliteOptions
+from simulator.protocol.verdict import Status, Verdict
+from tests.unit.report import made
+
+SETTINGS = ("bulk", "single", "values")
+DOCUMENT = Document.model_validate(
+    {
+        "number": 7,
+        "title": "A benchmark",
+        "measured_on": "large machines",
+        "systems": {
+            "Lite": {"modules": ["sqlite"], "options": {"synchronous": "full"}},
+            "Quick": {"modules": ["duckdb"]},
+            "Gone": {"modules": ["splunk"]},
+        },
+        "figures": [
+            {"row": "M1", "title": "batches", "setting": "bulk", "measure": "rows_per_s",
+             "published": {"Lite": 1000, "Quick": 5000, "Gone": 70}},
+            {"row": "M2", "title": "values", "setting": "values", "measure": "rows_per_s",
+             "published": {"Lite": 400}},
+            {"row": "M3", "title": "size", "setting": "bulk", "measure": "bytes_per_row",
+             "lower_is_better": True, "percent_of_best": {"Gone": 950}},
+        ],
+        "claims": [
+            {"row": "M4", "text": "batches are faster", "largest_first": [
+                {"setting": "bulk", "measure": "rows_per_s"},
+                {"setting": "single", "measure": "rows_per_s"}]},
+            {"row": "M5", "text": "values lists are slower", "of": ["Lite", "Gone"],
+             "largest_first": [
+                {"setting": "bulk", "measure": "rows_per_s"},
+                {"setting": "values", "measure": "rows_per_s"}]},
+            {"row": "M6", "text": "Lite is faster than Gone", "largest_first": [
+                {"setting": "bulk", "measure": "rows_per_s", "system": "Lite"},
+                {"setting": "bulk", "measure": "rows_per_s", "system": "Gone"}]},
+        ],
+        "out_of_reach": {"M7 it scales to 3 nodes": "needs three nodes"},
+    }
+)  # fmt: skip
+PLAN = Plan.model_validate(
+    {
+        "name": "tiny",
+        "repeats": 2,
+        "settings": [{"name": name, "insert": {"workload": "iot"}} for name in SETTINGS],
+    }
+)
+FULL = SqliteOptions(synchronous="full")
+CANDIDATES = (
+    Candidate("lite", "sqlite", FULL.model_dump()),
+    Candidate("plain", "sqlite", SqliteOptions().model_dump()),
+    Candidate("quick", "duckdb", {}, not_had="not installed"),
+    Candidate("other", "mysql", {}, not_had="does not answer"),
+)
+SECONDS = {"bulk": 1.0, "single": 10.0}
+
+
+def experiment(**changes):
+    pairs = [
+        Pair(setting, Target(name, "sqlite", "local", FULL, {}))
+        for name in ("lite", "plain")
+        for setting in PLAN.settings
+        if setting.name != "values"
+    ]
+    measured = []
+    for item in items_of(PLAN, pairs):
+        seconds = SECONDS[item.setting.name] * (1 + item.repeat / 10)
+        seconds *= 2 if item.target.name == "plain" else 1
+        measured.append((item, changes.get(item.setting.name) or finished(item, seconds)))
+    refused = {("values", name): "no option use_values_lists" for name in ("lite", "plain")}
+    return Experiment(DOCUMENT, CANDIDATES, refused, measured)
+
+
+def finished(item, seconds, **outcome):
+    run = made.timed(seconds, **outcome)
+    return Measured(((Path(f"{item.id}.json"), made.result([run], target=item.target.name)),))
+
+
+def test_every_figure_of_the_document_has_a_line_and_ours_stand_beside_it():
+    lines = experiment().lines()
+
+    found = [(line.title, line.system, line.target, line.published, line.not_had) for line in lines]
+    assert found == [
+        ("batches", "Lite", "lite", 1000, ""),
+        ("batches", "Quick", "", 5000, "quick: not installed"),
+        ("batches", "Gone", "", 70, "no target with module splunk is among the targets"),
+        ("batches", "", "plain", None, ""),
+        ("values", "Lite", "lite", 400, "no option use_values_lists"),
+        ("size", "Gone", "", None, "no target with module splunk is among the targets"),
+        ("size", "Lite", "lite", None, ""),
+        ("size", "", "plain", None, ""),
+    ]
+    assert lines[0].values == pytest.approx((1000 / 1.1, 1000 / 1.2))
+    assert lines[0].mean == pytest.approx(871.2, abs=0.1)
+    assert lines[0].spread == pytest.approx(0.087, abs=0.001)
+    assert [line.percent_of_best for line in lines[:4]] == [100, None, None, pytest.approx(50)]
+    assert lines[5].published_percent == 950
+    assert {line.verdict for line in lines if line.values} == {"verified"}
+
+
+def test_a_claim_is_examined_wherever_its_sides_were_measured():
+    claims = experiment().claims()
+
+    assert [(claim.row, claim.system, claim.target, claim.seen) for claim in claims] == [
+        ("M4", "Lite", "lite", Seen.SEEN),
+        ("M4", "", "plain", Seen.SEEN),
+        ("M5", "Lite", "lite", Seen.NOT_HAD),
+        ("M5", "Gone", "", Seen.NOT_HAD),
+        ("M6", "", "", Seen.NOT_HAD),
+        ("", "", "", Seen.NOT_HAD),
+    ]
+    assert claims[2].reason == "no option use_values_lists"
+    assert claims[4].reason == "Gone not measured"
+    assert claims[0].sides[0].published == 1000
+
+
+def test_what_could_not_be_measured_is_named_with_the_reason():
+    assert experiment().not_had() == {
+        "Quick": "quick: not installed",
+        "Gone": "no target with module splunk is among the targets",
+        "other": "does not answer",
+    }
+
+
+def test_a_failed_item_gives_no_value_and_is_named():
+    broken = Measured(((None, made.result([], status="failed", cause="disk full")),))
+    found = experiment(single=broken)
+    (claim, *_) = found.claims()
+
+    assert (claim.seen, claim.reason) == (Seen.NOT_HAD, "failed: disk full")
+    assert {item.cause for item in found.items() if item.setting == "single"} == {"disk full"}
+
+
+def record(found, **changes):
+    fields = {
+        "program_version": "1",
+        "document": "tiny",
+        "number": 7,
+        "size": "demo",
+        "title": "A benchmark",
+        "measured_on": "large machines",
+        "machine": this_machine(),
+        "status": "done",
+        "first": datetime(2026, 1, 1, tzinfo=UTC),
+        "last": datetime(2026, 1, 1, 0, 5, tzinfo=UTC),
+        "items": found.items(),
+        "lines": found.lines(),
+        "claims": found.claims(),
+        "not_had": found.not_had(),
+        "refused": found.refusals(),
+    }
+    return Reproduction(**(fields | changes))
+
+
+def test_the_table_fits_80_columns_and_leaves_nothing_out():
+    made_of = record(experiment())
+    text = printed(made_of, "r.json", 80)
+    table = text.partition("Claims of the document")[0]
+
+    assert max(map(len, table.splitlines())) <= 80
+    for words in (
+        "M1 batches,  ",
+        "not had: Quick: quick: not installed",
+        "not had: lite, values; plain, values: no option use_values_lists",
+        "seen: Lite (lite); bulk 833 to 909, single 83.3 to 90.9",
+        "not had: Gone",
+        "M7 it scales to 3 nodes",
+        "8 items, started from 2026-01-01 00:00:00 to 2026-01-01 00:05:00 UTC",
+        "result file: r.json",
+    ):
+        assert words in text, text
+    assert Reproduction.model_validate_json(made_of.model_dump_json()) == made_of
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict", "code"),
+    [
+        ("done", Status.VERIFIED, 0),
+        ("interrupted", Status.VERIFIED, 130),
+        ("done", Status.MISMATCH, 3),
+        ("done", Status.INCOMPLETE, 1),
+        ("done", Status.UNKNOWN, 4),
+        ("done", None, 1),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst_item(status, verdict, code):
+    one = Measured(((None, made.result([], status="failed")),))
+    if verdict:
+        outcome = made.outcome(verdict=Verdict(status=verdict))
+        one = Measured(((None, made.result([made.run(outcome)])),))
+
+    found = record(experiment(bulk=one), status=status)
+    assert found.exit_code == code
+    assert record(experiment(), items=()).exit_code == 1
+
+
+def test_measures_of_a_fill_level_test_are_means_of_its_steps():
+    runs = [made.timed(seconds, rows=1000) for seconds in (1, 2, 4)]
+    found = measures_of([made.result(runs)])
+
+    assert found["rows"] == 3000
+    assert found["rows_per_s"] == pytest.approx((1000 + 500 + 250) / 3)
+    assert found["last_to_first"] == pytest.approx(0.25)
+    assert found["stored_s"] == pytest.approx(7)
+    assert measures_of([made.result([])]) == {}
