@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from simulator.data.block import Block
+from simulator.data.block import Block, Rows
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -18,7 +18,7 @@ from simulator.data.query import (
     Statement,
 )
 from simulator.data.schema import Column, Table
-from simulator.modules.base import Encoder, Payload
+from simulator.modules.base import Encoder, MixedEncoder, Payload
 from simulator.modules.shared.http import Http, HttpError, NoAnswer, lines
 from simulator.modules.shared.metrics.points import Series, fields
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, rollups
@@ -26,7 +26,7 @@ from simulator.modules.shared.metrics.session import MetricSession
 from simulator.modules.shared.prometheus import Metrics
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics import wire
-from simulator.modules.victoriametrics.wire import Bodies, Checks
+from simulator.modules.victoriametrics.wire import Bodies, Checks, MixedBodies
 
 _COUNT = (Aggregate(Function.COUNT),)
 _STEPS = 10_000
@@ -133,6 +133,19 @@ class VictoriaMetricsSession(MetricSession):
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
             path, encoded = bodies.encode(block, rows_per_batch, checks.times(block))
+            return [(path, body) for body in encoded]
+
+        return encode
+
+    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+        """Return what makes blocks into requests with rows of several tables."""
+        span_ms = self.page.span_ms()
+        checks = [Checks(table, table.name, self._decimals, span_ms) for table in tables]
+        bodies = MixedBodies(self._prefix, tables)
+
+        def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[Any]:
+            times = [check.times(block) for check, block in zip(checks, blocks, strict=True)]
+            path, encoded = bodies.encode(blocks, edges, times)
             return [(path, body) for body in encoded]
 
         return encode
