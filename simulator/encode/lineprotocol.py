@@ -4,9 +4,10 @@ https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/: a row i
 `measurement,tag=value field=1i,other="text" timestamp`. A NULL is omitted.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -30,6 +31,8 @@ PLAIN = Style(
     null=b"", false=b"f", true=b"t", instants=None, quote=b"", special=b"", escape=lambda text: text
 )
 """Values without quotes and escapes."""
+
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 Check: TypeAlias = Callable[[ColumnData], None]
 """Raises UnstorableError if a column has a value that cannot be stored."""
@@ -80,8 +83,16 @@ class LineProtocol:
     to 6 million on a grid, 1.3 million with full doubles.
     """
 
-    def __init__(self, table: Table, name: str, dialect: Dialect = INFLUXDB) -> None:
-        self._text = Text(_slots(table, name, dialect), Frame(b"", b"", b""), table.time_unit)
+    def __init__(
+        self,
+        table: Table,
+        name: str,
+        dialect: Dialect = INFLUXDB,
+        labels: Mapping[str, str] = NO_LABELS,
+    ) -> None:
+        """Take tags of every line in `labels`."""
+        slots = _slots(table, _head(name, labels), dialect)
+        self._text = Text(slots, Frame(b"", b"", b""), table.time_unit)
         self._checks = [(column.name, dialect.check(table, column)) for column in table.columns]
 
     def encode(self, block: Block, batch_rows: int) -> list[memoryview]:
@@ -120,10 +131,16 @@ def _fields(table: Table, tags: Sequence[Column]) -> list[Column]:
     return sorted(fields, key=lambda column: column.nullable)
 
 
-def _slots(table: Table, name: str, dialect: Dialect) -> list[Slot]:
+def _head(name: str, labels: Mapping[str, str]) -> bytes:
+    """Return the start of every line: the measurement, and tags that are the same in all lines."""
+    tags = (b",%b=%b" % (_key(key), _tag(key, value.encode())) for key, value in labels.items())
+    return b"".join((_escaped(name.encode(), b", "), *tags))
+
+
+def _slots(table: Table, head: bytes, dialect: Dialect) -> list[Slot]:
     """Return a line's slots; the text before a column belongs to the slot that follows."""
     row: list[Slot] = []
-    lead = _escaped(name.encode(), b", ")
+    lead = head
     tags = dialect.tags(table)
     for tag in tags:
         before = lead + b"," + _key(tag.name) + b"="

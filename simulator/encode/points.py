@@ -6,19 +6,19 @@ A row becomes a point for each field that is not NULL, one after the other.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, islice, pairwise
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded
+from simulator.data.block import Array, Block, Coded, Rows
 from simulator.data.digits import integers
 from simulator.data.octets import literal, octets, side_by_side, unpadded
 from simulator.data.schema import FLOATS, Column, Type
 from simulator.encode.doubles import doubles
 from simulator.encode.levels import Rendered
-from simulator.encode.rows import Frame, framed
+from simulator.encode.rows import Frame, finer, framed
 from simulator.errors import UnstorableError
 
 Written: TypeAlias = tuple[Array, Array | None]
@@ -72,19 +72,10 @@ class Points:
         count = len(block)
         if not count:
             return []
-        known: dict[Piece, Written] = {}
-        written = [self._point(point, block, instead, known) for point in self._points]
-        rows, keep = _beside(written, count)
-        kept = None if keep is None else keep.view(np.bool_)
+        rows, kept = self.rows(block, instead)
         fitting = limit_rows or batch_rows
         if limit_bytes is not None:
-            frame = len(self._payload.before) + len(self._payload.after)
-            fitting = min(fitting, (limit_bytes - frame) // rows.dtype.itemsize)
-        if fitting < 1:
-            raise UnstorableError(
-                f"{block.name}: a row takes up to {rows.dtype.itemsize} bytes, and the server "
-                f"takes messages of {limit_bytes}"
-            )
+            fitting = min(fitting, self.fitting(block.name, rows, limit_bytes))
         if fitting >= batch_rows:
             return [[whole] for whole in _cut(rows, kept, batch_rows, self._payload)]
         payloads = []
@@ -93,6 +84,26 @@ class Points:
             share_kept = None if kept is None else kept[share]
             payloads.append(_cut(rows[share], share_kept, fitting, self._payload))
         return payloads
+
+    def rows(
+        self, block: Block, instead: Mapping[str, Array]
+    ) -> tuple[Array, NDArray[np.bool_] | None]:
+        """Return the points of each row, and which of their bytes are written."""
+        known: dict[Piece, Written] = {}
+        written = [self._point(point, block, instead, known) for point in self._points]
+        rows, keep = _beside(written, len(block))
+        return rows, None if keep is None else keep.view(np.bool_)
+
+    def fitting(self, name: str, rows: Array, limit_bytes: int) -> int:
+        """Return how many of a table's rows fit into a message; UnstorableError if none does."""
+        width = rows.dtype.itemsize
+        found = (limit_bytes - len(self._payload.before) - len(self._payload.after)) // width
+        if found < 1:
+            raise UnstorableError(
+                f"{name}: a row takes up to {width} bytes, and the server takes messages of "
+                f"{limit_bytes}"
+            )
+        return found
 
     def _point(
         self,
@@ -132,6 +143,56 @@ class Points:
             return piece.write(data.array)
         # The value below a NULL is arbitrary and might not be writable.
         return piece.write(np.where(data.valid, data.array, data.array.dtype.type()))
+
+
+class MixedPoints:
+    """Encodes blocks of several tables as payloads that each have points of all of them."""
+
+    def __init__(self, tables: Sequence[Points], payload: Frame) -> None:
+        """Take the encoder of each table; all have this frame."""
+        self._tables = tables
+        self._payload = payload
+
+    def encode(
+        self,
+        blocks: Sequence[Block],
+        edges: Sequence[Rows],
+        *,
+        instead: Sequence[Mapping[str, Array]],
+        limit_bytes: int | None = None,
+        limit_rows: int | None = None,
+    ) -> list[list[bytes]]:
+        """Return payloads with the rows of each block between two of its edges.
+
+        Limits and `instead` are those of `Points.encode`.
+        """
+        fitting = limit_rows or sum(map(len, blocks))
+        written = []
+        for points, block, own in zip(self._tables, blocks, instead, strict=True):
+            rows, kept = points.rows(block, own)
+            written.append((rows, kept))
+            if limit_bytes is not None:
+                fitting = min(fitting, points.fitting(block.name, rows, limit_bytes))
+        places, messages = finer(edges, fitting)
+        shares = [_between(*each, own) for each, own in zip(written, places, strict=True)]
+        bodies = (self._body(parts) for parts in zip(*shares, strict=True))
+        return [list(islice(bodies, count)) for count in messages]
+
+    def _body(self, parts: Sequence[memoryview]) -> bytes:
+        filled = [part for part in parts if len(part)]
+        filled[-1] = filled[-1][: len(filled[-1]) - len(self._payload.between)]
+        return b"".join((self._payload.before, *filled, self._payload.after))
+
+
+def _between(rows: Array, keep: NDArray[np.bool_] | None, edges: Rows) -> list[memoryview]:
+    """Return the bytes to write between each two edges, the first of which is 0."""
+    if keep is None:
+        content, ends = rows.view(np.uint8).data, edges * rows.dtype.itemsize
+    else:
+        content = octets(rows)[keep].data
+        counts = [int(np.count_nonzero(keep[a:b])) for a, b in pairwise(edges.tolist())]
+        ends = np.array([0, *accumulate(counts)])
+    return [content[start:end] for start, end in pairwise(ends.tolist())]
 
 
 def _beside(parts: Sequence[Written], count: int) -> Written:

@@ -242,6 +242,23 @@ def between(rows: LaidOut, edges: Rows) -> list[memoryview]:
     return [content[start:end] for start, end in pairwise(rows.offsets(edges).tolist())]
 
 
+def finer(edges: Sequence[Rows], most_rows: int) -> tuple[list[Rows], list[int]]:
+    """Split batches of several tables into messages of at most `most_rows` rows.
+
+    Return where the share of each table in each message begins, and the last one ends; and how many
+    messages each batch has. The rows of a batch are in the order of the tables.
+    """
+    places = np.stack(edges)
+    starts, counts = places[:, :-1], np.diff(places)
+    messages = -(-counts.sum(axis=0) // most_rows)
+    of_batch = np.repeat(np.arange(len(messages)), messages)
+    number = np.arange(len(of_batch)) - (messages.cumsum() - messages)[of_batch]
+    earlier = counts.cumsum(axis=0) - counts
+    taken = number * most_rows - earlier[:, of_batch]
+    found = starts[:, of_batch] + np.clip(taken, 0, counts[:, of_batch])
+    return [*np.column_stack((found, places[:, -1]))], messages.tolist()
+
+
 def windows(rows: LaidOut, rows_per_batch: int) -> list[memoryview]:
     """Return the rows as payloads without a frame, as parts of one buffer, without a copy."""
     content = rows.content.data

@@ -8,11 +8,12 @@ as long as in line protocol, and the server takes it faster.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.octets import octets
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.levels import Rendered
@@ -61,11 +62,13 @@ class SeriesLines:
 
         `times` replace the table's own.
         """
-        count = len(block)
-        if not count:
-            return []
+        edges = np.append(np.arange(0, len(block), batch_rows), len(block))
+        return self.between(block, edges, times) if len(block) else []
+
+    def between(self, block: Block, edges: Rows, times: NDArray[np.int64]) -> list[bytes]:
+        """Return the lines of the rows between each two edges, the first of which is 0."""
         codes, labels = self._series(block)
-        runs = _runs(codes, len(labels), count, batch_rows)
+        runs = _runs(codes, len(labels), edges)
         instants = _INSTANTS(times)
         when_all = _Text(instants, None, runs)
         columns = []
@@ -76,7 +79,7 @@ class SeriesLines:
             text = _Text(self._written(column, data), valid, runs)
             heads = [head + tags + b'},"values":[' for tags in labels]
             columns.append((heads, text, when))
-        payloads: list[list[bytes | memoryview]] = [[] for _ in range(-(-count // batch_rows))]
+        payloads: list[list[bytes | memoryview]] = [[] for _ in edges[1:]]
         for line, (send, series) in enumerate(zip(runs.batches, runs.series, strict=True)):
             pieces = payloads[send]
             for heads, text, when in columns:
@@ -155,25 +158,29 @@ class _Text:
 _INSTANTS = as_text(Type.INT64, b",")
 
 
-def _runs(codes: NDArray[np.int64] | None, series: int, count: int, batch_rows: int) -> _Runs:
+def _runs(codes: NDArray[np.int64] | None, series: int, edges: Rows) -> _Runs:
+    """Return the lines of the batches between edges, of rows in these series."""
     if codes is None:
         pieces = [
             (send, start)
-            for send, first in enumerate(range(0, count, batch_rows))
-            for start in range(first, min(first + batch_rows, count), _LINE_ROWS)
+            for send, (first, stop) in enumerate(pairwise(edges.tolist()))
+            for start in range(first, stop, _LINE_ROWS)
         ]
-        edges = np.array([*(start for _, start in pieces), count])
-        return _Runs(None, edges, [send for send, _ in pieces], [0] * len(pieces))
-    rows = np.arange(count)
-    pieces_of_a_send = -(-batch_rows // _LINE_ROWS)
-    lines = rows // batch_rows * pieces_of_a_send + rows % batch_rows // _LINE_ROWS
+        starts = np.array([*(start for _, start in pieces), edges[-1]])
+        return _Runs(None, starts, [send for send, _ in pieces], [0] * len(pieces))
+    sizes = np.diff(edges)
+    of_batch = np.repeat(np.arange(len(sizes)), sizes)
+    pieces_of_a_send = -(-int(sizes.max()) // _LINE_ROWS)
+    lines = of_batch * pieces_of_a_send
+    if pieces_of_a_send > 1:
+        lines += (np.arange(edges[-1]) - edges[of_batch]) // _LINE_ROWS
     lines = lines * series + codes
     order = np.argsort(lines, kind="stable")
     lines = lines[order]
     starts = np.concatenate(([0], np.flatnonzero(np.diff(lines)) + 1))
     first, which = np.divmod(lines[starts], series)
-    edges = np.append(starts, count)
-    return _Runs(order, edges, (first // pieces_of_a_send).tolist(), which.tolist())
+    starts = np.append(starts, edges[-1])
+    return _Runs(order, starts, (first // pieces_of_a_send).tolist(), which.tolist())
 
 
 def _pair(name: str, value: str) -> str:

@@ -1,9 +1,11 @@
 """IoTDB's queries, sums in pieces, names, precision, error classes and durability."""
 
 import socket
+import tempfile
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -484,9 +486,17 @@ def test_a_log_that_is_synced_keeps_all_that_was_acknowledged(server):
 # --- TLS -----------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def readable():
+    """A folder that the server's user can read; each start of pytest closes its own to others."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.server("iotdb")
-def test_tls_verifies_the_certificate_unless_insecure(server, tmp_path):
+def test_tls_verifies_the_certificate_unless_insecure(server, readable, tmp_path):
     del server
     authority = trustme.CA()
     issued = authority.issue_cert("127.0.0.1")
@@ -495,11 +505,9 @@ def test_tls_verifies_the_certificate_unless_insecure(server, tmp_path):
     store = pkcs12.serialize_key_and_certificates(
         b"iotdb", key, chain[0], chain[1:], BestAvailableEncryption(b"changeit")
     )
-    path = tmp_path / "store.p12"
+    path = readable / "store.p12"
     path.write_bytes(store)
     path.chmod(0o644)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
     ca_file = tmp_path / "ca.pem"
     authority.cert_pem.write_to_path(str(ca_file))
     settings = {"enable_thrift_ssl": "true", "key_store_path": str(path)}

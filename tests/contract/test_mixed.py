@@ -1,17 +1,20 @@
 """Payloads with rows of several tables, on every database that takes them."""
 
 import threading
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from simulator.data.block import Block, Coded
+from simulator.data import workloads
+from simulator.data.block import Block, Coded, ColumnData
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
-from simulator.data.schema import Type
+from simulator.data.schema import Table, Type
 from simulator.data.workloads.devops import Devops
+from simulator.errors import UnstorableError
 from simulator.load.mixing import Mixer, edges
 from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, Failure
@@ -26,18 +29,42 @@ SCALE, TICKS, BATCH_ROWS = 3, 60, 100
 ROWS = SCALE * TICKS
 MIXING = {name: t for name, t in STORING.items() if t.database.capabilities.mixes_tables}
 
-pytestmark = pytest.mark.parametrize("target", MIXING.values(), ids=[*MIXING])
+START_MS = (int(time.time()) - 3600) * 1000
+
+
+def mixing(*, checks_rows):
+    """Parametrize a test: targets that refuse rows before they are sent, or that do not."""
+    found = {n: t for n, t in MIXING.items() if t.database.capabilities.checks_rows is checks_rows}
+    return pytest.mark.parametrize("target", found.values(), ids=[*found])
+
+
+class PlainTags(Devops):
+    """The fleet without dots and slashes in tags, which separate the nodes of Graphite's paths."""
+
+    name = "devops-with-plain-tags"
+
+    def draw(self, table: Table, rows: np.ndarray) -> dict[str, ColumnData]:
+        data = super().draw(table, rows)
+        texts = [tag.name for tag in table.tags if isinstance(data[tag.name], Coded)]
+        return data | {name: plain(data[name]) for name in texts}
+
+
+def plain(column):
+    levels = np.strings.translate(column.levels, bytes.maketrans(b"./", b"__"))
+    return replace(column, levels=levels)
 
 
 @pytest.fixture
-def dataset(target):
+def dataset(target, monkeypatch):
+    monkeypatch.setitem(workloads.WORKLOADS, PlainTags.name, PlainTags)
     key = target.database.capabilities.default_key
+    fleet = PlainTags if target.module == "graphite" else Devops
     return Dataset(
-        workload=Devops.name,
-        workload_version=Devops.version,
+        workload=fleet.name,
+        workload_version=fleet.version,
         params={"scale": SCALE, "duration_ms": TICKS * 10_000},
         seed=1,
-        start_ms=1_795_232_700_000,
+        start_ms=START_MS,
         primary_key=key,
         parts=1,
         ranges=tuple(RowRange(start=0, stop=ROWS, table=table) for table in range(9)),
@@ -54,6 +81,7 @@ def stored(database, dataset):
     database.drop(tables)
 
 
+@pytest.mark.parametrize("target", MIXING.values(), ids=[*MIXING])
 def test_every_row_of_mixed_payloads_is_stored_in_its_table(database, dataset, stored):
     sender = Sender(database, DatasetReader(dataset), threading.Event())
     sender.start()
@@ -85,6 +113,20 @@ def wordy(block):
     return Block(table, 0, block.rows, {**block.data, "usage_user": words})
 
 
+@mixing(checks_rows=True)
+@pytest.mark.usefixtures("stored")
+def test_rows_that_cannot_be_stored_are_refused_with_those_beside_them(database, dataset):
+    (turn,) = DatasetReader(dataset).blocks(dataset.ranges, ROWS, 1)
+    cpu, *others = turn
+    mixed = [wordy(cpu), *others]
+    with (
+        database.connect() as session,
+        pytest.raises(UnstorableError, match="column usage_user: is text"),
+    ):
+        Mixer().encode(session, mixed, edges(mixed, dataset.rows))
+
+
+@mixing(checks_rows=False)
 def test_a_mixed_payload_of_which_one_table_refuses_its_rows_is_no_success(
     database, dataset, stored
 ):

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -177,6 +178,38 @@ def test_a_batch_of_which_the_server_stores_a_part_is_no_success(opentsdb):
             session.send(bad)
         assert session.classify(caught.value) is Failure.UNKNOWN
     assert stored(opentsdb) == 2
+
+
+def of_two_tables(rows):
+    """Two tables, the block of each, and edges of one batch with all their rows."""
+    tables = [replace(TABLE, name=name) for name in ("one", "other")]
+    blocks = [
+        Block(table, 0, np.arange(rows), readings(rows, device=device).data)
+        for table, device in zip(tables, (b"d1", b"d2"), strict=True)
+    ]
+    return tables, blocks, [np.array([0, rows])] * 2
+
+
+@SERVER
+def test_requests_with_rows_of_several_tables_are_as_long_as_the_server_asks_for(open_opentsdb):
+    tables, blocks, edges = of_two_tables(30)
+    with open_opentsdb(request_points=50).connect() as session:
+        ((first, second, third),) = session.mixed_encoder(tables)(blocks, edges)
+    assert [body.count(b'"metric"') for body in (first, second, third)] == [50, 50, 20]
+    assert [body.count(b'"d2"') for body in (first, second, third)] == [0, 40, 20]
+
+
+@SERVER
+def test_a_table_whose_points_are_refused_beside_others_is_no_success(opentsdb):
+    tables, blocks, edges = of_two_tables(3)
+    opentsdb.create(tables, 10)
+    with opentsdb.connect() as session:
+        ((body,),) = session.mixed_encoder(tables)(blocks, edges)
+        bad = Payload(6, BATCH, [body.replace(b'"d2"', b'"not a tag"')])
+        with pytest.raises(PutError, match="6 points were not stored") as caught:
+            session.send(bad)
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        assert [count(opentsdb, session, table) for table in tables] == [3, 0]
 
 
 def test_an_answer_that_counts_fewer_points_than_were_sent_is_no_success():

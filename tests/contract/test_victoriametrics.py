@@ -21,7 +21,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, Failure, Unsupported
+from simulator.modules.base import BATCH, Failure, Payload, Unsupported
 from simulator.modules.shared.http import NoAnswer, NotConnected, Refused
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.modules.victoriametrics.query import identifier
@@ -322,6 +322,30 @@ def test_both_formats_say_the_same_and_the_shorter_is_taken(victoria, unit):
             found.append(ask(session, victoria.render(RowsQuery(table))))
     assert found[0] == found[1] == found[2]
     assert len(found[0].rows) == 40
+
+
+@SERVER
+@pytest.mark.parametrize(("rows", "path"), [(3, "/write"), (40, "/api/v1/import")])
+def test_a_payload_of_several_tables_is_in_one_format(victoria, rows, path):
+    one, other = (Table(name, TABLE.columns, TABLE.key) for name in ("one", "other"))
+    blocks = [
+        Block(table, 0, np.arange(rows), readings(rows, device=device).data)
+        for table, device in ((one, b"d1"), (other, b"d2"))
+    ]
+    edges = [np.array([0, rows - 1, rows]), np.array([0, rows - 1, rows])]
+    victoria.drop([one, other])
+    victoria.create([one, other], 10)
+    with victoria.connect() as session:
+        data = session.mixed_encoder([one, other])(blocks, edges)
+        assert {where.partition("?")[0] for where, _ in data} == {path}
+        for (where, body), own in zip(data, (2 * rows - 2, 2), strict=True):
+            session.send(Payload(own, BATCH, (where, body)))
+    victoria.visible([one, other])
+    with victoria.connect() as session:
+        for table, device in ((one, "d1"), (other, "d2")):
+            found = ask(session, victoria.render(RowsQuery(table))).rows
+            assert len(found) == rows
+            assert {device} == {value for row in found for value in row if isinstance(value, str)}
 
 
 @pytest.mark.parametrize("odd", ["name", "tag", "time"])

@@ -3,10 +3,7 @@
 Only the image differs on the test cluster, which has no registry: see databases.py.
 """
 
-import os
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +11,7 @@ from _pytest.mark.structures import ParameterSet
 
 from tests.e2e.databases import DATABASES, POSTGRESQL, Database
 from tests.e2e.harness import ClusterLine, Kubernetes, Namespace, report, waited
-from tests.e2e.images import script
+from tests.e2e.installing import commands_in
 
 KINDS = "statefulsets,pods,services,configmaps,secrets,persistentvolumeclaims"
 IN_EVERY_NAMESPACE = {"configmap/kube-root-ca.crt"}
@@ -27,44 +24,16 @@ def params() -> list[ParameterSet]:
 
 
 @pytest.fixture(params=params())
-def database(request: pytest.FixtureRequest, kube: Kubernetes) -> Database:
-    """A database, whose image is on the nodes."""
+def database(request: pytest.FixtureRequest) -> Database:
+    """A database of dbinstall."""
     found: Database = request.param
-    if kube.own:
-        script("load", str(found.build()))
     return found
 
 
 @pytest.fixture
-def shell(
-    database: Database, namespace: Namespace, tmp_path: Path
-) -> Iterator[Callable[[str], str]]:
+def shell(database: Database, namespace: Namespace, tmp_path: Path) -> Callable[[str], str]:
     """Run a README's commands in the namespace, in a copy of its folder."""
-    folder = tmp_path / "dbinstall"
-    shutil.copytree(database.folder, folder)
-    if namespace.kube.own:
-        (folder / database.manifest).write_text(database.manifest_with(database.image))
-    config = tmp_path / "kubeconfig"
-    words = ("config", "view", "--raw", "--minify", "--flatten")
-    config.touch(mode=0o600)
-    config.write_text(namespace.kube.kubectl(*words))
-    environment = {**os.environ, **namespace.kube.environment, "KUBECONFIG": str(config)}
-
-    def run(commands: str) -> str:
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", commands],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=280,
-            cwd=folder,
-            env=environment,
-        )
-        assert done.returncode == 0, f"{commands}\n{done.stdout}{done.stderr}"
-        return done.stdout
-
-    run(f"kubectl config set-context --current --namespace={namespace.name}")
-    return run
+    return commands_in(namespace, database, tmp_path)
 
 
 def volumes(kube: Kubernetes, namespace: str) -> list[str]:

@@ -74,25 +74,6 @@ def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
     assert verdicts(result) == ["verified"]
 
 
-def test_a_fleet_of_hosts_is_shared_by_the_workers(cli: ClusterLine) -> None:
-    fleet = ("--workload=devops", "--scale=5", "--start=2026-06-01", "--end=2026-06-01T01:30:00Z")
-    words = ("--workers=3", "--runs=1", "--batch=100", "--verify=full")
-    done = cli.insert(POSTGRES, *fleet, *words)
-    assert done.code == 0, done.err
-    result = cli.result()
-    assert verdicts(result) == ["verified"]
-    assert result["manifest"]["rows"] == 9 * 5 * 540
-    assert all(report["rows"] for report in result["runs"][0]["outcome"]["workers"])
-    asked = cli.run("query", POSTGRES, "--workers=1,2", "--count=10")
-    assert asked.code == 0, asked.err
-    result = cli.results()[-1]
-    assert verdicts(result) == ["verified", "verified"]
-    first = [run["outcome"]["queries"][0] for run in result["runs"]]
-    assert [(each["name"], each["answers"]) for each in first] == [
-        ("1-host-1-hr", 11), ("1-host-1-hr", 12),
-    ]  # fmt: skip
-
-
 def test_the_dataset_is_known_without_the_results_folder(
     cli: ClusterLine, line_on: Callable[[Namespace], ClusterLine]
 ) -> None:

@@ -114,6 +114,7 @@ class OpenTsdb(Server):
             "tsd.core.auto_create_metrics": "true",
             "tsd.storage.hbase.zk_quorum": f"{local}:{self.port('zookeeper')}",
             "tsd.storage.fix_duplicates": "true",
+            "tsd.storage.max_tags": 16,  # workload devops has 12
             "tsd.http.request.enable_chunked": "true",
             "tsd.http.request.max_chunk": 4 << 20,
             "tsd.http.query.allow_delete": "true",

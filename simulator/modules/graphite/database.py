@@ -71,6 +71,7 @@ class Graphite(HttpDatabase[GraphiteSession]):
         },
         acknowledged="nothing: carbon does not answer. A row counts as acknowledged once the "
         "kernel of the client has taken its bytes",
+        mixes_tables=True,
         checks_rows=True,
         replaces_rows=True,
         unsupported=ROWS_APART,

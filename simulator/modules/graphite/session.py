@@ -9,14 +9,16 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block
+from simulator.data.block import Array, Block, Rows
 from simulator.data.query import AggregateQuery, Function, Query, Selection, Statement
 from simulator.data.schema import Column, Table
+from simulator.encode.points import MixedPoints
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import Encoder, Failure, Payload
+from simulator.modules.base import Encoder, Failure, MixedEncoder, Payload
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.wire import (
     LENGTH,
+    LINES,
     MESSAGE_BYTES,
     Carbon,
     NotSent,
@@ -118,14 +120,12 @@ class GraphiteSession(MetricSession):
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what makes a block into lines or pickles."""
         check = checked(table, name)
-        path = queries.path(self._prefix, name, self.generation(name))
+        path = self._path(name)
         in_pickles = mode == PICKLE
         points = pickles(table, path) if in_pickles else lines(table, path)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[bytes]:
-            times = check.times(block)
-            check_span(table, times, self._retention_s)
-            instead: dict[str, Array] = {table.time.name: times}
+            instead = self._seconds(check, block)
             if not in_pickles:
                 return [line for (line,) in points.encode(block, rows_per_batch, instead=instead)]
             instead[LENGTH] = path_lengths(block)
@@ -135,6 +135,27 @@ class GraphiteSession(MetricSession):
             return [framed(messages) for messages in batches]
 
         return encode
+
+    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+        """Return what makes blocks into lines of several tables."""
+        checks = [checked(table, table.name) for table in tables]
+        mixed = MixedPoints([lines(each, self._path(each.name)) for each in tables], LINES)
+
+        def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[bytes]:
+            instead = list(map(self._seconds, checks, blocks))
+            return [line for (line,) in mixed.encode(blocks, edges, instead=instead)]
+
+        return encode
+
+    def _path(self, name: str) -> str:
+        """Return the start of the paths of a physical table."""
+        return queries.path(self._prefix, name, self.generation(name))
+
+    def _seconds(self, check: Checked, block: Block) -> dict[str, Array]:
+        """Return the times of rows in seconds; UnstorableError for rows that it cannot store."""
+        times = check.times(block)
+        check_span(block.table, times, self._retention_s)
+        return {block.table.time.name: times}
 
     def send(self, payload: Payload) -> None:
         """Send the points; return once the kernel has taken them."""

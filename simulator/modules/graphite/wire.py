@@ -23,6 +23,7 @@ MESSAGE_BYTES = 1 << 20
 """The longest pickle that carbon accepts."""
 LENGTH = "length of the path"
 """The name of the values that `pickles` takes besides the columns: see `path_lengths`."""
+LINES = Frame(b"", b"", b"")
 _BUFFER_BYTES = 1 << 17
 _CHUNK = 1 << 16
 
@@ -96,7 +97,7 @@ def lines(table: Table, begin: str) -> Points:
         )
         for field in fields(table)
     ]
-    return Points(points, Frame(b"", b"", b""))
+    return Points(points, LINES)
 
 
 def _path(

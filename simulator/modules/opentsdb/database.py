@@ -67,6 +67,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         },
         acknowledged="HBase has the points in memory and in its write-ahead log (with sync=false: "
         "the TSD has them in memory)",
+        mixes_tables=True,
         checks_rows=True,
         replaces_rows=True,
         unsupported=ROWS_APART,
@@ -76,7 +77,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         limits=(
             "Fields are numbers; a text can only be a tag.",
             "Tags and names have ASCII letters, digits and - _ . / only; names have no dot.",
-            "A tag is neither empty nor NULL.",
+            "A tag is neither empty nor NULL; a row has up to 8, or tsd.storage.max_tags of them.",
             "Times are milliseconds from 1970-04-27 to 2106-01-26, or whole seconds.",
             "Names stay in the table tsdb-uid after their points are deleted.",
             "The server reports neither the size on disk nor whether HBase syncs.",
@@ -91,6 +92,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         "Deleting data is not enabled": "set tsd.http.query.allow_delete=true on the server, which "
         "dropping tables needs",
         "Unknown metric": "set tsd.core.auto_create_metrics=true on the server",
+        "Too many tags": "set tsd.storage.max_tags on the server (16 is enough for every workload)",
         "Duplicate timestamp": "set tsd.storage.fix_duplicates=true on the server",
         "answered 404": "check that url is that of a TSD",
     }

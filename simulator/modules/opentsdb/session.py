@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from simulator.data.block import Block
+from simulator.data.block import Array, Block, Rows
 from simulator.data.query import AggregateQuery, Query, Selection, Statement
 from simulator.data.schema import Column, Table
-from simulator.encode.points import Piece, Point, Points, as_text
+from simulator.encode.points import MixedPoints, Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
-from simulator.modules.base import Encoder, Failure, Payload
+from simulator.modules.base import Encoder, Failure, MixedEncoder, Payload
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.http import Http, HttpError, Refused, classify
@@ -35,7 +35,7 @@ _REFUSED = ("Invalid ", "Unable to parse", "Unknown metric", "Too many tags", "M
 _UNKNOWN_TAG = "No such name for 'tagv'"
 _UNKNOWN_VALUE = re.compile(r"No such name for 'tagv': '([^']+)'")
 _BAD_REQUEST = 400
-_ARRAY = Frame(b"[", b",", b"]")
+_PUT = Frame(b"[", b",", b"]")
 _POINT = b'{"metric":'
 """The start of a point, which no tag can contain."""
 
@@ -94,21 +94,40 @@ class OpenTsdbSession(MetricSession):
         """Return what makes a block into bodies of requests, one or several for each payload."""
         del mode
         check, points = checked(table, name), json_points(self._prefix, table, name)
-        limit = self._request_points
-        limit_rows = None if limit is None else max(limit // len(fields(table)), 1)
+        limit_rows = self._limit_rows([table])
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[Any]:
-            times = check.times(block)
-            check_span(table, times)
             return points.encode(
                 block,
                 rows_per_batch,
-                instead={table.time.name: times},
+                instead=_instants(check, block),
                 limit_bytes=self.limit_bytes,
                 limit_rows=limit_rows,
             )
 
         return encode
+
+    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+        """Return what makes blocks into bodies with points of several tables."""
+        checks = [checked(table, table.name) for table in tables]
+        mixed = MixedPoints([json_points(self._prefix, each, each.name) for each in tables], _PUT)
+        limit_rows = self._limit_rows(tables)
+
+        def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[Any]:
+            return mixed.encode(
+                blocks,
+                edges,
+                instead=list(map(_instants, checks, blocks)),
+                limit_bytes=self.limit_bytes,
+                limit_rows=limit_rows,
+            )
+
+        return encode
+
+    def _limit_rows(self, tables: Sequence[Table]) -> int | None:
+        """Return how many rows of these tables a request may have."""
+        limit = self._request_points
+        return None if limit is None else max(limit // max(len(fields(t)) for t in tables), 1)
 
     def size_of(self, data: Sequence[bytes]) -> int:
         """Return the size of the requests' bodies."""
@@ -226,7 +245,7 @@ class OpenTsdbSession(MetricSession):
         return [str(name) for name in self.call("GET", path)]
 
 
-def json_points(prefix: str, table: Table, name: str, payload: Frame = _ARRAY) -> Points:
+def json_points(prefix: str, table: Table, name: str, payload: Frame = _PUT) -> Points:
     """Return the encoder of a physical table's rows as the body of /api/put."""
     pieces = {c.name: Piece(c.name, as_text(c.type)) for c in table.columns}
     end = b"}}" + payload.between
@@ -243,6 +262,13 @@ def json_points(prefix: str, table: Table, name: str, payload: Frame = _ARRAY) -
         time, value = pieces[table.time.name], pieces[field.name]
         points.append(Point(field, [begin, time, b',"value":', value, b',"tags":{', *tags]))
     return Points(points, payload)
+
+
+def _instants(check: Checked, block: Block) -> dict[str, Array]:
+    """Return the times of rows as OpenTSDB stores them; UnstorableError if it cannot."""
+    times = check.times(block)
+    check_span(block.table, times)
+    return {block.table.time.name: times}
 
 
 def _counted(body: bytes) -> Any:

@@ -64,6 +64,7 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         },
         acknowledged="in the server's memory; visible to queries about a second later, on disk "
         "after -inmemoryDataFlushInterval (5 s), the index of a new series after twice that",
+        mixes_tables=True,
         checks_rows=True,
         unsupported=ROWS_APART,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "

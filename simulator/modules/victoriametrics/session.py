@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from simulator.data.block import Block
+from simulator.data.block import Block, Rows
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -20,7 +20,7 @@ from simulator.data.query import (
 from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.errors import UnstorableError
-from simulator.modules.base import Encoder, Envelope, Payload
+from simulator.modules.base import Encoder, Envelope, MixedEncoder, Payload
 from simulator.modules.shared.http import Http, HttpError, NoAnswer, lines
 from simulator.modules.shared.metrics.points import Series, fields
 from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, rollups
@@ -28,7 +28,7 @@ from simulator.modules.shared.metrics.session import MetricSession
 from simulator.modules.shared.prometheus import Metrics
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics import wire
-from simulator.modules.victoriametrics.wire import Bodies, Checks
+from simulator.modules.victoriametrics.wire import Bodies, Checks, MixedBodies
 
 _COUNT = (Aggregate(Function.COUNT),)
 _STEPS = 10_000
@@ -149,6 +149,19 @@ class VictoriaMetricsSession(MetricSession):
             )
         path = wire.lines_path(self._prefix, tables[0], tables[0].name)
         return lambda body, _rows: (path, body)
+
+    def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
+        """Return what makes blocks into requests with rows of several tables."""
+        span_ms = self.page.span_ms()
+        checks = [Checks(table, table.name, self._decimals, span_ms) for table in tables]
+        bodies = MixedBodies(self._prefix, tables)
+
+        def encode(blocks: Sequence[Block], edges: Sequence[Rows]) -> Sequence[Any]:
+            times = [check.times(block) for check, block in zip(checks, blocks, strict=True)]
+            path, encoded = bodies.encode(blocks, edges, times)
+            return [(path, body) for body in encoded]
+
+        return encode
 
     def send(self, payload: Payload) -> None:
         """Send the points; return once the server has them in memory.

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded, ColumnData
+from simulator.data.block import Array, Block, Coded, ColumnData, Rows
 from simulator.data.schema import FLOATS, Table, Type
 from simulator.encode.levels import Rendered
 from simulator.encode.lineprotocol import LineProtocol
@@ -37,6 +37,7 @@ _PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.\0"
 """Letters that need no escape anywhere; NUL pads texts in an array."""
 _FEW_ROWS = 4
 """A payload with fewer rows of each series is sent as lines."""
+_IMPORT = "/api/v1/import"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -84,7 +85,7 @@ class Bodies:
 
     def __init__(self, prefix: str, table: Table, name: str) -> None:
         self._table = table
-        self._series = series_lines(prefix, table, name)
+        self.series = series_lines(prefix, table, name)
         self._lines = LineProtocol(table, prefix + name)
         self._write = lines_path(prefix, table, name)
         self._plain_names = all(map(_is_plain, (prefix + name, *(c.name for c in table.columns))))
@@ -94,11 +95,12 @@ class Bodies:
         self, block: Block, batch_rows: int, times: NDArray[np.int64]
     ) -> tuple[str, Sequence[Body]]:
         """Return the path of the requests, and their bodies."""
-        if self._in_lines(block, batch_rows, times):
+        if self.in_lines(block, batch_rows, times):
             return self._write, self._lines.encode(block, batch_rows)
-        return "/api/v1/import", self._series.encode(block, batch_rows, times)
+        return _IMPORT, self.series.encode(block, batch_rows, times)
 
-    def _in_lines(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> bool:
+    def in_lines(self, block: Block, batch_rows: int, times: NDArray[np.int64]) -> bool:
+        """Return whether line protocol is used for payloads with so many of these rows."""
         if not len(times) or not self._plain_names or times.min() < 1:
             return False
         series = 1
@@ -115,7 +117,41 @@ class Bodies:
 def lines_path(prefix: str, table: Table, name: str) -> str:
     """Return where lines of InfluxDB's protocol are posted, with the label of their table."""
     label = urlencode({"extra_label": f"{TABLE_LABEL}={prefix}{name}"})
-    return f"/write?precision={table.time_unit}&{label}"
+    return f"{_write(table)}&{label}"
+
+
+class MixedBodies:
+    """Encodes the rows of several tables as requests, in the format that suits all of them.
+
+    A line names its table by a label, which is a parameter of the request where all have one table.
+    """
+
+    def __init__(self, prefix: str, tables: Sequence[Table]) -> None:
+        self._bodies = [Bodies(prefix, table, table.name) for table in tables]
+        self._lines = [
+            LineProtocol(table, prefix + table.name, labels={TABLE_LABEL: prefix + table.name})
+            for table in tables
+        ]
+        self._write = _write(tables[0])
+
+    def encode(
+        self, blocks: Sequence[Block], edges: Sequence[Rows], times: Sequence[NDArray[np.int64]]
+    ) -> tuple[str, list[bytes]]:
+        """Return the path of the requests, and their bodies, with the rows between two edges."""
+        batches = len(edges[0]) - 1
+        mean_rows = [-(-len(block) // batches) for block in blocks]
+        parts: list[Sequence[Body]]
+        if all(map(Bodies.in_lines, self._bodies, blocks, mean_rows, times)):
+            path, parts = self._write, list(map(LineProtocol.between, self._lines, blocks, edges))
+        else:
+            series = (each.series for each in self._bodies)
+            path, parts = _IMPORT, list(map(SeriesLines.between, series, blocks, edges, times))
+        return path, list(map(b"".join, zip(*parts, strict=True)))
+
+
+def _write(table: Table) -> str:
+    """Return where lines in the table's unit of time are posted."""
+    return f"/write?precision={table.time_unit}"
 
 
 def _is_plain(text: str) -> bool:

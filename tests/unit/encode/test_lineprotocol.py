@@ -159,6 +159,10 @@ def test_rows_between_edges_are_the_lines_of_these_rows(sites):
     single = encode(block, 1)
     edges = np.array([0, 0, 1, 3, 4, 4])
 
+    labelled = LineProtocol(block.table, block.name, labels={"of": "a b"}).between(block, edges)
+    assert [bytes(piece) for piece in labelled][3] == bytes(single[3]).replace(
+        b"m,", rb"m,of=a\ b,"
+    )
     found = LineProtocol(block.table, block.name).between(block, edges)
     assert [bytes(piece) for piece in found] == [
         b"", bytes(single[0]), b"".join(single[1:3]), bytes(single[3]), b"",

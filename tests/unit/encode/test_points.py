@@ -3,6 +3,7 @@
 import json
 import pickle
 import struct
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
 from simulator.data.schema import Column, Role, Table, Type
-from simulator.encode.points import Piece, Point, Points, as_text
-from simulator.encode.rows import Frame
+from simulator.encode.points import MixedPoints, Piece, Point, Points, as_text
+from simulator.encode.rows import Frame, finer
 from simulator.errors import UnstorableError
 from simulator.modules.graphite.wire import framed, path_lengths, pickles
 
@@ -102,6 +103,48 @@ def test_cutting_changes_nothing(batch_rows, limits):
     assert read(b"".join(b"".join(send) for send in sends)) == expected(batch)
     for send in sends:
         assert all(len(message) <= limits.get("limit_bytes", 10**6) for message in send)
+
+
+@pytest.mark.parametrize("limits", [{}, {"limit_rows": 2}, {"limit_rows": 1}, {"limit_bytes": 300}])
+def test_payloads_of_several_tables_have_the_rows_between_edges(limits):
+    whole = block(range(50), [row % 3 > 0 for row in range(50)], range(50))
+    batches = [whole.slice(0, 20), whole.slice(20, 23), whole.slice(23, 50)]
+    edges = [np.array(each) for each in ([0, 9, 20, 20], [0, 0, 3, 3], [0, 7, 7, 27])]
+    mixed = MixedPoints([lines()] * 3, Frame(b"[", b"\n", b"]"))
+    payloads = mixed.encode(batches, edges, instead=[{}] * 3, **limits)
+    assert len(payloads) == 3
+    for number, messages in enumerate(payloads):
+        spans = [each[number : number + 2] for each in edges]
+        shares = [own.slice(*span) for own, span in zip(batches, spans, strict=True)]
+        assert {(each[:1], each[-1:]) for each in messages} == {(b"[", b"]")}
+        assert read(b"\n".join(each[1:-1] for each in messages)) == [
+            point for share in shares for point in expected(share)
+        ]
+        assert all(len(each) <= limits.get("limit_bytes", 10**6) for each in messages)
+        rows = sum(map(len, shares))
+        assert len(messages) >= -(-rows // limits.get("limit_rows", 50))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=1, max_size=5),
+    st.integers(1, 12),
+)
+def test_messages_hold_the_rows_of_their_batch_in_the_order_of_tables(counts, most_rows):
+    edges = [np.concatenate(([0], np.cumsum(each))) for each in counts]
+    if not np.sum(counts, axis=0).all():
+        return  # a batch has rows
+    places, messages = finer(edges, most_rows)
+    spans = zip(*(pairwise(each.tolist()) for each in places), strict=True)
+    found = [[(t, row) for t, span in enumerate(own) for row in range(*span)] for own in spans]
+    for number, (first, stop) in enumerate(pairwise([0, *np.cumsum(messages).tolist()])):
+        rows = [
+            (table, row)
+            for table, each in enumerate(edges)
+            for row in range(each[number], each[number + 1])
+        ]
+        cuts = range(0, len(rows), most_rows)
+        assert found[first:stop] == [rows[cut : cut + most_rows] for cut in cuts]
 
 
 def test_a_row_that_is_longer_than_a_message_may_be_is_refused():

@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -108,6 +109,18 @@ def test_every_point_is_there_once_and_in_its_send(data):
     assert len(bodies) == len(starts)
     for start, body in zip(starts, bodies, strict=True):
         assert points(body) == expected(batch.slice(start, min(start + batch_rows, rows)))
+
+
+@pytest.mark.parametrize("racks", [[1] * 9, [1, 2, 3] * 3])
+def test_rows_between_edges_may_be_none(monkeypatch, racks):
+    monkeypatch.setattr(series, "_LINE_ROWS", 2)
+    batch = block(9, [1] * 9, racks)
+    encoder = SeriesLines(TABLE, {c.name: f"m_{c.name}" for c in TABLE.columns}, {"of": "t"})
+    edges = [0, 0, 1, 6, 6, 9, 9]
+    bodies = encoder.between(batch, np.array(edges), batch.data["time"].values())
+    assert [points(body) for body in bodies] == [
+        expected(batch.slice(first, stop)) for first, stop in pairwise(edges)
+    ]
 
 
 @pytest.mark.parametrize("batch_rows", [7, 10, 25, 100])

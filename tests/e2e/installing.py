@@ -1,0 +1,70 @@
+"""Databases for a test: installed by the commands of a README, or on this machine."""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.e2e.databases import Database
+from tests.e2e.harness import Kubernetes, Namespace
+from tests.e2e.images import script
+from tests.faults.proxy import Proxy
+from tests.servers import SERVERS
+
+_LOOPBACK = "127.0.0.1"
+
+
+def commands_in(namespace: Namespace, database: Database, folder: Path) -> Callable[[str], str]:
+    """Load a database's image; return what runs commands of its README in the namespace."""
+    kube = namespace.kube
+    files = folder / "dbinstall"
+    shutil.copytree(database.folder, files)
+    if kube.own:
+        script("load", str(database.build()))
+        (files / database.manifest).write_text(database.manifest_with(database.image))
+    config = folder / "kubeconfig"
+    words = ("config", "view", "--raw", "--minify", "--flatten")
+    config.touch(mode=0o600)
+    config.write_text(kube.kubectl(*words))
+    environment = {**os.environ, **kube.environment, "KUBECONFIG": str(config)}
+
+    def run(commands: str) -> str:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=280,
+            cwd=files,
+            env=environment,
+        )
+        assert done.returncode == 0, f"{commands}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    run(f"kubectl config set-context --current --namespace={namespace.name}")
+    return run
+
+
+@contextmanager
+def outside(kube: Kubernetes, name: str) -> Iterator[dict[str, Any]]:
+    """Start a server of tests.servers on the machine of the test cluster; yield its options.
+
+    It listens on the loopback interface only. Connections of pods to its port on the address of the
+    API server, which is that of the machine, are forwarded.
+    """
+    server_class = SERVERS[name]
+    server_class.install()
+    address = urlsplit(kube.server()["server"]).hostname
+    assert address
+    with server_class() as server, server.database() as database:
+        port = server.port()
+        with closing(Proxy(port, lambda _: socket.create_server((address, port)))):
+            yield {
+                key: value.replace(_LOOPBACK, address) if isinstance(value, str) else value
+                for key, value in server.options(database).items()
+            }
