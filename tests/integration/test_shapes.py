@@ -39,7 +39,7 @@ def test_any_number_of_workers_stores_the_same_bars(cli: CommandLine) -> None:
 
     assert len(found[0]) == BARS_STORED
     assert all(each == found[0] for each in found)
-    expect_verified(cli, "--target=sqlite", "--extra-option=path=bench.db", queries=7)
+    expect_verified(cli, "--target=sqlite", "--extra-option=path=bench.db", queries=6)
 
 
 @pytest.mark.parametrize("workload", NOSQL)
@@ -153,7 +153,7 @@ def test_bars_are_verified_on(
 
     assert done.code == 0, done.err
     assert cli.results()[-1]["manifest"]["rows"] == BARS_STORED
-    expect_verified(cli, f"--target={target}", queries=7)
+    expect_verified(cli, f"--target={target}", queries=6)
 
 
 @pytest.mark.timeout(600)

@@ -252,7 +252,6 @@ class Ohlcv(Workload):
             "count-bars": AggregateQuery(bars, (Aggregate(Function.COUNT),)),
             "close-stats": AggregateQuery(bars, of_close),
             "close-stats-per-day": AggregateQuery(bars, of_close, ("symbol",), DAY_MS),
-            "bars-per-day": AggregateQuery(bars, _BAR, ("symbol",), DAY_MS),
             "newest-per-symbol": NewestQuery(bars, ("symbol",), ("close", "volume")),
         }
 
