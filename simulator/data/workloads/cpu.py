@@ -13,8 +13,8 @@ Where the documents differ, or leave something open, we decided:
   its tags.
 - `doc.cpu` has its tags in an OBJECT; the option `tags_as_object` of the module cratedb does that.
   The time is called `time` as everywhere, not `ts`, and rows are unique by host and time.
-- Six hours by default, as in `devops`. TSBS has a day, from 2016-01-01; its queries over 12 and 24
-  hours need one.
+- A day by default, as in TSBS, whose queries over 12 and 24 hours need one. The start is that of
+  the dataset; TSBS has 2016-01-01.
 
 Integers of 0 to 100 have 6.7 bits; doubles have 12.6 on the grid, and all with full precision.
 """
@@ -31,8 +31,9 @@ from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.walks import Precision, Walks
+from simulator.data.workloads.base import EndMs
 from simulator.data.workloads.cpu_queries import CpuQueries, fixed_queries
-from simulator.data.workloads.fleets import FleetParams
+from simulator.data.workloads.fleets import DAY_MS, FleetParams
 from simulator.data.workloads.hosts import USAGE, USAGES, Hosts, table_of_hosts
 
 WHOLE_PERCENTS = np.arange(101, dtype=np.int32)
@@ -48,6 +49,7 @@ class Kind(StrEnum):
 class CpuParams(FleetParams):
     """The fleet of hosts, and the type of its values."""
 
+    duration_ms: EndMs = Field(DAY_MS, ge=1, description="end of the data, exclusive")
     usage: Kind = Field(Kind.INTEGERS, description="type of the percentages")
 
     @model_validator(mode="after")

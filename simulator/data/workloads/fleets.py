@@ -12,7 +12,7 @@ from simulator.data.ranges import LANE_ROWS
 from simulator.data.walks import Distribution, Precision
 from simulator.data.workloads.base import DurationMs, EndMs, Params
 
-MINUTE_MS, HOUR_MS = 60_000, 3_600_000
+MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 MOST_MEMBERS = 100_000_000
 
 

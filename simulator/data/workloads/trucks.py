@@ -23,7 +23,7 @@ Where the document's text and code leave something open, or do not fit here, we 
   elevations below 500.
 - `fuel_state` falls by 0.0005 in each interval on average, as in the code, but with a deviation of
   0.0001, and is 1 again when it would be 0. `current_load` changes once in 20 intervals.
-- Six hours by default, as in `devops`. TSBS has a day.
+- A day by default, as in TSBS. The start is that of the dataset; TSBS has 2016-01-01.
 - `distribution=documented`: walks stop at their bounds, start where the code says (velocity, grade
   and status 0, consumption 25, the tank full). `unpinned`: they are reflected, and start anywhere.
 - The tables are no group: a payload that mixes tables needs time that rises.
@@ -51,8 +51,8 @@ from simulator.data.query_type import QueryType
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
 from simulator.data.walks import Distribution, Precision, Walks
-from simulator.data.workloads.base import Workload
-from simulator.data.workloads.fleets import MOST_MEMBERS, FleetParams, Members
+from simulator.data.workloads.base import EndMs, Workload
+from simulator.data.workloads.fleets import DAY_MS, MOST_MEMBERS, FleetParams, Members
 from simulator.data.workloads.trucks_queries import drawn_types, fixed_queries
 from simulator.data.workloads.trucks_tables import (
     FIELDS,
@@ -88,6 +88,7 @@ class TrucksParams(FleetParams):
     """The fleet of trucks, how it grows, and what may be NULL."""
 
     scale: int = Described(1, ge=1, le=MOST_MEMBERS, description="trucks")
+    duration_ms: EndMs = Described(DAY_MS, ge=1, description="end of the data, exclusive")
     initial_scale: int = Described(
         0, ge=0, description="trucks at the start; the fleet grows until the end; 0: all of them"
     )

@@ -30,7 +30,7 @@ KINDS = [(Kind.INTEGERS, Precision.GRID), (Kind.DOUBLES, Precision.GRID),
 
 
 def fleet(seed=1, **params):
-    return Cpu(CpuParams(**params), seed, START_MS)
+    return Cpu(CpuParams(**{"duration_ms": 6 * HOUR_MS, **params}), seed, START_MS)
 
 
 def drawn(rows=None, seed=1, **params):
@@ -186,6 +186,13 @@ def test_the_candidates_of_a_query_give_its_true_answer():
     few = workload.candidates(query.table, query.selection)
     assert len(few) == 720
     assert truth(few) == truth(np.arange(workload.size(query.table)))
+
+
+def test_a_day_is_the_default_so_that_all_query_types_can_be_asked():
+    workload = Cpu(CpuParams(scale=32), 1, START_MS)
+    types = workload.query_types(workload.tables, aligned=True)
+
+    assert askable(types) == types
 
 
 def test_full_precision_needs_doubles():

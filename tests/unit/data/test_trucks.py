@@ -32,7 +32,7 @@ STEPS = {
 
 
 def fleet(seed=1, **params):
-    return Trucks(TrucksParams(**params), seed, START_MS)
+    return Trucks(TrucksParams(**{"duration_ms": 6 * HOUR_MS, **params}), seed, START_MS)
 
 
 def table_of(workload, name):
