@@ -126,8 +126,12 @@ def generate(  # noqa: PLR0913
     The same options give the same bytes. `insert --data FILE --format F` inserts a file as it is
     and verifies it by its manifest; databases' own tools read it, too.
     """
+    problems: list[str] = []
+    if num_inserts is not None and GENERATORS[workload].has_end:
+        problems.append(f"--num-inserts: workload {workload} has an end; leave it out")
+        num_inserts = None
     options = _options(workload, seed, start_time, num_inserts, parameters)
-    problems: list[str] = insert_options.option_problems(options)
+    problems += insert_options.option_problems(options)
     problems += insert_options.outside(("--groups", groups, 1, _MOST_GROUPS))
     if not 0 <= group < max(groups, 1):
         problems.append(f"--group: must be 0 to {groups - 1} with --groups {groups}, got {group}")

@@ -49,7 +49,7 @@ def insert_records(  # noqa: PLR0913
         raise ConfigError(problems)
 
     def empty_of(manifest: FileManifest | None) -> Dataset:
-        return _empty(options, given, manifest)
+        return _empty(options, given, manifest, target)
 
     with prepared(request, empty_of, options.batch, options.limit, quiet=quiet) as records:
         database = target.open()
@@ -74,14 +74,20 @@ def insert_records(  # noqa: PLR0913
 
 
 def _empty(
-    options: InsertOptions, given: Mapping[str, Any], manifest: FileManifest | None
+    options: InsertOptions,
+    given: Mapping[str, Any],
+    manifest: FileManifest | None,
+    target: Target,
 ) -> Dataset:
     """Return the dataset of the file's tables, without rows."""
     if manifest:
         if problems := repeated(given):
             raise ConfigError(problems)
-        changed = {**_NO_ROWS, "primary_key": options.primary_key}
-        return manifest.dataset.model_copy(update=changed)
+        key = options.primary_key
+        if "primary_key" not in given:
+            capabilities = target.open().capabilities
+            key = insert_options.default_key(manifest.dataset.workload, capabilities)
+        return manifest.dataset.model_copy(update={**_NO_ROWS, "primary_key": key})
     if "workload" not in given:
         raise ConfigError(
             "--manifest: the file has none, so nothing says which tables its rows are of; name it,"
@@ -124,7 +130,7 @@ def _described(
         "skipped": records.scanned.skipped_rows or None,
         "workload": records.dataset.workload,
         "workers": options.workers,
-        "primary_key": options.primary_key.value,
+        "primary_key": records.dataset.primary_key.value,
         "batch": options.batch,
         "limit": options.limit,
         "duration_s": options.duration_s,

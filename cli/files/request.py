@@ -102,6 +102,8 @@ class Request:
 
 def conflicts(given: Mapping[str, Any]) -> list[str]:
     """Return which of the given options (name -> value) do not go together."""
+    if "manifest" in given:
+        return ["--manifest: describes a file of --data-format; leave it out, or name the format"]
     if "data" not in given:
         return [
             f"{_option(name)}: describes a --data file; leave it out, or name the file with --data"

@@ -56,8 +56,7 @@ def prepared(
     with private_folder() as folder:
         if not quiet:
             say(f"reading {request.name}", err=True)
-        with _readable(request):
-            path = _kept(request, folder)
+        path = _kept(request, folder)
         manifest = read(request.manifest_file) if request.manifest_file else None
         if manifest and manifest.format != request.form:
             raise ConfigError(
@@ -109,8 +108,14 @@ def _kept(request: Request, folder: Path) -> Path:
     if not request.is_standard_input:
         return request.file.absolute()
     path = folder / "input"
-    with path.open("wb") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy, _COPIED_BYTES)
+    try:
+        with path.open("wb") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy, _COPIED_BYTES)
+    except OSError as error:
+        raise ConfigError(
+            f"--data: standard input cannot be copied to {path}: {error.strerror or error}; set"
+            " TMPDIR to a folder with more space, or use a file"
+        ) from error
     return path
 
 

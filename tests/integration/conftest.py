@@ -57,6 +57,7 @@ class CommandLine:
         self,
         command: str,
         *arguments: str,
+        stdin: Any = subprocess.DEVNULL,
         stdout: Any = subprocess.PIPE,
         stderr: Any = subprocess.PIPE,
     ) -> subprocess.Popen[str]:
@@ -66,7 +67,7 @@ class CommandLine:
         self.temporary.mkdir(exist_ok=True)
         return subprocess.Popen(
             [sys.executable, str(self.program), command, *own, *arguments],
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             text=True,

@@ -182,6 +182,9 @@ def test_everything_that_is_wrong_is_named_at_once(cli: CommandLine) -> None:
         "--num-inserts", "--group", "--format", "--scale"
     ]  # fmt: skip
     assert "did you mean 'influx'?" in done.err
+    ended = cli.run("generate", "--format=influx", *FLEET, "--num-inserts=5")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "error: --num-inserts: workload devops has an end; leave it out\n"
 
 
 def test_a_reader_that_has_enough_ends_it_silently(cli: CommandLine) -> None:

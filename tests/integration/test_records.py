@@ -1,8 +1,10 @@
 """`insert --data-format`: files of `generate` on real servers, verified by their manifests."""
 
 import json
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +132,25 @@ def test_a_pipe_stores_what_a_direct_insert_does(cli: CommandLine) -> None:
     assert [run["metrics"]["rows"] for run in piped["runs"]] == [POINTS, POINTS]
 
 
+def test_a_pipe_that_is_interrupted_leaves_nothing(
+    cli: CommandLine, eventually: Callable[[Callable[[], Any]], Any]
+) -> None:
+    process = cli.start(
+        "insert", *NULL, "--data=-", "--data-format=influx", "--workload=iot",
+        stdin=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin
+    process.stdin.write("events,device_id=a sequence_number=0i,temperature=1 1767225601000\n")
+    process.stdin.flush()
+    eventually(lambda: any(cli.temporary.glob("*/input")))
+    process.send_signal(signal.SIGTERM)
+    done = cli.finish(process)
+
+    assert done.code == 130
+    assert cli.leftovers() == []
+    assert not cli.output.exists()
+
+
 @pytest.mark.parametrize(
     "form", ["influx", "es-bulk", "csv", "tsv", "pgcopy", "pgcopy-binary", "bson"]
 )
@@ -241,6 +262,9 @@ def test_everything_that_does_not_fit_is_named(cli: CommandLine) -> None:
     assert [line.split(": ")[1] for line in done.err.splitlines()] == [
         "--steps", "--tags", "--no-clean", "--steps", "--data-format csv"
     ]  # fmt: skip
+    alone = cli.run("insert", *NULL, f"--manifest={path}.json")
+    assert alone.code == 2
+    assert "--manifest: describes a file of --data-format" in alone.err
     other = cli.run("insert", *NULL, f"--data={path}", "--data-format=tsv")
     assert other.code == 2
     assert "has format csv, as its manifest says" in other.err
