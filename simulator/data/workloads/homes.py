@@ -52,9 +52,10 @@ from simulator.data.random_texts import letters_of, random_texts
 from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Table
 from simulator.data.walks import Clamped, Distribution, Precision, UpDown, Walks
-from simulator.data.workloads.base import DurationMs, EndMs, Params, Workload
+from simulator.data.workloads.base import DurationMs, EndMs, Workload
+from simulator.data.workloads.fleets import HOUR_MS, MINUTE_MS, FleetParams, texts
 from simulator.data.workloads.homes_changes import LEAST_GAP_MS, Changes
-from simulator.data.workloads.homes_queries import DrawnQueries, Windows, fixed_queries
+from simulator.data.workloads.homes_queries import DrawnQueries, fixed_queries
 from simulator.data.workloads.homes_sensors import MOST_ROOMS, MOST_WINDOWS, Sensors, sensors_of
 from simulator.data.workloads.homes_tables import (
     CONFIG,
@@ -65,6 +66,7 @@ from simulator.data.workloads.homes_tables import (
     SHORTEST_KIB,
     kinds,
 )
+from simulator.data.workloads.windows import Windows
 
 MOST_HOMES = 1_000_000
 _MOST_LEVELS = 1 << 15
@@ -72,34 +74,21 @@ _CONTACT = np.array([0.0, 1.0])
 _KIND_BOUND = 12  # 1, 4 and 6 divide it
 
 
-class HomesParams(Params):
+class HomesParams(FleetParams):
     """The homes, their time, and how their values are drawn."""
 
     scale: int = Field(1, ge=1, le=MOST_HOMES, description="homes")
     interval_ms: DurationMs = Field(
-        60_000, ge=1, le=LEAST_GAP_MS, description="from one point to the next"
+        MINUTE_MS, ge=1, le=LEAST_GAP_MS, description="from one point to the next"
     )
-    duration_ms: EndMs = Field(86_400_000, ge=1, description="end of the data, exclusive")
+    duration_ms: EndMs = Field(24 * HOUR_MS, ge=1, description="end of the data, exclusive")
     distribution: Distribution = Field(
         Distribution.UNPINNED,
         description="documented: values begin where they do in the document",
     )
-    precision: Precision = Field(
-        Precision.GRID, description="grid: about 13 bits a value; full: every bit of a double"
-    )
-
-    @property
-    def ticks(self) -> int:
-        """Points of a sensor; an interval that is cut short has none."""
-        return self.duration_ms // self.interval_ms
 
     @model_validator(mode="after")
-    def _holds_points(self) -> "HomesParams":
-        if not self.ticks:
-            raise ValueError(
-                f"from start to end are {self.duration_ms} ms, less than an interval of"
-                f" {self.interval_ms} ms, so there are no points; choose a later end"
-            )
+    def _fits_a_lane(self) -> "HomesParams":
         if self.ticks * self.scale * MOST_ROOMS * MOST_WINDOWS > LANE_ROWS:
             raise ValueError(
                 f"scale {self.scale} x {self.ticks} points per sensor can be more than"
@@ -284,7 +273,7 @@ def _whole(count: int) -> Array:
 
 @cache
 def _texts(values: tuple[str, ...]) -> Array:
-    return np.array([value.encode() for value in values])
+    return texts(values)
 
 
 @cache

@@ -16,8 +16,7 @@ exclude their start; here all include it. `multi-measurement-or` and the high ca
 data of other use cases.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -30,13 +29,13 @@ from simulator.data.query import (
     OneOf,
     Query,
     RowsQuery,
-    Selection,
 )
 from simulator.data.query_type import Parameters, QueryType, impossible
 from simulator.data.schema import Table
+from simulator.data.workloads.fleets import HOUR_MS, MINUTE_MS
 from simulator.data.workloads.homes_sensors import ids
+from simulator.data.workloads.windows import Windows
 
-MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 _FUNCTIONS = {"mean" if each is Function.AVG else each.value: each for each in Function}
 _SENSOR = ("home_id", "room_id", "sensor_id")
 _SHAPES: Mapping[str, tuple[tuple[str, ...], int | None]] = {
@@ -72,7 +71,7 @@ def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
 class DrawnQueries:
     """The types with random homes and times."""
 
-    def __init__(self, tables: Mapping[str, Table], windows: "Windows", homes: int) -> None:
+    def __init__(self, tables: Mapping[str, Table], windows: Windows, homes: int) -> None:
         """Take the tables by name, the time of the data, and the number of homes."""
         self._tables, self._windows, self._homes = tables, windows, homes
         self._air = tables["air_condition_room"]
@@ -134,42 +133,3 @@ class DrawnQueries:
             return AggregateQuery(self._air, asked, by=by, bucket=bucket, selection=window)
 
         return self._windows.type_of(name, 6, HOUR_MS, instance)
-
-
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """The time of the data, of which types ask for random parts."""
-
-    seed: int
-    since: int
-    until: int
-    """Exclusive."""
-    aligned: bool
-    """Windows begin and end at multiples of the query's bucket."""
-
-    def type_of(
-        self, name: str, hours: float, bucket: int, instance: Callable[[Parameters, int], Query]
-    ) -> QueryType:
-        """Return a type, which is impossible if no window of so many hours is in the data."""
-        step = bucket if self.aligned else 1
-        if -(-self.since // step) * step > self.until - round(hours * HOUR_MS):
-            aligned = ", aligned to its buckets" * self.aligned
-            return impossible(
-                f"it asks about {hours:g} h{aligned}, and the data has"
-                f" {(self.until - self.since) / HOUR_MS:g} h"
-            )
-        parameters = Parameters(self.seed, name)
-        return QueryType(lambda number: instance(parameters, number))
-
-    def drawn(
-        self,
-        parameters: Parameters,
-        number: int,
-        hours: float,
-        bucket: int,
-        one_of: Sequence[OneOf] = (),
-    ) -> Selection:
-        """Return the random window of an instance, and what it asks about."""
-        step, length = bucket if self.aligned else 1, round(hours * HOUR_MS)
-        since = parameters.since(number, self.since, self.until - length, step)
-        return Selection(one_of=tuple(one_of), since=since, until=since + length)

@@ -22,7 +22,7 @@ class SqlOptions(Options):
     create_indices: bool = Field(
         default=False,
         description="create the workload's secondary indices: on (tags, time, first field) and "
-        "(first field); for fleets on (host or truck, time)",
+        "(first field); for fleets on (host, truck, sensor or home, time)",
     )
 
 
