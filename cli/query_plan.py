@@ -89,12 +89,12 @@ class QueryOptions:
 def left_out(dataset: Dataset, options: QueryOptions) -> dict[str, str]:
     """Return the query types that are left out of a sweep of all, and why."""
     types = DatasetReader(dataset).query_types(aligned=options.aligned)
-    by_pattern = [name for word in options.queries or ("*",) for name in _matching(word, types)]
+    by_pattern = [name for word in options.queries or ("*",) for name in matches_of(word, types)]
     found = dict.fromkeys(name for name in by_pattern if name not in options.queries)
     return {name: types[name].problem for name in found if types[name].problem}
 
 
-def _matching(pattern: str, types: Mapping[str, QueryType]) -> list[str]:
+def matches_of(pattern: str, types: Mapping[str, QueryType]) -> list[str]:
     """Return the types that a pattern names; none for a word that is no pattern."""
     if _PATTERN.isdisjoint(pattern):
         return []
@@ -104,7 +104,7 @@ def _matching(pattern: str, types: Mapping[str, QueryType]) -> list[str]:
 def _chosen(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]:
     """Return the types that words and patterns name and that can be asked, each once."""
     possible = askable(types)
-    named = [name for word in words or ("*",) for name in (word, *_matching(word, possible))]
+    named = [name for word in words or ("*",) for name in (word, *matches_of(word, possible))]
     return list(dict.fromkeys(name for name in named if name in types))
 
 
@@ -221,7 +221,7 @@ def _type_problems(
 ) -> list[str]:
     problems = []
     for name in names:
-        matching = _matching(name, types) if where == _TYPES else []
+        matching = matches_of(name, types) if where == _TYPES else []
         if matching and all(types[each].problem for each in matching):
             problems.append(f"{where}: none of {', '.join(matching)} can be asked of this data")
         elif name not in types and not matching:

@@ -24,7 +24,7 @@ def insert_of(
 ) -> tuple[Sweep, list[PlannedRun]]:
     """Return the insert of a setting, beginning now; ConfigError if the target cannot take it."""
     now_ms = int(results.now_utc().timestamp() * 1000)
-    options = setting.insert.options(target.open().capabilities.default_key, now_ms, timeout_s)
+    options = setting.insert.options(target.open().capabilities, now_ms, timeout_s)
     params = generator_params(options)
     before = Stored(plan.empty_dataset(options, params), complete=True)
     return insert_sweep(target, output, options, params, before, sweep_id=sweep_id)
@@ -32,16 +32,15 @@ def insert_of(
 
 def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
     """Return why a target cannot be measured with a setting, found without I/O; empty: it can."""
-    key = target.open().capabilities.default_key
-    problems = target_problems(setting.insert.options(key, 0, 0.0), target, force=force)
+    options = setting.insert.options(target.open().capabilities, 0, 0.0)
+    problems = target_problems(options, target, force=force)
     if problems:
         return "; ".join(problems)
     try:
         _, planned = insert_of(setting, target, Path())
         if setting.query:
             stored = Stored(planned[-1].spec.after, complete=True)
-            options = setting.query.options(0.0)
-            query_sweep(target, Path(), options, stored, force=force, quiet=True)
+            query_sweep(target, Path(), setting.query.options(0.0), stored, force=force)
     except BenchError as error:
         return "; ".join(str(error).splitlines())
     return ""

@@ -12,17 +12,18 @@ from pydantic import Field
 
 from cli.distribution import Split
 from cli.experiment.records import Count, InstantMs, Number, Record, Seconds, read_record
-from cli.insert_options import InsertOptions, generator_params, option_problems
+from cli.insert_options import InsertOptions, default_key, generator_params, option_problems
 from cli.parameters import is_end, option_of, parameters, written
 from cli.plan import empty_dataset
 from cli.quantities import parse_duration_s, parse_instant
-from cli.query_plan import QueryOptions
+from cli.query_plan import QueryOptions, matches_of
 from simulator.data.dataset import DatasetReader, PartsBy
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Written
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES
+from simulator.modules.base import Capabilities
 from simulator.protocol.verdict import VerifyMode
 
 MOST_REPEATS = 1000
@@ -47,17 +48,19 @@ class InsertSetting(Record):
     steps: Count = 0
     rate: Number = 0.0
     primary_key: PrimaryKey | None = None
-    """None: the target's default."""
+    """None: the default of workload and target."""
     tables: Count = 1
     tables_by: PartsBy = PartsBy.ROW
     verify: VerifyMode | None = None
 
-    def options(self, default_key: PrimaryKey, now_ms: int, timeout_s: float) -> InsertOptions:
+    def options(
+        self, capabilities: Capabilities | None, now_ms: int, timeout_s: float
+    ) -> InsertOptions:
         """Return the options of one run; ConfigError if a parameter is none of the workload."""
         return InsertOptions(
             workers=(self.workers,),
             runs=1,
-            primary_key=self.primary_key or default_key,
+            primary_key=self.primary_key or default_key(self.workload, capabilities),
             tables=self.tables,
             tables_by=self.tables_by,
             num_inserts=self.num_inserts,
@@ -165,7 +168,7 @@ def _setting_problems(setting: Setting) -> list[str]:
         hint = nearest(insert.workload, GENERATORS)
         return [*problems, f"insert.workload: {insert.workload!r} is not known ({hint})"]
     try:
-        options = insert.options(PrimaryKey.NONE, 0, 0.0)
+        options = insert.options(None, 0, 0.0)
         params = generator_params(options)
     except ConfigError as error:
         return problems + [f"insert: {text}" for text in error.problems]
@@ -176,7 +179,7 @@ def _setting_problems(setting: Setting) -> list[str]:
             f"query.queries: {name!r} is no query of workload {insert.workload}"
             f" ({nearest(name, types)})"
             for name in setting.query.queries
-            if name not in types
+            if name not in types and not matches_of(name, types)
         ]
     return problems
 

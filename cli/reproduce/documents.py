@@ -126,12 +126,7 @@ def read_document(name: str, folder: Path = _FOLDER) -> Document:
 
 def plan_of(name: str, size: Size) -> Plan:
     """Return the plan of a document's experiment."""
-    return read_plan(plan_path(name, size))
-
-
-def plan_path(name: str, size: Size) -> Path:
-    """Return the file of a plan."""
-    return _FOLDER / "plans" / f"{name}-{size}.yaml"
+    return read_plan(_FOLDER / "plans" / f"{name}-{size}.yaml")
 
 
 def measured_by(document: Document, plan: Plan) -> Document:

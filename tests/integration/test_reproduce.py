@@ -11,6 +11,7 @@ import pytest
 
 from tests import ROOT
 from tests.integration.conftest import CommandLine
+from tests.servers import Postgres
 
 PLAN = """
 name: iot-tiny
@@ -70,6 +71,51 @@ def folder(cli: CommandLine) -> CommandLine:
     return cli
 
 
+MODES = """
+name: iot-modes
+repeats: 3
+settings:
+  - name: bulk
+    insert: {workload: iot, workers: 1, num_inserts: 20k, batch: 1000}
+  - name: values
+    insert: {workload: iot, workers: 1, num_inserts: 10k, batch: 1000}
+    options: {use_values_lists: true}
+  - name: transaction
+    insert: {workload: iot, workers: 1, num_inserts: 3k, batch: 1000}
+    options: {transaction: true}
+"""
+
+
+@pytest.mark.server("postgres")
+def test_the_modes_of_postgresql_stand_beside_the_documents(
+    folder: CommandLine, server: Postgres, server_database: str
+) -> None:
+    (folder.folder / "plan.yaml").write_text(MODES)
+    reach = f"connection_string: {server.connection_string(server_database)}"
+    (folder.folder / "config.yaml").write_text(
+        f"targets:\n  pg: {{module: postgres, runner: local, {reach}, password: '${{PGSECRET}}'}}\n"
+    )
+    folder.environment["PGSECRET"] = server.password
+    done = folder.finish(start(folder), within_s=120)
+
+    assert done.code == 0, done.err
+    assert server.password not in done.out + done.err
+    lines = [line for line in done.json["lines"] if line["target"] == "pg" and line["values"]]
+    found = {
+        line["title"]: (line["system"], line["published"], len(line["values"])) for line in lines
+    }
+    assert found["best bulk path"] == ("PostgreSQL", 428_000, 3)
+    assert found["values lists"] == ("PostgreSQL", 215_000, 3)
+    assert found["single rows in a transaction"] == ("PostgreSQL", 44_000, 3)
+    claims = {claim["text"]: claim for claim in done.json["claims"] if claim["target"] == "pg"}
+    for text in (
+        "COPY is faster than values lists",
+        "values lists are faster than single rows in a transaction",
+    ):
+        assert claims[text]["seen"] in ("seen", "within the spread"), claims[text]
+        assert all(len(side["values"]) == 3 for side in claims[text]["sides"])
+
+
 def start(cli: CommandLine) -> subprocess.Popen[str]:
     own = {"TMPDIR": str(cli.temporary), "XDG_STATE_HOME": str(cli.state.parent)}
     return subprocess.Popen(
@@ -78,7 +124,7 @@ def start(cli: CommandLine) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         cwd=cli.folder,
-        env={**os.environ, **own, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, **own, **cli.environment, "PYTHONPATH": str(ROOT)},
     )
 
 

@@ -44,10 +44,10 @@ def problems_of(path):
 def test_values_are_written_as_on_the_command_line(write):
     bulk, asked = read_plan(write(PLAN)).settings
 
-    options = bulk.insert.options(PrimaryKey.DB, 5, 9.0)
+    options = bulk.insert.options(None, 5, 9.0)
     assert (options.workers, options.num_inserts, options.duration_s) == ((2,), 10_000, 60.0)
     assert (options.start_ms, options.timeout_s, options.primary_key) == (5, 9.0, PrimaryKey.DB)
-    options = asked.insert.options(PrimaryKey.NONE, 5, 0.0)
+    options = asked.insert.options(None, 5, 0.0)
     assert options.start_ms == 1_767_225_600_000
     assert options.params == {
         "scale": 2, "interval_ms": 60_000, "duration_ms": options.start_ms + 12 * 3_600_000
