@@ -26,7 +26,7 @@ def test_a_default_is_that_of_the_workload():
     assert "default: 10s]" in interval
     assert "[homes; default: 60s]" in interval
     assert interval.count("From one point") == 1
-    assert "[homes; default: 24h after the start]" in help_of("--end")
+    assert "homes, trucks; default: 24h after the start]" in help_of("--end")
 
 
 def test_every_workload_of_a_parameter_stands_once():
