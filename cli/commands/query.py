@@ -59,7 +59,6 @@ _ramp = functools.partial(option, group="Ramp")
 )
 @_load(
     "--types",
-    "--queries",
     "queries",
     type=NAMES,
     default=None,

@@ -59,9 +59,7 @@ def test_what_trucks_cannot_do_is_refused(cli: CommandLine) -> None:
     assert re.search("6 intervals, and a truck sends ten at once", short.err)
 
     assert cli.run("insert", *SQLITE, *TRUCKS, "--workers=1", "--batch=100").code == 0
-    asked = cli.run(
-        "query", "--target=sqlite", "--extra-option=path=bench.db", "--queries=low-fuel"
-    )
+    asked = cli.run("query", "--target=sqlite", "--extra-option=path=bench.db", "--types=low-fuel")
     assert asked.code == 2
     assert "low-fuel cannot be asked of this data: it selects among the newest rows" in asked.err
 
