@@ -13,7 +13,7 @@ from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table, Type
-from simulator.data.workloads.devops import Devops
+from simulator.data.workloads.devops.workload import Devops
 from simulator.errors import UnstorableError
 from simulator.load.mixing import Mixer, edges
 from simulator.load.sender import Sender

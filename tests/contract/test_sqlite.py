@@ -7,7 +7,7 @@ import pytest
 
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads.devops import Devops, DevopsParams
+from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure

@@ -1,14 +1,14 @@
 """Workloads: tables, their rows, and queries."""
 
 from simulator.data.workloads.base import Workload
-from simulator.data.workloads.cpu import Cpu
-from simulator.data.workloads.devops import Devops
+from simulator.data.workloads.cpu.workload import Cpu
+from simulator.data.workloads.devops.workload import Devops
 from simulator.data.workloads.file import File
-from simulator.data.workloads.homes import Homes
+from simulator.data.workloads.homes.workload import Homes
 from simulator.data.workloads.iot import Iot
 from simulator.data.workloads.nosql import Large, Light, Slim
 from simulator.data.workloads.ohlcv import Ohlcv
-from simulator.data.workloads.trucks import Trucks
+from simulator.data.workloads.trucks.workload import Trucks
 from simulator.errors import ConfigError, nearest
 
 _GENERATORS: tuple[type[Workload], ...] = (

@@ -19,8 +19,8 @@ from simulator.data.query import (
 from simulator.data.query_type import askable
 from simulator.data.schema import Type, dtype_of
 from simulator.data.walks import Distribution, Precision
-from simulator.data.workloads.cpu import Cpu, CpuParams, Kind
-from simulator.data.workloads.devops import Devops, DevopsParams
+from simulator.data.workloads.cpu.workload import Cpu, CpuParams, Kind
+from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.verify.oracle import Oracle
 
 START_MS = 1_451_606_400_000

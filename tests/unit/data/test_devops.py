@@ -13,9 +13,9 @@ from simulator.data.hashes import block_hashes
 from simulator.data.query import Compared, OneOf, Operator, RowsQuery, Selection, outputs
 from simulator.data.schema import Role, Type, dtype_of
 from simulator.data.walks import Distribution, Precision, free_walks
-from simulator.data.workloads.devops import Devops, DevopsParams
-from simulator.data.workloads.fleets import MOST_MEMBERS
-from simulator.data.workloads.hosts import DATACENTERS, PERCENTS
+from simulator.data.workloads.devops.workload import Devops, DevopsParams
+from simulator.data.workloads.shared.fleets import MOST_MEMBERS
+from simulator.data.workloads.shared.hosts import DATACENTERS, PERCENTS
 from simulator.verify.oracle import Oracle
 
 START_MS = 1_451_606_400_000

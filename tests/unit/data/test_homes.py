@@ -13,10 +13,10 @@ from simulator.data.hashes import block_hashes
 from simulator.data.query import Compared, OneOf, Operator, RowsQuery, Selection, outputs
 from simulator.data.schema import Role, Type, dtype_of
 from simulator.data.walks import Distribution, Precision
-from simulator.data.workloads.homes import Homes, HomesParams
-from simulator.data.workloads.homes_changes import Changes
-from simulator.data.workloads.homes_sensors import sensors_of
-from simulator.data.workloads.homes_tables import CONFIG, CONFIG_LETTERS, OBJECTS
+from simulator.data.workloads.homes.changes import Changes
+from simulator.data.workloads.homes.sensors import sensors_of
+from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, OBJECTS
+from simulator.data.workloads.homes.workload import Homes, HomesParams
 from simulator.verify.oracle import Oracle
 
 START_MS = 1_451_606_400_000

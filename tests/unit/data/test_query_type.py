@@ -5,7 +5,7 @@ import pytest
 
 from simulator.data.query import OneOf
 from simulator.data.query_type import Parameters, always, impossible
-from simulator.data.workloads.devops import Devops, DevopsParams
+from simulator.data.workloads.devops.workload import Devops, DevopsParams
 
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 START_MS = 1_451_606_400_123

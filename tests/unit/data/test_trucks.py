@@ -13,8 +13,8 @@ from simulator.data.query_type import askable
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Type, dtype_of
 from simulator.data.walks import Distribution, Precision
-from simulator.data.workloads.trucks import Nulls, Trucks, TrucksParams
-from simulator.data.workloads.trucks_tables import FIELDS
+from simulator.data.workloads.trucks.tables import FIELDS
+from simulator.data.workloads.trucks.workload import Nulls, Trucks, TrucksParams
 from simulator.verify.oracle import Oracle
 
 START_MS = 1_451_606_400_000

@@ -24,8 +24,8 @@ from simulator.data.query import (
 )
 from simulator.data.query_type import Parameters, QueryType
 from simulator.data.schema import Table
-from simulator.data.workloads.fleets import HOUR_MS, MINUTE_MS
-from simulator.data.workloads.windows import Windows, too_many
+from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
+from simulator.data.workloads.shared.windows import Windows, too_many
 
 _BY_MINUTE = {  # name -> fields, hosts, hours
     f"single-groupby-{fields}-{hosts}-{hours}": (fields, hosts, hours)

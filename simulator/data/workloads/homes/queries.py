@@ -32,9 +32,9 @@ from simulator.data.query import (
 )
 from simulator.data.query_type import Parameters, QueryType, impossible
 from simulator.data.schema import Table
-from simulator.data.workloads.fleets import HOUR_MS, MINUTE_MS
-from simulator.data.workloads.homes_sensors import ids
-from simulator.data.workloads.windows import Windows
+from simulator.data.workloads.homes.sensors import ids
+from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
+from simulator.data.workloads.shared.windows import Windows
 
 _FUNCTIONS = {"mean" if each is Function.AVG else each.value: each for each in Function}
 _SENSOR = ("home_id", "room_id", "sensor_id")

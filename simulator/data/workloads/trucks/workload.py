@@ -52,9 +52,9 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Table
 from simulator.data.walks import Distribution, Precision, Walks
 from simulator.data.workloads.base import EndMs, Workload
-from simulator.data.workloads.fleets import DAY_MS, MOST_MEMBERS, FleetParams, Members
-from simulator.data.workloads.trucks_queries import drawn_types, fixed_queries
-from simulator.data.workloads.trucks_tables import (
+from simulator.data.workloads.shared.fleets import DAY_MS, MOST_MEMBERS, FleetParams, Members
+from simulator.data.workloads.trucks.queries import drawn_types, fixed_queries
+from simulator.data.workloads.trucks.tables import (
     FIELDS,
     FUEL,
     FULL_LOAD,

@@ -9,7 +9,7 @@ import numpy as np
 from simulator.data.block import Array
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, Drifting, Walk
-from simulator.data.workloads.fleets import MOST_MEMBERS, Tag, longest
+from simulator.data.workloads.shared.fleets import MOST_MEMBERS, Tag, longest
 
 TRUCK = "truck_%d"
 FLEETS = ("East", "West", "North", "South")

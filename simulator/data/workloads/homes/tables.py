@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, UpDown, Walk
-from simulator.data.workloads.homes_sensors import ID_DIGITS
+from simulator.data.workloads.homes.sensors import ID_DIGITS
 
 CONFIG = "home_config"
 SHORTEST_KIB, LONGEST_KIB = 10, 19

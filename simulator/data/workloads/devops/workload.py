@@ -44,16 +44,16 @@ from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Table
 from simulator.data.walks import Clamped, Precision, Walk, Walks
-from simulator.data.workloads.devops_queries import DrawnQueries, fixed_queries
-from simulator.data.workloads.devops_tables import (
+from simulator.data.workloads.devops.queries import DrawnQueries, fixed_queries
+from simulator.data.workloads.devops.tables import (
     BOOT_TIMES,
     DISK_BYTES,
     INODE_BYTES,
     MEMORY_BYTES,
     measurements,
 )
-from simulator.data.workloads.fleets import FleetParams
-from simulator.data.workloads.hosts import PERCENTS, Hosts, table_of_hosts
+from simulator.data.workloads.shared.fleets import FleetParams
+from simulator.data.workloads.shared.hosts import PERCENTS, Hosts, table_of_hosts
 
 MEBIBYTES = np.arange((max(MEMORY_BYTES) >> 20) + 1) << 20
 _MEBIBYTE_BITS = 20

@@ -15,7 +15,7 @@ from simulator.data.query import Selection
 from simulator.data.schema import Column, Index, Role, Table, Type
 from simulator.data.walks import Clamped, Precision
 from simulator.data.workloads.base import Workload
-from simulator.data.workloads.fleets import (
+from simulator.data.workloads.shared.fleets import (
     MOST_MEMBERS,
     FleetParams,
     Members,
@@ -23,7 +23,7 @@ from simulator.data.workloads.fleets import (
     longest,
     texts,
 )
-from simulator.data.workloads.windows import Windows
+from simulator.data.workloads.shared.windows import Windows
 
 DATACENTERS = {
     "us-east-1": "abce",

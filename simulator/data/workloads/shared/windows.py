@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from simulator.data.query import OneOf, Query, Selection
 from simulator.data.query_type import Parameters, QueryType, impossible
-from simulator.data.workloads.fleets import HOUR_MS
+from simulator.data.workloads.shared.fleets import HOUR_MS
 
 
 @dataclass(frozen=True, slots=True)

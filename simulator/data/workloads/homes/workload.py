@@ -53,11 +53,10 @@ from simulator.data.ranges import LANE_ROWS
 from simulator.data.schema import Table
 from simulator.data.walks import Clamped, Distribution, Precision, UpDown, Walks
 from simulator.data.workloads.base import DurationMs, EndMs, Workload
-from simulator.data.workloads.fleets import HOUR_MS, MINUTE_MS, FleetParams, texts
-from simulator.data.workloads.homes_changes import LEAST_GAP_MS, Changes
-from simulator.data.workloads.homes_queries import DrawnQueries, fixed_queries
-from simulator.data.workloads.homes_sensors import MOST_ROOMS, MOST_WINDOWS, Sensors, sensors_of
-from simulator.data.workloads.homes_tables import (
+from simulator.data.workloads.homes.changes import LEAST_GAP_MS, Changes
+from simulator.data.workloads.homes.queries import DrawnQueries, fixed_queries
+from simulator.data.workloads.homes.sensors import MOST_ROOMS, MOST_WINDOWS, Sensors, sensors_of
+from simulator.data.workloads.homes.tables import (
     CONFIG,
     CONFIG_LETTERS,
     HOME_STATES,
@@ -66,7 +65,8 @@ from simulator.data.workloads.homes_tables import (
     SHORTEST_KIB,
     kinds,
 )
-from simulator.data.workloads.windows import Windows
+from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS, FleetParams, texts
+from simulator.data.workloads.shared.windows import Windows
 
 MOST_HOMES = 1_000_000
 _MOST_LEVELS = 1 << 15

@@ -32,9 +32,9 @@ from simulator.data.query_type import QueryType
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.walks import Precision, Walks
 from simulator.data.workloads.base import EndMs
-from simulator.data.workloads.cpu_queries import CpuQueries, fixed_queries
-from simulator.data.workloads.fleets import DAY_MS, FleetParams
-from simulator.data.workloads.hosts import USAGE, USAGES, Hosts, table_of_hosts
+from simulator.data.workloads.cpu.queries import CpuQueries, fixed_queries
+from simulator.data.workloads.shared.fleets import DAY_MS, FleetParams
+from simulator.data.workloads.shared.hosts import USAGE, USAGES, Hosts, table_of_hosts
 
 WHOLE_PERCENTS = np.arange(101, dtype=np.int32)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from simulator.data.schema import Column, Role, Type
 from simulator.data.walks import Clamped, Counter, Drifting, Walk
-from simulator.data.workloads.fleets import Drawn, Tag
-from simulator.data.workloads.hosts import USAGE, USAGES
+from simulator.data.workloads.shared.fleets import Drawn, Tag
+from simulator.data.workloads.shared.hosts import USAGE, USAGES
 
 DISK_BYTES = 1 << 40
 INODE_BYTES = 4096

@@ -26,7 +26,7 @@ from simulator.data.query import (
 )
 from simulator.data.query_type import Parameters, QueryType, impossible
 from simulator.data.schema import Table
-from simulator.data.workloads.trucks_tables import FLEETS, TRUCK
+from simulator.data.workloads.trucks.tables import FLEETS, TRUCK
 
 _POSITION = ("longitude", "latitude")
 _AMONG_NEWEST = "it selects among the newest rows of the trucks"

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from simulator.data.query import Aggregate, AggregateQuery, Function, NewestQuery, OneOf, Query
 from simulator.data.query_type import Parameters, QueryType
 from simulator.data.schema import Table
-from simulator.data.workloads.fleets import HOUR_MS, MINUTE_MS
-from simulator.data.workloads.windows import Windows, too_many
+from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
+from simulator.data.workloads.shared.windows import Windows, too_many
 
 _HIGHEST = {  # name -> hosts, hours
     **{f"{hosts}-host-1-hr": (hosts, 1) for hosts in (1, 2, 4, 8, 16, 32)},

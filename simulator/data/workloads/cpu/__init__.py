@@ -1,0 +1,1 @@
+"""Workload `cpu`: one table of ten tags and ten percentages."""

@@ -1,0 +1,1 @@
+"""Workload `devops`: telemetry of a fleet of hosts."""

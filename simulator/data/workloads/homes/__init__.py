@@ -1,0 +1,1 @@
+"""Workload `homes`: telemetry of smart homes."""

@@ -1,0 +1,1 @@
+"""Workload `trucks`: what a fleet of trucks sends."""
