@@ -69,7 +69,7 @@ def reproduce(  # noqa: PLR0913
     force: bool,
     cluster: ClusterOptions,
 ) -> None:
-    """Run the experiment of a reference document: iot, devops, ingress, nosql or cratedb.
+    """Repeat a published benchmark, beside its own figures.
 
     Each setting of the document is measured several times on each target, in alternating order. The
     published figures stand beside ours, and the document's claims are compared with the repeats:

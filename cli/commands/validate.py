@@ -89,7 +89,7 @@ def validate(  # noqa: PLR0913
     align: bool,
     print_answers: int,
 ) -> None:
-    """Compare the answers of several databases with each other and with the truth.
+    """Compare the answers of several databases and the truth.
 
     Insert the same rows into each target first: the same workload, seed and start. One worker asks
     each target the same instances, as `query` does, and each answer is compared with the truth.

@@ -186,7 +186,7 @@ def test_what_carbon_had_not_written_is_lost_when_it_is_killed(server, graphite,
     graphite.visible([TABLE])
     assert stored(graphite) < 3000
     record_property("target", "graphite")
-    record_property("kill", Kill.SOME_LOST)
+    record_property("kill", Kill.SOME_LOST.value)
 
 
 # --- without answers -----------------------------------------------------------------------------

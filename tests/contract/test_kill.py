@@ -102,7 +102,7 @@ def test_acknowledged_rows_are_stored_after_a_kill(target, server, database, rec
     verdict = verify(database, dataset.with_ranges(ranges), uncertain, VerifyMode.FULL)
 
     kept = verdict.status in (Status.VERIFIED, Status.INCOMPLETE)
-    record_property("kill", Kill.ALL_KEPT if kept else Kill.SOME_LOST)
+    record_property("kill", (Kill.ALL_KEPT if kept else Kill.SOME_LOST).value)
     assert kept or target.may_lose, verdict.reason
     if not kept:
         assert verdict.status is Status.MISMATCH, verdict.reason
@@ -124,4 +124,4 @@ def test_acknowledged_rows_are_stored_after_the_process_is_killed(
     assert done.returncode == -signal.SIGKILL
     verdict = verify(database, dataset.with_ranges([lane_range(0, 0, 1000)]), [], VerifyMode.FULL)
     assert verdict.status is Status.VERIFIED, verdict.reason
-    record_property("kill", Kill.ALL_KEPT)
+    record_property("kill", Kill.ALL_KEPT.value)

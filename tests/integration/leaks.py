@@ -52,7 +52,8 @@ class Watch:
 
     def _look(self, child: psutil.Process) -> None:
         words = child.cmdline()
-        if words != self._words:  # until it runs its program, a child looks like its parent
+        # Until it runs its program, a child looks like its parent, or like nothing.
+        if words and words != self._words:
             environment = [f"{name}={value}" for name, value in child.environ().items()]
             self._seen.add("\n".join([" ".join(words), *environment]))
 

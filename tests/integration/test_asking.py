@@ -55,13 +55,13 @@ def test_the_table_has_all_queries_together_in_80_columns(stored: CommandLine) -
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_each_interval_of_queries_is_a_line(stored: CommandLine, form: str) -> None:
     asked = stored.run(
-        "query", *TARGET, "--types=1-host-1-hr", "--duration=2s", "--print-interval=5",
+        "query", *TARGET, "--types=count-cpu", "--duration=2s", "--print-interval=5",
         f"--format={form}", within_s=150,
     )  # fmt: skip
 
     assert asked.code == 0, asked.err
     if form == "table":
-        lines = [line for line in asked.err.splitlines() if "1-host-1-hr: " in line]
+        lines = [line for line in asked.err.splitlines() if "count-cpu: " in line]
         assert all(line.endswith(" queries/s") for line in lines)
         assert len(lines) > 1
         return
@@ -70,7 +70,7 @@ def test_each_interval_of_queries_is_a_line(stored: CommandLine, form: str) -> N
     assert len(runs) > 1
     assert runs == sorted(set(runs))
     assert runs[-1] <= asked.json["rows"][0]["executions"]
-    assert {event["query"] for event in events} == {"1-host-1-hr"}
+    assert {event["query"] for event in events} == {"count-cpu"}
 
 
 def test_a_ramp_ends_with_all_workers_or_at_once(stored: CommandLine) -> None:
