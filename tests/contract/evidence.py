@@ -1,8 +1,8 @@
 """`--evidence`: writes what the shared contract cases have shown into simulator/modules/evidence.
 
 A record is written only if every case of a target ran and none failed. Cases report what they saw
-by `record_property`: "server" (product and version), "kill" (the value of a Kill), and, outside of the shared
-files, "target".
+by `record_property`: "server" (product and version), "kill" (the value of a Kill), and, outside of
+the shared files, "target".
 """
 
 import datetime as dt
