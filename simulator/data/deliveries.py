@@ -17,7 +17,7 @@ a later round, and all have the last one in the same.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
@@ -40,6 +40,7 @@ _WORTHWHILE = 2
 """Drawing the whole table in order is as fast as drawing this part of it by row numbers."""
 
 
+@cache
 def _orders() -> NDArray[np.int8]:
     """Return all orders of a batch, as likely as each other: which points are sent, and when.
 
@@ -54,9 +55,6 @@ def _orders() -> NDArray[np.int8]:
             chosen = [[0, 1, 2] if case == group else order for group, order in enumerate(orders)]
             found.append(np.take_along_axis(sent, np.array(chosen), axis=1).ravel())
     return np.array(found, np.int8)
-
-
-_ORDERS = _orders()
 
 
 def numbered(members: Rows, numbers: Rows) -> Rows:
@@ -87,10 +85,10 @@ class Deliveries:
         found, send_of = distinct(sends)
         rounds, members = self._rounds(found)
         batches = self._made(members, rounds - self._first[members])
-        orders = below(self._key("order"), numbered(members, batches), len(_ORDERS))
+        orders = below(self._key("order"), numbered(members, batches), len(_orders()))
         batches += self._joined[members]
         ticks = batches[send_of] * POINTS
-        ticks += _ORDERS[orders[send_of], places]
+        ticks += _orders()[orders[send_of], places]
         return ticks, members[send_of]
 
     def candidates(self, members: Rows, first: int, stop: int) -> Rows | None:
