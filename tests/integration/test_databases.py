@@ -77,7 +77,13 @@ FLEETS = {  # workload -> targets, options, rows, query types
     ),
 }
 FLEET = [
-    (server, target, workload)
+    pytest.param(
+        server,
+        target,
+        workload,
+        id=f"{server}-{target}-{workload}",
+        marks=[pytest.mark.rare] if (server, workload) == ("elasticsearch", "homes") else [],
+    )
     for workload, (targets, *_) in FLEETS.items()
     for server, target in PAIRS
     if target in targets
@@ -85,9 +91,7 @@ FLEET = [
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    ("server_name", "target", "workload"), FLEET, ids=["-".join(each) for each in FLEET]
-)
+@pytest.mark.parametrize(("server_name", "target", "workload"), FLEET)
 def test_a_fleet_is_inserted_and_queried(
     cli: CommandLine, server_options: dict[str, Any], target: str, workload: str
 ) -> None:

@@ -137,7 +137,11 @@ def test_rows_that_would_replace_each_other_are_refused_before_anything_starts(
 
 
 INNODB, MYISAM = ("mysql", "mysql_innodb"), ("mysql", "mysql_myisam")
-OTHERS = [("postgres", "postgresql"), ("ferretdb", "mongodb"), ("elasticsearch", "elasticsearch")]
+OTHERS = [
+    ("postgres", "postgresql"),
+    ("ferretdb", "mongodb"),
+    pytest.param("elasticsearch", "elasticsearch", marks=pytest.mark.rare),
+]
 
 
 @pytest.mark.timeout(600)

@@ -14,7 +14,15 @@ CPU = ("--workload=cpu", "--scale=9", *DAY)
 TRUCKS = ("--workload=trucks", "--scale=8", "--initial-scale=3", *DAY)
 ASKED = {CPU: 16, TRUCKS: 6}
 SERVERS = ("postgres", "influxdb", "elasticsearch", "ferretdb")
-KINDS = [pair for pair in PAIRS if pair[0] in SERVERS]
+KINDS = [
+    pytest.param(
+        *pair,
+        id="-".join(pair),
+        marks=[pytest.mark.rare] if pair[0] == "elasticsearch" else [],
+    )
+    for pair in PAIRS
+    if pair[0] in SERVERS
+]
 
 
 @pytest.mark.parametrize("fleet", [CPU, TRUCKS], ids=["cpu", "trucks"])
@@ -66,7 +74,7 @@ def test_what_trucks_cannot_do_is_refused(cli: CommandLine) -> None:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("fleet", [CPU, TRUCKS], ids=["cpu", "trucks"])
-@pytest.mark.parametrize(("server_name", "target"), KINDS, ids=["-".join(pair) for pair in KINDS])
+@pytest.mark.parametrize(("server_name", "target"), KINDS)
 def test_a_fleet_is_verified_in_full_on_the_real_server(
     cli: CommandLine, server_options: dict[str, Any], target: str, fleet: tuple[str, ...]
 ) -> None:
