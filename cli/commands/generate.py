@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from cli import insert_options, results
-from cli.commands.options import COUNT, INSTANT, Command, option, workload_options
+from cli.commands.options import COUNT, Command, generator_options, option
 from cli.distribution import Split
 from cli.host.streams import say
 from cli.plan import empty_dataset
@@ -83,29 +83,13 @@ _file = functools.partial(option, group="File")
     help="Which of the groups to write, from 0 on.",
 )
 @_file("--quiet", "-q", is_flag=True, help="Do not print how much was written.")
-@_drawn(
-    "--workload",
-    type=click.Choice(list(GENERATORS)),
-    default="iot",
-    show_default=True,
-    help="Generator of the rows.",
-)
-@_drawn("--seed", type=COUNT, default=1, show_default=True, help="Seed of the generator.")
-@_drawn(
-    "--start-time",
-    "--start",
-    type=INSTANT,
-    default=None,
-    help="Time of the first row, such as 2026-11-01T00:00:00Z; without an offset in UTC."
-    "  [default: now]",
-)
+@generator_options
 @_drawn(
     "--num-inserts",
     type=COUNT,
     default=None,
     help="Rows of the group, of a workload without an end.  [default: 10000]",
 )
-@workload_options
 def generate(  # noqa: PLR0913
     *,
     form: str,

@@ -20,12 +20,11 @@ from cli.commands.options import (
     COUNT,
     COUNTS,
     DURATION_S,
-    INSTANT,
     NUMBER,
     TABLES,
     Command,
+    generator_options,
     option,
-    workload_options,
 )
 from cli.commands.records import insert_records
 from cli.commands.stored import Stored, last_insert
@@ -41,7 +40,6 @@ from cli.records.request import conflicts as record_conflicts
 from simulator.data.dataset import DatasetReader, PartsBy
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
-from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import File, OnError
 from simulator.errors import ConfigError
@@ -56,7 +54,6 @@ Examples:
 
 _load = functools.partial(option, group="Load")
 _tables = functools.partial(option, group="Tables")
-_drawn = functools.partial(option, group="Generated rows")
 _file = functools.partial(option, group="Rows from a file")
 _verification = functools.partial(option, group="Verification")
 
@@ -207,23 +204,7 @@ _verification = functools.partial(option, group="Verification")
     help="What to do with a cell of --data that does not have its column's type: stop, store the"
     " column as text, store the cell as NULL, or skip the row.",
 )
-@_drawn(
-    "--workload",
-    type=click.Choice(list(GENERATORS)),
-    default="iot",
-    show_default=True,
-    help="Generator of the rows.",
-)
-@_drawn("--seed", type=COUNT, default=1, show_default=True, help="Seed of the generator.")
-@_drawn(
-    "--start-time",
-    "--start",
-    type=INSTANT,
-    default=None,
-    help="Time of the first row, such as 2026-11-01T00:00:00Z; without an offset in UTC."
-    "  [default: now]",
-)
-@workload_options
+@generator_options
 @_load(
     "--rate",
     type=NUMBER,

@@ -21,6 +21,7 @@ from cli.quantities import (
     parse_instant,
     parse_number,
 )
+from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Written
 from simulator.errors import ConfigError
 
@@ -166,8 +167,32 @@ _DURATION_MS = _Parsed("duration", lambda text: round(parse_duration_s(text) * 1
 _INSTANT_MS = _Parsed("instant", lambda text: round(parse_instant(text).timestamp() * 1000))
 
 
-def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add an option for each parameter of a generator; what is not given is None."""
+_drawn = functools.partial(option, group="Generated rows")
+_GENERATOR_OPTIONS = (
+    _drawn(
+        "--workload",
+        type=click.Choice(list(GENERATORS)),
+        default="iot",
+        show_default=True,
+        help="Generator of the rows.",
+    ),
+    _drawn("--seed", type=COUNT, default=1, show_default=True, help="Seed of the generator."),
+    _drawn(
+        "--start-time",
+        "--start",
+        type=INSTANT,
+        default=None,
+        help="Time of the first row, such as 2026-11-01T00:00:00Z; without an offset in UTC."
+        "  [default: now]",
+    ),
+)
+
+
+def generator_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say which rows are generated: workload, seed, start, parameters.
+
+    A parameter that is not given is None.
+    """
     for field, (info, _) in reversed(parameters().items()):
         command = option(
             option_of(field),
@@ -177,6 +202,8 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default=None,
             help=_help_of(field),
         )(command)
+    for add in reversed(_GENERATOR_OPTIONS):
+        command = add(command)
     return command
 
 
