@@ -4,8 +4,10 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 DEMO := $(BIN)/python run.py
 .DEFAULT_GOAL := help
-.PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick quick-servers all-servers lint unit contract integration chart e2e e2e-all e2e-db servers cluster cluster-down bench audit sbom clean
+.PHONY: help venv docs demo image test test-all faults faults-cluster faults-quick quick-servers all-servers linted-with-quick-servers linted-with-all-servers browser lint unit contract integration chart e2e e2e-all e2e-db servers cluster cluster-down bench published audit sbom clean
 PROCESSES ?= 2
+# Tests start some thousand Python processes, each of which would compile our modules again.
+unexport PYTHONDONTWRITEBYTECODE
 IMAGE_PINS := simulator/requirements.txt simulator/constraints.txt
 
 help: ## list the targets
@@ -32,11 +34,11 @@ image: ## build the image for Kubernetes; simulator/image.sh explains IMAGE=, AR
 	@sh simulator/image.sh
 
 test: SERVERS := --servers=quick -m 'not rare'
-test: lint quick-servers unit chart contract integration faults-quick ## everything on the quick database servers; fetches what it needs
+test: linted-with-quick-servers browser unit chart contract integration faults-quick ## everything on the quick database servers; fetches what it needs
 
 test-all: SERVERS := --servers=all
-test-all: export FUZZ := fuzz-thorough
-test-all: lint all-servers unit chart contract integration faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
+test-all: export FUZZ := thorough
+test-all: linted-with-all-servers browser unit chart contract integration faults-quick ## everything on every database server, except on a cluster: e2e-all; the first time builds for an hour
 
 lint: .venv/ready-dev ## style, types and import rules
 	$(BIN)/ruff check .
@@ -49,6 +51,13 @@ servers: .venv/ready-dev ## list the database servers for tests; fetch some: NAM
 
 quick-servers all-servers: .venv/ready-dev
 	$(BIN)/python -m tests.servers install $(@:-servers=)
+
+# The checks need a processor, and the downloads need the network.
+linted-with-quick-servers linted-with-all-servers: .venv/ready-dev
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line lint $(@:linted-with-%=%)
+
+browser: .venv/ready-dev
+	$(BIN)/python -m tests.browser install
 
 unit contract integration: .venv/ready-dev
 	$(BIN)/pytest tests/$@ $(SERVERS) --numprocesses=$(PROCESSES) --dist=loadgroup
@@ -91,6 +100,10 @@ bench: .venv/ready-dev ## print the performance figures, side by side; an hour w
 	$(BIN)/python tests/perf/truth.py
 	$(BIN)/python tests/perf/pipeline.py
 	$(BIN)/python tests/perf/beside.py
+	$(BIN)/python tests/perf/compare.py
+
+published: .venv/ready-dev all-servers ## measure results/published/ again on every database server, and the README's table
+	$(BIN)/python -m tests.published measure
 
 audit: .venv/ready-dev ## report known vulnerabilities of every pinned package; asks pypi.org
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner=off \

@@ -7,7 +7,9 @@ import sys
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until a run starts, Ctrl-C just ends the program
     try:
-        from cli.main import main
+        from cli.entry import chosen
+
+        run = chosen()
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("cli", "simulator"):
             raise
@@ -16,4 +18,4 @@ if __name__ == "__main__":
             " `.venv/bin/python run.py`\n"
         )
         sys.exit(2)
-    main()
+    run()

@@ -3,13 +3,20 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from sys import float_info
+from typing import Any, TypeAlias
 
 from cli.results import Result
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import merged
 from simulator.errors import MismatchError, UnverifiableError
-from simulator.protocol.messages import QueryVerdict
+from simulator.protocol.events import QueryVerdict
+from simulator.protocol.messages import Scalar
 
+Rows: TypeAlias = Sequence[Sequence[Scalar]]
+EPSILON = float_info.epsilon
+"""2**-52: so much of the sum of n values of one sign two summations may differ, n times."""
+_TOO_MANY = "the answers have more values than are kept; ask for fewer rows, or a smaller --count"
 _ROWS = ("workload", "workload_version", "seed", "start_ms")
 """With the parameters and the ranges: what decides the rows of a dataset."""
 
@@ -26,6 +33,8 @@ class Agreement:
     rounded: int = 0
     """Different only as far as rounding allows: each is equal to the truth."""
     different: tuple[int, ...] = ()
+    own: bool = False
+    """A query of the user's own: rounding is judged by the values, as no truth is known."""
     problem: str = ""
     """Why a target has no answers to compare."""
 
@@ -45,7 +54,8 @@ def agreements(results: Sequence[Result]) -> list[Agreement]:
     """Return for each query type how the answers in these results compare."""
     by_target = {result.target: _verdicts(result) for result in results}
     names = dict.fromkeys(name for verdicts in by_target.values() for name in verdicts)
-    return [_agreement(name, by_target) for name in names]
+    slack = max((result.dataset.rows for result in results), default=0) * EPSILON
+    return [_agreement(name, by_target, slack) for name in names]
 
 
 def exit_code(results: Sequence[Result], found: Sequence[Agreement]) -> int:
@@ -53,10 +63,11 @@ def exit_code(results: Sequence[Result], found: Sequence[Agreement]) -> int:
     for result in results:
         if result.status != "done":
             return result.exit_code
-    codes = {result.exit_code for result in results}
+    codes = {0 if result.is_unchecked else result.exit_code for result in results}
     if MismatchError.exit_code in codes or any(each.different for each in found):
         return MismatchError.exit_code
-    compared = any(each.answers for each in found)
+    open_own = any(each.own and each.problem for each in found)
+    compared = any(each.answers for each in found) and not open_own
     return max(codes) if compared else UnverifiableError.exit_code
 
 
@@ -64,7 +75,9 @@ def _verdicts(result: Result) -> dict[str, QueryVerdict]:
     return {query.name: query for run in result.runs for query in run.outcome.queries}
 
 
-def _agreement(name: str, by_target: Mapping[str, Mapping[str, QueryVerdict]]) -> Agreement:
+def _agreement(
+    name: str, by_target: Mapping[str, Mapping[str, QueryVerdict]], slack: float
+) -> Agreement:
     given: dict[int, list[set[str]]] = defaultdict(list)
     wrong: set[int] = set()
     for target, verdicts in by_target.items():
@@ -80,6 +93,8 @@ def _agreement(name: str, by_target: Mapping[str, Mapping[str, QueryVerdict]]) -
         for instance, digests in own.items():
             given[instance].append(digests)
     equal = [i for i, sets in given.items() if _all_equal(sets, len(by_target))]
+    if any(each.own for each in (verdicts[name] for verdicts in by_target.values())):
+        return _own_agreement(name, [v[name] for v in by_target.values()], given, equal, slack)
     rounded = [i for i in given if i not in equal and i not in wrong]
     return Agreement(
         name,
@@ -88,6 +103,69 @@ def _agreement(name: str, by_target: Mapping[str, Mapping[str, QueryVerdict]]) -
         rounded=len(rounded),
         different=tuple(sorted({*given} - {*equal} - {*rounded})),
     )
+
+
+def _own_agreement(
+    name: str,
+    verdicts: Sequence[QueryVerdict],
+    given: Mapping[int, Sequence[set[str]]],
+    equal: Sequence[int],
+    slack: float,
+) -> Agreement:
+    """Return how the answers to an own query compare: a double may differ by a part `slack`."""
+    rows: dict[int, list[Rows]] = defaultdict(list)
+    for verdict in verdicts:
+        for each in verdict.digests:
+            if each.rows is None:
+                return Agreement(name, own=True, problem=_TOO_MANY)
+            rows[each.instance].append(each.rows)
+    rounded = [
+        instance
+        for instance, sets in given.items()
+        if instance not in equal
+        and len(sets) == len(verdicts)
+        and all(near(rows[instance][0], other, slack) for other in rows[instance][1:])
+    ]
+    return Agreement(
+        name,
+        answers=len(given),
+        equal=len(equal),
+        rounded=len(rounded),
+        different=tuple(sorted({*given} - {*equal} - {*rounded})),
+        own=True,
+    )
+
+
+def near(one: Rows, other: Rows, slack: float) -> bool:
+    """Whether answers are equal but for doubles, which may differ by a part `slack`.
+
+    Rows are ordered by their other values first: a last digit may change the order.
+    """
+    if len(one) != len(other):
+        return False
+    pairs = zip(sorted(one, key=_order), sorted(other, key=_order), strict=True)
+    return all(
+        len(a) == len(b) and all(_is_near(x, y, slack) for x, y in zip(a, b, strict=True))
+        for a, b in pairs
+    )
+
+
+def _order(row: Sequence[Scalar]) -> tuple[Any, ...]:
+    exact = [
+        (
+            isinstance(value, float),
+            value is not None,
+            "" if isinstance(value, float) else str(value),
+        )
+        for value in row
+    ]
+    return (*exact, *(value for value in row if isinstance(value, float)))
+
+
+def _is_near(one: Scalar, other: Scalar, slack: float) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) <= slack * max(abs(one), abs(other))
+    return one == other
 
 
 def _all_equal(sets: Sequence[set[str]], targets: int) -> bool:

@@ -17,14 +17,17 @@ from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES, database_class
 from simulator.modules.base import Database
 from simulator.modules.options import Options
+from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"
 RUNNERS = ("local", "kubernetes")
-_RESERVED = ("module", "runner", "queries", "database_pods")
+_RESERVED = ("module", "runner", "queries", "database_pods", "node_size")
 _FROM = "_from"
 _TOP_LEVEL = ("namespace", "targets")
 _LONGEST_NAME = 100
-_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}")
+NAME_PATTERN = rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}"
+_NAME = re.compile(NAME_PATTERN)
+_NODE_SIZE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,_/-]{0,39}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -129,6 +132,17 @@ class Config:
         )
 
 
+def as_kept(key: str, value: Any, options: Options) -> str:
+    """Return the word KEY=VALUE of a target's option as a result may keep it: no credential in it.
+
+    That of a credential is kept where it is a variable of the environment, and nothing else.
+    """
+    word = f"{key}={value}"
+    if key in options.credentials():
+        return word if _VARIABLE.fullmatch(str(value)) else f"{key}={HIDDEN}"
+    return options.redact(word)
+
+
 def load(given: Path | None = None) -> Config:
     """Read a configuration file; ConfigError with every problem in it.
 
@@ -191,6 +205,13 @@ def _entry_problems(where: str, entry: Any) -> list[str]:
     pods = entry.get("database_pods") or {}
     if not isinstance(pods, dict) or not all(isinstance(v, str) for v in pods.values()):
         problems.append(f"{where}.database_pods: expected labels with their values")
+    size = entry.get("node_size", "any")
+    is_word = isinstance(size, str | int) and not isinstance(size, bool)
+    if not is_word or not _NODE_SIZE.fullmatch(str(size)):
+        problems.append(
+            f"{where}.node_size: expected up to 40 letters and digits, such as CR4 or 16 CPUs, got"
+            f" {shown(size)}"
+        )
     return problems
 
 

@@ -31,6 +31,9 @@ class Load:
     """Timed rows of all workers together; None: no limit."""
     batch_rows: int
     split: Split
+    after_all: bool = False
+    """Whether new rows of lanes come after those of all lanes, also in time, not only of their own.
+    """
     steps_left: int = 1
     """Runs that share the rows that are left, where tables have an end."""
 
@@ -41,7 +44,7 @@ def worker_plans(reader: DatasetReader, before: Dataset, load: Load) -> tuple[In
         return _lanes(before, load)
     prefill = _distributed(reader, before, load, load.prefill)
     filled = before.with_ranges([*before.ranges, *(r for each in prefill for r in each)])
-    left = sum(_left(reader, filled))
+    left = sum(rows_left(reader, filled))
     rows = left // load.steps_left if load.limit is None else min(load.limit, left)
     timed = _distributed(reader, filled, load, rows)
     pairs = zip(prefill, timed, strict=True)
@@ -53,17 +56,18 @@ def _lanes(before: Dataset, load: Load) -> tuple[Insert, ...]:
     ends = before.ends()
     each = [load.rows_each] * load.workers
     timed = each if load.limit is None else share(load.limit, load.workers)
+    last = max(ends.values(), default=0)
     for lane, (filled, rows) in enumerate(
         zip(share(load.prefill, load.workers), timed, strict=True)
     ):
-        start = ends.get((0, lane), 0)
+        start = last if load.after_all else ends.get((0, lane), 0)
         filling = (lane_range(lane, start, filled),) if filled else ()
         plans.append(Insert(prefill=filling, timed=(lane_range(lane, start + filled, rows),)))
     return tuple(plans)
 
 
-def _left(reader: DatasetReader, before: Dataset) -> list[int]:
-    """Return how many rows of each table come after those that are stored."""
+def rows_left(reader: DatasetReader, before: Dataset) -> list[int]:
+    """Return how many rows of each table, which has an end, come after those that are stored."""
     assert reader.sizes is not None
     ends = before.ends()
     return [size - ends.get((place, 0), 0) for place, size in enumerate(reader.sizes)]
@@ -74,7 +78,7 @@ def _distributed(
 ) -> list[tuple[RowRange, ...]]:
     """Distribute the next rows of all tables, each in proportion to what is left of it."""
     found: list[list[RowRange]] = [[] for _ in range(load.workers)]
-    ends, left = before.ends(), _left(reader, before)
+    ends, left = before.ends(), rows_left(reader, before)
     for place, count in enumerate(_in_proportion(left, min(rows, sum(left)))):
         start = ends.get((place, 0), 0)
         series = reader.series(place) if load.split is Split.SERIES else 1

@@ -13,6 +13,7 @@ from cli.distribution import Split
 from cli.host.capacity import too_many
 from cli.parameters import instant, is_end, option_of, parameters
 from cli.quantities import LONGEST_S
+from cli.stages import duration_of, stage_problems, written_stages
 from cli.validation import problems_of
 from simulator.data.dataset import PartsBy
 from simulator.data.ranges import LANE_ROWS
@@ -20,16 +21,18 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import Params, Workload
 from simulator.errors import ConfigError, counted
-from simulator.modules.base import Capabilities
+from simulator.modules.base import IMPORT, Capabilities
+from simulator.protocol.spec import LoadStage
 from simulator.protocol.verdict import VerifyMode
 
 TABLES = {"single": 1, "multiple": 4}
 """Names of numbers of tables."""
 MOST_TABLES = 256
 """A query reads all of them at once, and databases limit the operands of a union."""
-DEFAULT_RUNS = 3
+DEFAULT_RUNS = 5
+"""With three, `compare` would often miss a rate that is 10 % lower; see docs/results.md."""
 DEFAULT_ROWS = 10_000
-_FASTEST_ROWS_PER_S = 20_000_000
+FASTEST_ROWS_PER_S = 20_000_000
 """More than one worker can draw."""
 MOST_WORKERS = 10_000
 MOST_RUNS = 10_000
@@ -38,7 +41,7 @@ MOST_STARTS = 100_000
 """Workers of all runs of a sweep together."""
 LARGEST_BATCH_ROWS = 10_000_000
 SLOWEST_RATE, FASTEST_RATE = 0.001, 1e9
-_YEAR_10000_MS = 253_402_300_800_000
+YEAR_10000_MS = 253_402_300_800_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +71,41 @@ class InsertOptions:
     duration_s: float
     split: Split
     verify: VerifyMode | None
+    imports: bool = False
+    """Whether the database imports the rows from files."""
+    warmup_s: float = 0.0
+    """At the begin of each run, before the duration."""
+    stages: tuple[LoadStage, ...] = ()
+    """Parts of each run; `workers` is then the number of the largest."""
+
+    @property
+    def timed_s(self) -> float:
+        """After which time a run ends even if rows are left; 0: no limit."""
+        return duration_of(self.stages) or self.duration_s
+
+    @property
+    def repeats(self) -> int:
+        """Runs of each number of workers; of a fill-level test, its steps."""
+        return self.steps or self.runs or (1 if self.stages else DEFAULT_RUNS)
+
+    @property
+    def subject(self) -> str:
+        """What a row of the result is about; see cli.summary.figures."""
+        return "stage" if self.stages else "level" if self.steps else "workers"
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """How many workers are active in the rows of the result."""
+        return tuple(stage.workers for stage in self.stages) or self.workers
 
     @property
     def rows_each(self) -> int:
         """Timed rows of each worker, of a workload without an end."""
         if self.num_inserts is not None:
             return self.num_inserts
-        if self.duration_s:
-            return min(int(self.duration_s * _FASTEST_ROWS_PER_S) + 1, LANE_ROWS)
+        if self.timed_s:
+            seconds = self.warmup_s + self.timed_s
+            return min(int(seconds * FASTEST_ROWS_PER_S) + 1, LANE_ROWS)
         return DEFAULT_ROWS
 
 
@@ -92,10 +122,12 @@ def describe(options: InsertOptions, *, has_end: bool) -> dict[str, Any]:
     """Return the options as plain data; None: means nothing for this workload."""
     plain = dataclasses.asdict(options)
     del plain["params"]
-    plain["num_inserts"] = None if has_end or options.duration_s else options.rows_each
+    plain["num_inserts"] = None if has_end or options.timed_s else options.rows_each
     plain["split"] = plain["split"] if has_end else None
     names = {number: name for name, number in TABLES.items()}
     plain["tables"] = names.get(options.tables, options.tables)
+    plain["import"] = plain.pop("imports") or None
+    plain["stages"] = written_stages(options.stages) or None
     plain["tables_by"] = plain["tables_by"] if options.tables > 1 else None
     return {key: value.value if isinstance(value, Enum) else value for key, value in plain.items()}
 
@@ -106,7 +138,14 @@ def option_problems(options: InsertOptions) -> list[str]:
     if not options.workers or any(count < 1 for count in options.workers):
         counts = ",".join(map(str, options.workers)) or "none"
         problems.append(f"--workers: expected counts of at least 1, got {counts}")
-    runs = DEFAULT_RUNS if options.runs is None else options.runs
+    others = {
+        "--duration": options.duration_s,
+        "--num-inserts": options.num_inserts is not None,
+        "--steps": options.steps,
+        "--import": options.imports,
+    }
+    problems += stage_problems(options.stages, others, MOST_WORKERS)
+    runs = 1 if options.runs is None else options.runs
     problems += outside(
         ("--workers", max(options.workers or (1,)), 1, MOST_WORKERS),
         ("--num-inserts", options.rows_each, 1, LANE_ROWS),
@@ -118,6 +157,7 @@ def option_problems(options: InsertOptions) -> list[str]:
         ("--runs", runs, 1, MOST_RUNS),
         ("--limit", 1 if options.limit is None else options.limit, 1, LANE_ROWS),
         ("--duration", options.duration_s, 0, LONGEST_S),
+        ("--warmup", options.warmup_s, 0, LONGEST_S),
     )
     if options.tables == 1 and options.tables_by is PartsBy.WORKER:
         problems.append("--tables-by worker: needs several tables; use --tables N, or leave it out")
@@ -126,7 +166,19 @@ def option_problems(options: InsertOptions) -> list[str]:
             f"--rate: expected 0 for no limit, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f} rows/s,"
             f" got {options.rate:g}"
         )
-    sizes = [] if problems else _size_problems(options, options.steps or runs)
+    if options.imports:
+        alone = {
+            "--batch": options.batch,
+            "--rate": options.rate,
+            "--duration": options.duration_s,
+            "--warmup": options.warmup_s,
+        }
+        problems += [
+            f"{name}: with --import a worker's rows are one statement; leave it out"
+            for name, given in alone.items()
+            if given
+        ]
+    sizes = [] if problems else _size_problems(options, options.repeats)
     return [*problems, *sizes, *_step_problems(options)]
 
 
@@ -175,10 +227,13 @@ def _step_problems(options: InsertOptions) -> list[str]:
             problems.append(f"--steps: takes one run, got --runs {options.runs}; leave it out")
         if options.duration_s:
             problems.append("--steps: counts rows; leave --duration out, or use --runs")
+        if options.warmup_s:
+            problems.append("--steps: counts rows; leave --warmup out, or use --prefill and --runs")
         if options.prefill:
             problems.append("--steps: fills the tables by itself; leave --prefill out")
-    elif options.duration_s and not options.clean and options.runs != 1:
-        problems.append("--duration: with --no-clean it takes one run; use --runs 1")
+    elif options.timed_s and not options.clean and options.repeats != 1:
+        name = "--stages" if options.stages else "--duration"
+        problems.append(f"{name}: with --no-clean it takes one run; use --runs 1")
     return problems
 
 
@@ -186,6 +241,11 @@ def target_problems(options: InsertOptions, target: Target, *, force: bool) -> l
     """Return what this target or this machine cannot do, a sentence each."""
     database = target.open()
     found = database.problems(options.primary_key, options.tables, options.batch)
+    can = database.capabilities
+    if options.imports and IMPORT not in can.modes:
+        found.append(f"--import: {target.module}: {can.no_import}; leave it out")
+    elif options.imports and target.runner != "local":
+        found.append("--import: writes files, for which pods have no room; use --runner local")
     workers = max(options.workers, default=0)
     return found + worker_problems(workers, options.batch, target, force=force)
 
@@ -246,7 +306,7 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
     problems = []
     rows = options.prefill + options.rows_each * max(options.steps, 1)
     has_end = workload.has_end
-    if rows <= LANE_ROWS and workload.last_ms(rows) >= _YEAR_10000_MS:
+    if rows <= LANE_ROWS and workload.last_ms(rows) >= YEAR_10000_MS:
         ends = [option_of(name) for name in type(workload.params).model_fields if is_end(name)]
         until = ", ".join(["--start-time", *(ends if has_end else ["--num-inserts"])])
         less = "end or begin earlier" if has_end else "insert fewer rows or begin earlier"
@@ -260,6 +320,11 @@ def _workload_problems(options: InsertOptions, workload: Workload) -> list[str]:
         problems.append(
             f"--num-inserts: the rows of workload {workload.name} have an end and are shared by the"
             " workers; use --limit"
+        )
+    if options.warmup_s and not (has_end or options.timed_s or options.num_inserts):
+        problems.append(
+            f"--warmup: it may last longer than the default of {DEFAULT_ROWS:,} rows for each"
+            " worker; add --duration or --num-inserts"
         )
     if options.split is Split.SERIES:
         if not has_end:

@@ -3,53 +3,65 @@
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections import UserDict
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
 
 import click
 
-from cli.commands.check import check
-from cli.commands.cleanup import cleanup
-from cli.commands.generate import generate
-from cli.commands.insert import insert
-from cli.commands.query import query
-from cli.commands.reproduce import reproduce
-from cli.commands.show import show
-from cli.commands.targets import targets
-from cli.commands.validate import validate
-from cli.commands.verify import verify
 from cli.host.interrupts import end_on_signals, stop_on_signals
 from cli.host.program import program_name
 from cli.host.streams import OutputError, expect_printed, guard_streams, say
 from simulator import __version__
 from simulator.errors import BenchError, ConfigError, Interrupted
 
+_NAMES = (
+    "insert", "query", "mixed", "capacity", "validate", "verify", "run", "reproduce", "generate",
+    "show", "results", "report", "compare", "repeat", "publish", "init", "doctor", "targets",
+    "check", "cleanup", "completion",
+)  # fmt: skip
+"""Each names a file of cli/commands/ and the command in it."""
 _EPILOG = """\b
 Exit codes:
   0    done and verified, or verification switched off
   1    the run failed
   2    wrong usage or configuration; nothing was started
   3    stored data or answers are wrong
-  4    verification was asked for and is not possible
+  4    verification was asked for and is not possible, as with --queries
+  99   all is right, and a threshold failed (--fail-if, --slo)
   130  interrupted
-
-\b
-Shell completion (bash; for zsh and fish write zsh_source or fish_source):
-  eval "$(_IOTBENCH_COMPLETE=bash_source iotbench)"
-  eval "$(_RUN_PY_COMPLETE=bash_source ./run.py)"
 """
 
 
-@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(UserDict[str, click.Command]):
+    """The commands by name; each is imported when it is first asked for, as all take long."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self:
+            raise KeyError(name)
+        if name not in self.data:
+            self.data[name] = getattr(import_module(f"cli.commands.{name}"), name)
+        return self.data[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _NAMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+@click.group(
+    commands=_Commands(),
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="run.py")
 def commands() -> None:
     """Benchmark databases under IoT and time-series load, every number verified."""
-
-
-for _command in (
-    insert, query, validate, verify, reproduce, generate, show, targets, check, cleanup,
-):  # fmt: skip
-    commands.add_command(_command)
 
 
 def main() -> None:

@@ -3,16 +3,42 @@
 import ast
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 from simulator.modules.base import Database
+
+_OWN = {"simulator"}
+_DISTRIBUTIONS = {
+    "arango": ("python-arango",),
+    "bson": ("pymongo",),
+    "cassandra": ("cassandra-driver",),
+    "iotdb": ("apache-iotdb",),
+    "psycopg2": ("psycopg2-binary",),
+}
+"""Package that is imported -> its names in a registry, where they differ."""
 
 
 def missing_packages(cls: type[Database]) -> list[str]:
     """Return the packages that a module imports and that are not installed, without importing."""
     found = {name for path in _sources(cls) for name in _imports(path)}
     return sorted(name for name in found if find_spec(name) is None)
+
+
+def package_versions(cls: type[Database]) -> dict[str, str]:
+    """Return the packages that a module imports, by their names in a registry, with versions."""
+    names = sorted({name for path in _sources(cls) for name in _imports(path)} - _OWN)
+    return dict(sorted(filter(None, map(_version, names))))
+
+
+def _version(name: str) -> tuple[str, str] | None:
+    for distribution in (name, *_DISTRIBUTIONS.get(name, ())):
+        with suppress(PackageNotFoundError):
+            found = metadata(distribution)
+            return found["Name"], found["Version"]
+    return None
 
 
 def _sources(cls: type[Database]) -> Iterator[Path]:

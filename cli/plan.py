@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from cli.config import Target
 from cli.distribution import Load, worker_plans
-from cli.insert_options import (
-    DEFAULT_RUNS,
-    InsertOptions,
-    outside,
-)
+from cli.insert_options import InsertOptions, outside
 from cli.quantities import LONGEST_S
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import RowRange, parts_between
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS, workload_class
 from simulator.data.workloads.base import Params
@@ -21,6 +18,8 @@ from simulator.modules.base import BATCH, Database
 from simulator.protocol.spec import Insert, Kind, RunSpec
 from simulator.protocol.verdict import VerifyMode
 
+_IMPORTED_ROWS = 10_000
+"""Rows that the workers of an import take in turn, like the threads of a loader."""
 _CHECKED_ROWS = 1000
 """Of each table, before a sweep starts."""
 
@@ -32,6 +31,18 @@ class PlannedRun:
     spec: RunSpec
     run: int
     level: int
+    again: "Again | None" = None
+    """None: planned once and for all."""
+
+
+class Again(Protocol):
+    """Plans a run for the rows that the run before it has left, which only that run decides."""
+
+    def __call__(self, left: Dataset, *, complete: bool) -> PlannedRun:
+        """Return the run; ConfigError if it has nothing to do.
+
+        `complete` is False if not all of these rows are known to be stored.
+        """
 
 
 def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
@@ -84,9 +95,8 @@ def insert_runs(  # noqa: PLR0913
     empty = stored.model_copy(update={"ranges": ()})
     reader = DatasetReader(empty)
     before = stored
-    repeats = options.steps or options.runs or DEFAULT_RUNS
     for workers in options.workers:
-        for run in range(1, repeats + 1):
+        for run in range(1, options.repeats + 1):
             keeps = not options.clean or (options.steps and run > 1)
             before = before if keeps else empty
             load = Load(
@@ -94,7 +104,7 @@ def insert_runs(  # noqa: PLR0913
                 prefill=options.prefill,
                 rows_each=options.rows_each,
                 limit=options.limit,
-                batch_rows=options.batch,
+                batch_rows=_IMPORTED_ROWS if options.imports else options.batch,
                 split=options.split,
                 steps_left=options.steps - run + 1 if options.steps else 1,
             )
@@ -107,8 +117,11 @@ def insert_runs(  # noqa: PLR0913
                 complete=complete or before is not stored,
                 workers=worker_plans(reader, before, load),
                 batch_rows=options.batch,
+                imports=options.imports,
                 rate_rows_per_s=options.rate,
-                duration_s=options.duration_s,
+                duration_s=options.timed_s,
+                warmup_s=options.warmup_s,
+                stages=options.stages,
                 clean=not keeps,
                 verify=level,
                 timeout_s=options.timeout_s,
@@ -144,33 +157,55 @@ def expect_rows(planned: Sequence[PlannedRun]) -> None:
         )
 
 
-def expect_storable(planned: Sequence[PlannedRun], target: Target) -> None:
-    """Raise ConfigError if the target cannot store the first rows, as far as its module knows."""
+def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bool = False) -> None:
+    """Raise ConfigError if the target cannot store the first rows, as far as its module knows.
+
+    With `to_end`, nor the last ones: what is sent without being encoded is not checked then.
+    """
     spec, database = planned[0].spec, target.open()
     _expect_apart(spec.dataset, database)
     if not database.capabilities.checks_rows:
         return
     found: dict[str, list[str]] = {}
-    first = next((t for t in spec.inserts if t.prefill or t.timed), Insert())
-    turns = DatasetReader(spec.dataset).blocks((*first.prefill, *first.timed), _CHECKED_ROWS)
-    for block in next(turns, ()):
+    tasks = [task for task in spec.inserts if task.prefill or task.timed] or [Insert()]
+    reader, checked = DatasetReader(spec.dataset), [*tasks[0].prefill, *tasks[0].timed]
+    blocks = next(reader.blocks(checked, _CHECKED_ROWS), [])
+    if to_end:
+        blocks += next(reader.blocks(_last_rows(tasks[-1].timed), _CHECKED_ROWS), [])
+    for block in blocks:
         try:
             database.check_rows(block)
         except UnstorableError as error:
-            found.setdefault(str(error), []).append(block.name)
+            of_tables = found.setdefault(str(error), [])
+            of_tables += [block.name] * (block.name not in of_tables)
     if found:
-        of_tables = ((", ".join(names), problem) for problem, names in found.items())
-        raise ConfigError([f"--target {target.name}: {t}: {problem}" for t, problem in of_tables])
+        problems = ((", ".join(names), problem) for problem, names in found.items())
+        raise ConfigError([f"--target {target.name}: {t}: {problem}" for t, problem in problems])
+
+
+def _last_rows(ranges: Sequence[RowRange]) -> list[RowRange]:
+    """Return the last rows of each table."""
+    found: list[RowRange] = []
+    for table in {item.table for item in ranges}:
+        own = [item for item in ranges if item.table == table]
+        rows = sum(map(len, own))
+        found += parts_between(own, rows - _CHECKED_ROWS, rows)
+    return found
 
 
 def _expect_apart(dataset: Dataset, database: Database) -> None:
-    """Raise ConfigError if drawn rows without a key would replace each other in the database."""
-    alike = [table.name for table in DatasetReader(dataset).tables if not table.key]
-    if alike and database.capabilities.replaces_rows and dataset.workload in GENERATORS:
+    """Raise ConfigError if the database cannot keep apart drawn rows that have no key."""
+    can, tables = database.capabilities, DatasetReader(dataset).tables
+    alike = [table for table in tables if not table.key]
+    what = "a row replaces another one with the same tags and time"
+    if not can.replaces_rows:
+        alike = [table for table in alike if len(table.fields) > 1 and can.separates_fields]
+        what = "each field is stored apart: such rows mix their values"
+    if alike and dataset.workload in GENERATORS:
         raise ConfigError(
-            f"--workload {dataset.workload}: several rows of {', '.join(alike)} have the same time,"
-            f" and in {database.name} a row replaces another one with the same tags and time; use"
-            " another workload or target"
+            f"--workload {dataset.workload}: several rows of"
+            f" {', '.join(table.name for table in alike)} have the same time, and in"
+            f" {database.name} {what}; use another workload or target"
         )
 
 
@@ -195,8 +230,10 @@ def spec_of(
     )
 
 
-def collector_run(kind: Kind, sweep_id: str, target: Target) -> RunSpec:
-    """Return a run of the collector alone, on no rows: of Kind.CHECK or Kind.MARKS."""
+def collector_run(
+    kind: Kind, sweep_id: str, target: Target, dataset: Dataset | None = None, **task: Any
+) -> RunSpec:
+    """Return a run of the collector alone, on no rows: of Kind.CHECK, MARKS or SCAN."""
     cls = workload_class("iot")
     nothing = Dataset(
         workload=cls.name,
@@ -207,7 +244,7 @@ def collector_run(kind: Kind, sweep_id: str, target: Target) -> RunSpec:
         primary_key=PrimaryKey.NONE,
         parts=1,
     )
-    return spec_of(kind, (sweep_id, "0-1"), target, nothing)
+    return spec_of(kind, (sweep_id, "0-1"), target, dataset or nothing, **task)
 
 
 def expect_stored(target: Target, mode: str) -> None:

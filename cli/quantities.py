@@ -3,6 +3,7 @@
 import math
 import re
 import reprlib
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,6 +28,44 @@ def parse_number(text: str) -> float:
         value = math.nan
     if not math.isfinite(value):
         raise ValueError(f"expected a number such as 1000, 10k or 1e6, got {_short(text)}")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """Shares of the operations of a mixed load, together 1."""
+
+    insert: float
+    query: float
+
+
+def parse_mix(text: str) -> Mix:
+    """Return shares of inserts and queries: insert=80,query=20, or insert=4,query=1."""
+    words = [word.partition("=") for word in text.replace(" ", "").split(",")]
+    names = [name for name, _, _ in words]
+    try:
+        shares = {name: parse_number(share) for name, _, share in words}
+    except ValueError:
+        shares = {}
+    if sorted(names) != ["insert", "query"] or not all(each > 0 for each in shares.values()):
+        shares = {}
+    if not shares:
+        raise ValueError(
+            f"expected two shares above 0, such as insert=80,query=20, got {_short(text)}"
+        )
+    total = sum(shares.values())
+    return Mix(shares["insert"] / total, shares["query"] / total)
+
+
+def parse_share(text: str) -> float:
+    """Return a share of 1, at least 0: 5%, 0.05."""
+    word = text.strip()
+    try:
+        value = parse_number(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < 1:
+        raise ValueError(f"expected a share such as 5% or 0.05, below 100%, got {_short(text)}")
     return value
 
 

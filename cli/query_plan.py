@@ -1,18 +1,22 @@
 """The runs of a query sweep: one for each worker count, on the rows of one insert."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
 from cli.config import Target
 from cli.insert_options import MOST_WORKERS, outside, worker_problems
+from cli.own_queries import digest_of, own_problems
 from cli.plan import PlannedRun, spec_of
 from cli.quantities import LONGEST_S
+from cli.stages import duration_of, stage_problems, written_stages
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.own_query import OwnQuery, TextQuery, own_types
+from simulator.data.query import Query
 from simulator.data.query_type import QueryType, askable
 from simulator.errors import ConfigError, nearest
-from simulator.protocol.spec import Ask, Kind, QueryLoad, Ramp
+from simulator.protocol.spec import MOST_WARMUP, Ask, Kind, LoadStage, QueryLoad, Ramp
 
 DEFAULT_RUNS = 3
 MOST_QUERIES = 10_000_000
@@ -21,9 +25,9 @@ RAMP_INTERVAL_S = MOVING_AVERAGE_S = 30.0
 SHORTEST_RAMP_S = 1.0
 """Workers report how far they are twice a second."""
 MOST_SHOWN = 1000
-MOST_BURN_IN = 300
-"""Of one type by one worker: even the most workers have instances of their own."""
-_TYPES = "--types"
+TYPES = "--types"
+EVERY = ("*",)
+"""The pattern of all types."""
 _PATTERN = frozenset("*?[")
 
 
@@ -38,12 +42,14 @@ class QueryOptions:
     """Of all workers together."""
     duration_s: float
     queries: tuple[str, ...]
-    """Types and patterns of types; empty: all that can be asked."""
+    """Types and patterns of types; empty: all that can be asked, or none beside own queries."""
     aligned: bool
     shown_answers: int
     timeout_s: float
     burn_in: int = 0
     """Of each type by each worker."""
+    warmup_s: float = 0.0
+    """Of each type by each worker, at least."""
     print_interval: int = 0
     digests: bool = False
     """Keep what compares the answers with those of another target."""
@@ -52,11 +58,25 @@ class QueryOptions:
     ramp_interval_s: float | None = None
     moving_average_s: float | None = None
     response_limit_s: float | None = None
+    own: Mapping[str, OwnQuery] = field(default_factory=dict)
+    """The user's own queries."""
+    stages: tuple[LoadStage, ...] = ()
+    """Of each query, one after the other; `workers` is then the number of the largest."""
+
+    @property
+    def active(self) -> tuple[int, ...]:
+        """How many workers are active in the rows of the result, besides those of a ramp."""
+        return tuple(stage.workers for stage in self.stages) or self.workers
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The types and patterns of types that are asked."""
+        return self.queries or (() if self.own else EVERY)
 
     @property
     def runs_each(self) -> int:
         """Runs of each worker; 0: not decided by their number, or by that of all workers."""
-        by_other = self.count or self.duration_s or self.ramp
+        by_other = self.count or self.duration_s or self.ramp or self.stages
         return 0 if by_other else self.runs or DEFAULT_RUNS
 
     @property
@@ -80,17 +100,25 @@ class QueryOptions:
             "count": self.count,
             "duration_s": self.duration_s,
             "burn_in": self.burn_in,
+            "warmup_s": self.warmup_s,
             "aligned": self.aligned,
             "timeout_s": self.timeout_s,
             **{f"ramp_{name}": value for name, value in ramp.items()},
+            **({"stages": written_stages(self.stages)} if self.stages else {}),
+            **({"own_queries": digest_of(self.own)} if self.own else {}),
         }
 
 
 def left_out(dataset: Dataset, options: QueryOptions) -> dict[str, str]:
     """Return the query types that are left out of a sweep of all, and why."""
     types = DatasetReader(dataset).query_types(aligned=options.aligned)
-    by_pattern = [name for word in options.queries or ("*",) for name in matches_of(word, types)]
-    found = dict.fromkeys(name for name in by_pattern if name not in options.queries)
+    return impossible_of(options.words, types)
+
+
+def impossible_of(words: Sequence[str], types: Mapping[str, QueryType]) -> dict[str, str]:
+    """Return the types that patterns match and that cannot be asked, and why."""
+    by_pattern = [name for word in words for name in matches_of(word, types)]
+    found = dict.fromkeys(name for name in by_pattern if name not in words)
     return {name: types[name].problem for name in found if types[name].problem}
 
 
@@ -101,10 +129,10 @@ def matches_of(pattern: str, types: Mapping[str, QueryType]) -> list[str]:
     return [name for name in types if fnmatchcase(name, pattern)]
 
 
-def _chosen(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]:
+def chosen_of(words: Sequence[str], types: Mapping[str, QueryType]) -> list[str]:
     """Return the types that words and patterns name and that can be asked, each once."""
     possible = askable(types)
-    named = [name for word in words or ("*",) for name in (word, *matches_of(word, possible))]
+    named = [name for word in words for name in (word, *matches_of(word, possible))]
     return list(dict.fromkeys(name for name in named if name in types))
 
 
@@ -121,28 +149,33 @@ def query_runs(  # noqa: PLR0913
     types = DatasetReader(dataset).query_types(aligned=options.aligned)
     database = target.open()
     problems = [
-        *_load_problems(options),
-        *_type_problems(_TYPES, options.queries, types, dataset.workload),
-        *_type_problems(f"targets.{target.name}.queries", target.tuned, types, dataset.workload),
+        *load_problems(options),
+        *type_problems(TYPES, options.queries, types, dataset.workload),
+        *type_problems(f"targets.{target.name}.queries", target.tuned, types, dataset.workload),
         *_text_problems(target, types),
+        *own_problems(options.own, target, dataset, types),
     ]
     if not database.capabilities.stores:
         problems.append(f"--target: {target.name} stores nothing that can be queried")
     problems += worker_problems(max(options.workers, default=0), 0, target, force=force)
     if problems:
         raise ConfigError(problems)
-    chosen = _chosen(options.queries, types)
+    chosen = chosen_of(options.words, types)
     load = QueryLoad(
-        queries={name: target.tuned.get(name, "") for name in chosen},
-        duration_s=options.duration_s,
+        queries={name: target.tuned.get(name, "") for name in (*chosen, *options.own)},
+        own=dict(options.own),
+        duration_s=duration_of(options.stages) or options.duration_s,
+        warmup_s=options.warmup_s,
         aligned=options.aligned,
         shown_answers=options.shown_answers,
         ramp=options.load_ramp,
         print_interval=options.print_interval,
         digests=options.digests,
     )
-    if not database.answered(types, load.queries):
-        raise ConfigError(f"{_TYPES}: {database.name} can express none of {', '.join(chosen)}")
+    every: dict[str, QueryType[Query | TextQuery]]
+    every = {**types, **own_types(options.own, dataset)}
+    if not database.answered(every, load.queries):
+        raise ConfigError(f"{TYPES}: {database.name} can express none of {', '.join(chosen)}")
     return [
         PlannedRun(
             spec_of(
@@ -154,6 +187,7 @@ def query_runs(  # noqa: PLR0913
                 workers=_tasks(workers, options),
                 clean=False,
                 timeout_s=options.timeout_s,
+                stages=options.stages,
                 load=load,
             ),
             1,
@@ -174,12 +208,14 @@ def _tasks(workers: int, options: QueryOptions) -> tuple[Ask, ...]:
     )
 
 
-def _load_problems(options: QueryOptions) -> list[str]:
+def load_problems(options: QueryOptions) -> list[str]:
+    """Return what is wrong with how often, how long and by how many workers is asked."""
     limits = [
         *(("--workers", workers, 1, MOST_WORKERS) for workers in options.workers),
         ("--timeout", options.timeout_s, 0, LONGEST_S),
         ("--duration", options.duration_s, 0, LONGEST_S),
-        ("--burn-in", options.burn_in, 0, MOST_BURN_IN),
+        ("--burn-in", options.burn_in, 0, MOST_WARMUP),
+        ("--warmup", options.warmup_s, 0, LONGEST_S),
         ("--print-interval", options.print_interval, 0, MOST_QUERIES),
         ("--print-answers", options.shown_answers, 0, MOST_SHOWN),
     ]
@@ -197,6 +233,8 @@ def _load_problems(options: QueryOptions) -> list[str]:
     problems = outside(*limits)
     if len(ways) > 1:
         problems.append(f"{', '.join(ways)}: each says how much is asked; use one of them")
+    others = {name: is_given and options.stages for name, is_given in given.items()}
+    problems += stage_problems(options.stages, others, MOST_WORKERS)
     return problems + _ramp_problems(options)
 
 
@@ -211,24 +249,27 @@ def _ramp_problems(options: QueryOptions) -> list[str]:
     if not options.ramp:
         return [f"{name}: is only for --ramp" for name, *_ in given]
     problems = outside(*given)
+    if options.warmup_s:
+        problems.append("--warmup: a ramp lets in workers at different times; use --burn-in N")
     if options.response_limit_s is None:
         problems.append("--response-limit: is required with --ramp, such as 100ms")
     return problems
 
 
-def _type_problems(
+def type_problems(
     where: str, names: Sequence[str] | Mapping[str, str], types: Mapping[str, QueryType], of: str
 ) -> list[str]:
+    """Return why types of a workload (`of`) cannot be asked that are named somewhere."""
     problems = []
     for name in names:
-        matching = matches_of(name, types) if where == _TYPES else []
+        matching = matches_of(name, types) if where == TYPES else []
         if matching and all(types[each].problem for each in matching):
             problems.append(f"{where}: none of {', '.join(matching)} can be asked of this data")
         elif name not in types and not matching:
             problems.append(
                 f"{where}: {name!r} is no query of workload {of} ({nearest(name, types)})"
             )
-        elif name in types and types[name].problem and where == _TYPES:
+        elif name in types and types[name].problem and where == TYPES:
             problems.append(f"{where}: {name} cannot be asked of this data: {types[name].problem}")
     return problems
 

@@ -6,18 +6,25 @@ Each part stands between `<!-- name -->` and `<!-- /name -->`; a test compares t
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from cli.cluster.permissions import PERMISSIONS
-from cli.formats import FORMAT_VERSION
+from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS, Permission
+from cli.completion.skeleton import described
+from cli.completion.words import TABLE
+from cli.experiment.plan import InsertSetting
+from cli.insert_options import generator_params
 from cli.main import commands
-from cli.results import Result
+from cli.plan import empty_dataset
+from cli.schemas import config_schema, plan_schema, queries_schema, result_schema
+from simulator.data.dataset import DatasetReader
 from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
+from simulator.data.workloads import GENERATORS
 from simulator.modules import MODULES, database_class
 from simulator.modules.base import PREFILL_ROWS, Capabilities
 from simulator.modules.evidence import evidence
@@ -25,7 +32,24 @@ from simulator.modules.evidence import evidence
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "docs" / name for name in ("databases.md", "options.md", "security.md")]
 
+
+def completion_table() -> str:
+    """Return the names that shells complete: commands with their options, and queries."""
+    plain = (InsertSetting(workload=name).options(None, 0, 0.0) for name in GENERATORS)
+    empty = (empty_dataset(options, generator_params(options)) for options in plain)
+    types = {name for each in empty for name in DatasetReader(each).query_types(aligned=False)}
+    return json.dumps({"commands": described(commands), "queries": sorted(types)}, indent=1) + "\n"
+
+
 RESULT_SCHEMA = ROOT / "docs" / "result.schema.json"
+GENERATED = {
+    RESULT_SCHEMA: result_schema,
+    ROOT / "docs" / "config.schema.json": config_schema,
+    ROOT / "docs" / "plan.schema.json": plan_schema,
+    ROOT / "docs" / "queries.schema.json": queries_schema,
+    TABLE: completion_table,
+}
+"""File -> what makes it."""
 
 _SHARED = 2
 """An option of so many commands or modules is described once."""
@@ -54,9 +78,21 @@ def _link(name: str) -> str:
 # --- the command line
 
 
+def every_command(group: click.Group = commands, before: str = "") -> dict[str, click.Command]:
+    """Return the commands by name, each once; those of a group by both names."""
+    found: dict[str, click.Command] = {}
+    for name, command in group.commands.items():
+        if before and command in commands.commands.values():
+            continue
+        found[f"{before}{name}"] = command
+        if isinstance(command, click.Group):
+            found |= every_command(command, f"{before}{name} ")
+    return found
+
+
 def _command_options() -> dict[str, list[_Row]]:
     found: dict[str, list[_Row]] = {}
-    for name, command in commands.commands.items():
+    for name, command in every_command().items():
         context = click.Context(command)
         options = [each for each in command.params if isinstance(each, click.Option)]
         records = [option.get_help_record(context) for option in options]
@@ -72,11 +108,11 @@ def _shared_command_options() -> str:
 def _commands() -> str:
     options = _command_options()
     shared = _shared(options)
-    return "\n\n".join(_command(name, options[name], shared) for name in commands.commands)
+    return "\n\n".join(_command(name, options[name], shared) for name in every_command())
 
 
 def _command(name: str, options: Sequence[_Row], shared: Mapping[_Row, object]) -> str:
-    command = commands.commands[name]
+    command = every_command()[name]
     usage = " ".join(command.collect_usage_pieces(click.Context(command)))
     parts = [f"## {name}", f"`python run.py {name} {usage}`", _paragraphs(command.help or "")]
     own = [row for row in options if row not in shared]
@@ -203,8 +239,8 @@ def _oldest(products: Mapping[str, tuple[int, ...]]) -> str:
 # --- the documents
 
 
-def _permissions() -> str:
-    rows = ((f"`{p.shown}`", ", ".join(p.verbs), p.why) for p in PERMISSIONS)
+def _permissions(permissions: Iterable[Permission] = PERMISSIONS) -> str:
+    rows = ((f"`{p.shown}`", ", ".join(p.verbs), p.why) for p in permissions)
     return _table(("Resource", "Verbs", "For"), rows)
 
 
@@ -239,6 +275,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "unsupported queries": _unsupported,
     "work in the client": _in_client,
     "permissions": _permissions,
+    "permissions for resources": partial(_permissions, FOR_RESOURCES),
 }
 
 
@@ -253,16 +290,8 @@ def renewed(text: str) -> str:
     return text
 
 
-def result_schema() -> str:
-    """Return the JSON Schema of result files."""
-    head = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Result file of format {FORMAT_VERSION}",
-    }
-    return json.dumps({**Result.model_json_schema(mode="serialization"), **head}, indent=1) + "\n"
-
-
 if __name__ == "__main__":
     for path in DOCUMENTS:
         path.write_text(renewed(path.read_text()))
-    RESULT_SCHEMA.write_text(result_schema())
+    for schema, make in GENERATED.items():
+        schema.write_text(make())

@@ -5,14 +5,14 @@ A table is a view of a result file; `python run.py show FILE` prints it again.
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cli.formats import FORMAT_VERSION, as_current
 from cli.host.folders import state_folder, temporary_folders
@@ -24,14 +24,20 @@ from cli.host.streams import say
 from cli.metrics import InsertMetrics
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
-from simulator.protocol.messages import Outcome
-from simulator.protocol.spec import Kind
+from simulator.protocol.events import Outcome
+from simulator.protocol.spec import Kind, LoadStage
 from simulator.protocol.verdict import Status
 
+_Kept = TypeVar("_Kept", bound=BaseModel)
 _NEW = ".tmp"
 """Ending of a file until it is whole."""
+_WRITING = tuple(kind for kind in Kind if kind.writes)
 _MAX_BYTES = 256 << 20
 """Larger than the result of any sweep that is allowed."""
+
+
+TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
+"""What a tag may be: it fits a table, a file name and a label of a metric."""
 
 
 class Manifest(BaseModel):
@@ -72,6 +78,8 @@ class RunRecord(BaseModel):
     """1, 2, ... of the same worker count."""
     level: int
     """Rows in the tables before the timed part."""
+    stages: tuple[LoadStage, ...] = ()
+    """Its parts, each with a number of active workers (--stages)."""
     outcome: Outcome
     metrics: InsertMetrics | None = None
     progress: Progress | None = None
@@ -99,6 +107,14 @@ class Result(BaseModel):
     """The options of the command. In files of version 0.1.0 those of the target follow them."""
     target_options: dict[str, Any] = {}
     """The options of the target, without credentials."""
+    command: tuple[str, ...] = ()
+    """The words of the command that measured it, without credentials: what `repeat` runs again.
+
+    They say nothing of the folder and form of the result. Empty: `capacity` measured it, or the
+    file is of an earlier version."""
+    packages: dict[str, str] = {}
+    """Packages that the module imports, such as the database's driver, with their versions; empty
+    on Kubernetes, where the image has them."""
     machine: Machine
     ran_on: dict[str, str] = {}
     """The cluster, its version, the namespace and the image; empty for the local runner."""
@@ -111,7 +127,12 @@ class Result(BaseModel):
     in_progress: Progress | None = None
     """The run that was going on when the file was written."""
     runs: list[RunRecord] = []
+    caches: str = ""
+    """Whether the system's file caches were dropped before each run: "dropped", or why not; empty:
+    not asked for."""
     warnings: list[str] = []
+    tags: list[Annotated[str, Field(pattern=f"^{TAG}$")]] = []
+    """Words of the user's, to find the result by; they stand here so that they move with it."""
 
     @property
     def exit_code(self) -> int:
@@ -125,9 +146,16 @@ class Result(BaseModel):
             return MismatchError.exit_code
         if any(v and v.status is Status.INCOMPLETE for v in verdicts):
             return RunError.exit_code
-        if any(v is None or v.status is Status.UNKNOWN for v in verdicts):
+        if any(v is None or v.status in (Status.UNKNOWN, Status.UNCHECKED) for v in verdicts):
             return UnverifiableError.exit_code
         return 0
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether the user's own queries are all that was not verified."""
+        statuses = {run.outcome.verdict.status for run in self.runs if run.outcome.verdict}
+        known = statuses <= {Status.UNCHECKED, Status.VERIFIED}
+        return self.status == "done" and Status.UNCHECKED in statuses and known
 
 
 def new_id(now: datetime) -> str:
@@ -161,11 +189,16 @@ def path_of(folder: Path, result: Result) -> Path:
 
 def write(path: Path, result: BaseModel) -> None:
     """Write a result file so that it is always whole: the old one, or the new one."""
+    write_whole(path, result.model_dump_json(indent=1))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is always whole: the old one, or the new one."""
     prefix = f".{path.name}.{Owner.this()}-"
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=_NEW)
     try:
         with os.fdopen(handle, "w") as file:
-            file.write(result.model_dump_json(indent=1))
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o644)
@@ -213,20 +246,34 @@ class ResultFile:
 
 def read(path: Path) -> Result:
     """Read a result file; ConfigError if it is none."""
+    return parsed(path, as_current(content_of(path)), Result, FORMAT_VERSION)
+
+
+def content_of(path: Path) -> bytes:
+    """Return what is in a result file; ConfigError if it cannot be read."""
+    return read_bytes(path, _MAX_BYTES)
+
+
+def parsed(path: Path, content: bytes, kind: type[_Kept], version: int) -> _Kept:
+    """Return the content of a result file; ConfigError if it is not of this kind and format."""
     try:
-        content = read_bytes(path, _MAX_BYTES)
-        return Result.model_validate_json(as_current(content))
+        return kind.model_validate_json(content)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         raise ConfigError(
-            f"{path}: is not a result file of format {FORMAT_VERSION}: {place}: {first['msg']}"
+            f"{path}: is not a result file of format {version}: {place}: {first['msg']}"
         ) from error
 
 
 def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:
     """Yield the results of a target's inserts in a folder, the newest first."""
-    for path, result in _newest_first(folder, f"*-{Kind.INSERT}-{target}-????.json"):
+    return _of_target(folder, target, [Kind.INSERT])
+
+
+def _of_target(folder: Path, target: str, kinds: Iterable[Kind]) -> Iterator[tuple[Path, Result]]:
+    patterns = [f"*-{kind}-{target}-????.json" for kind in kinds]
+    for path, result in _newest_first(folder, *patterns):
         if result.target == target:
             yield path, result
 
@@ -239,9 +286,9 @@ def of_sweep(folder: Path, kind: Kind, target: str, sweep_id: str) -> Iterator[t
 
 
 def tables_left(folder: Path) -> dict[tuple[str, str], tuple[Path, Manifest]]:
-    """Return (target, table) -> the newest insert in a folder of results that wrote it."""
+    """Return (target, table) -> the newest result in a folder whose run wrote it."""
     left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
-    for path, result in _newest_first(folder, f"*-{Kind.INSERT}-*.json"):
+    for path, result in _newest_first(folder, *(f"*-{kind}-*.json" for kind in _WRITING)):
         with suppress(ConfigError):  # a workload of another version
             for table in DatasetReader(result.dataset).tables if result.manifest else ():
                 assert result.manifest
@@ -249,9 +296,10 @@ def tables_left(folder: Path) -> dict[tuple[str, str], tuple[Path, Manifest]]:
     return left
 
 
-def _newest_first(folder: Path, pattern: str) -> Iterator[tuple[Path, Result]]:
+def _newest_first(folder: Path, *patterns: str) -> Iterator[tuple[Path, Result]]:
     """Yield the results in a folder; a warning names each file that cannot be read."""
-    for path in sorted(folder.glob(pattern), reverse=True):
+    paths = {path for pattern in patterns for path in folder.glob(pattern)}
+    for path in sorted(paths, reverse=True):
         try:
             result = read(path)
         except ConfigError as error:
@@ -268,7 +316,7 @@ def _warn(text: str) -> None:
 
 def last_insert(folder: Path, target: str) -> tuple[Path, Manifest] | None:
     """Return the newest manifest of a target in a folder of results, if there is one."""
-    for path, result in inserts(folder, target):
+    for path, result in _of_target(folder, target, _WRITING):
         if result.manifest:
             return path, result.manifest
     return None

@@ -1,7 +1,7 @@
 """A sweep: the runs of a plan in order; the result file is written before, during and after one."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from cli.host.interrupts import Interrupts
 from cli.host.resources import AFTER, BEFORE, ResourceMeter, Resources
@@ -11,9 +11,9 @@ from cli.report.warnings import warnings_of
 from cli.results import Manifest, Progress, Result, ResultFile, RunRecord, now_utc
 from cli.runners.base import Runner
 from simulator.data.dataset import Dataset
-from simulator.errors import BenchError, Interrupted
-from simulator.protocol.messages import Event, Outcome, PhaseEvent, ProgressEvent, ServerFacts
-from simulator.protocol.spec import Kind
+from simulator.errors import BenchError, ConfigError, Interrupted
+from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent, ServerFacts
+from simulator.protocol.spec import Insert, RunSpec
 from simulator.protocol.verdict import Verdict
 
 _WRITE_EVERY_S = 5.0
@@ -34,18 +34,22 @@ def run_sweep(  # noqa: PLR0913
     watch: Watch,
     interrupts: Interrupts,
     meter: ResourceMeter | None = None,
+    drop_caches: Callable[[], str] | None = None,
 ) -> None:
     """Run the plan until it is done or a run fails, filling in and writing `result`.
 
     `redact` removes credentials from messages, since a driver may repeat one. `meter` measures the
-    resources of each run, and those of the machine at rest before and after it.
+    resources of each run, and those of the machine at rest before and after it. `drop_caches` is
+    called before each run.
     """
     try:
         file.write(result)
-        for planned in runs:
+        for planned in _in_turn(runs, result):
             if interrupts.requested:
                 result.status, result.cause = "interrupted", "stopped by the user between two runs"
                 return
+            if drop_caches:
+                result.caches = drop_caches()
             record = _Record(result, file, planned, meter)
             if meter:
                 meter.rest(BEFORE, lambda: interrupts.requested)
@@ -59,12 +63,31 @@ def run_sweep(  # noqa: PLR0913
                 result.status, result.cause = outcome.status, outcome.cause
                 return
             file.write(result)
-        result.status = "done"
+        if result.status == "running":
+            result.status = "done"
     finally:
         if result.status == "running":
             result.status, result.cause = "interrupted", "stopped at once by the user"
         result.warnings = warnings_of(result)
         file.write(result)
+
+
+def _in_turn(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]:
+    """Yield the runs, those that continue the one before for the rows that it has left.
+
+    The sweep has failed at a run that cannot continue.
+    """
+    for planned in runs:
+        left = result.manifest
+        if planned.again is None or left is None:
+            yield planned
+            continue
+        try:
+            yield planned.again(left.dataset, complete=left.complete)
+        except ConfigError as error:
+            result.status = "failed"
+            result.cause = f"run {planned.run}: {'; '.join(error.problems)}"
+            return
 
 
 class _Record:
@@ -92,7 +115,7 @@ class _Record:
             level=planned.level,
             at=now_utc(),
         )
-        if spec.kind is Kind.INSERT:
+        if spec.kind.writes:
             result.manifest = _manifest(spec.after, complete=False)
         self._write()
 
@@ -132,7 +155,7 @@ class _Record:
         spec, result = self._planned.spec, self._result
         progress, result.in_progress = result.in_progress, None
         reported = outcome.workers or outcome.status == "done"
-        inserts = spec.kind is Kind.INSERT
+        inserts = spec.kind.writes
         stored = spec.stored(outcome.workers) if outcome.status == "done" else spec.after
         if inserts and outcome.touched:
             result.manifest = _manifest(stored, complete=outcome.complete)
@@ -144,12 +167,19 @@ class _Record:
                 workers=len(spec.workers),
                 run=self._planned.run,
                 level=self._planned.level,
+                stages=spec.stages,
                 outcome=outcome,
-                metrics=insert_metrics(outcome, stored) if inserts else None,
+                metrics=insert_metrics(_of_inserts(outcome, spec), stored) if inserts else None,
                 progress=None if reported else progress,
                 logs=logs if outcome.status == "failed" else {},
             )
         )
+
+
+def _of_inserts(outcome: Outcome, spec: RunSpec) -> Outcome:
+    """Return the outcome with the reports of those workers that write rows."""
+    writers = [each for each in outcome.workers if isinstance(spec.workers[each.index], Insert)]
+    return outcome.model_copy(update={"workers": tuple(writers)})
 
 
 def _manifest(stored: Dataset, *, complete: bool) -> Manifest:
@@ -197,6 +227,8 @@ def _redacted(outcome: Outcome, redact: Redact) -> Outcome:
             "workers": tuple(workers),
             "server": outcome.server and _redacted_server(outcome.server, redact),
             "verdict": outcome.verdict and _redacted_verdict(outcome.verdict, redact),
+            "rows_verdict": outcome.rows_verdict
+            and _redacted_verdict(outcome.rows_verdict, redact),
             "queries": tuple(queries),
         }
     )

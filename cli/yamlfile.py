@@ -39,9 +39,9 @@ class _Loader(yaml.SafeLoader):
         return value
 
 
-def read_yaml(path: Path) -> Any:
+def read_yaml(path: Path, remedy: str = "--config names the file") -> Any:
     """Return the content of a YAML file; ConfigError if it is too large or cannot be read."""
-    text = read_text(path, MAX_BYTES, remedy="--config names the file")
+    text = read_text(path, MAX_BYTES, remedy=remedy)
     try:
         _check_size(text)
         loader = _Loader(text)

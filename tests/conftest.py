@@ -12,7 +12,9 @@ from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
+from tests.fuzzing import CASES
 from tests.servers import SERVERS, NotInstalled, Server, named
 
 
@@ -28,6 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     # Under nohup SIGHUP is ignored, and so it would be in every process that a test starts.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    settings.register_profile("cases", CASES)
+    settings.load_profile("cases")
     config.addinivalue_line("markers", "server(*names): run once on each of these real servers")
     if config.getoption("evidence"):
         from tests.contract.evidence import Recorder  # noqa: PLC0415  # loads every module
@@ -54,17 +58,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Have one process run all tests of a server, or of a file without one."""
+    """Have one process run all tests of a server, or of a file without one.
+
+    So a server starts once, and a module's fixture is made once.
+    """
     item.add_marker(pytest.mark.xdist_group(_server_of(item) or str(item.path)))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Group the tests by server and deselect those of servers that are not wanted."""
+    """Group the tests by server and deselect those of servers that are not wanted.
+
+    Servers come first: their groups are long, and files fill the gap at the end.
+    """
     wanted = _wanted(config)
     unwanted = [item for item in items if _server_of(item) not in (None, *wanted)]
     config.hook.pytest_deselected(items=unwanted)
-    order = [None, *SERVERS]
+    order = [*SERVERS, None]
     items[:] = [item for item in items if item not in unwanted]
     items.sort(key=lambda item: order.index(_server_of(item)))
 

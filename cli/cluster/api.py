@@ -5,7 +5,7 @@ Hundreds of pods are watched, and only a few of their fields are read.
 
 import base64
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError
 
 from cli.cluster.connection import connected, kubectl_flags
 from cli.cluster.options import ClusterOptions
-from cli.cluster.permissions import PERMISSIONS
+from cli.cluster.permissions import PERMISSIONS, Permission
 from cli.host.program import program
 from simulator.errors import BenchError, SetupError
 
@@ -194,14 +194,38 @@ class Cluster:
             return None
         return [node["metadata"]["name"] for node in found["items"]]
 
-    def missing_permissions(self) -> list[str]:
-        """Return the verbs and resources that this user may not use in the namespace."""
+    def endpoints(self, service: str, namespace: str) -> list[Object]:
+        """Return the endpoints of a Service; none if it does not exist."""
+        path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
+        query = {"labelSelector": f"kubernetes.io/service-name={service}"}
+        found = self._json("GET", path, query=query)
+        return [each for part in found["items"] for each in part.get("endpoints") or ()]
+
+    def pods_anywhere(self, selector: str) -> list[Object]:
+        """Return the pods with these labels in all namespaces."""
+        found: list[Object] = self._json("GET", "/api/v1/pods", query={"labelSelector": selector})[
+            "items"
+        ]
+        return found
+
+    def statistics(self, node: str) -> Object:
+        """Return CPU and memory of a node and its pods, as its kubelet last read them.
+
+        Afterwards `now` is the clock of the node.
+        """
+        path = f"/api/v1/nodes/{node}/proxy/stats/summary"
+        found: Object = self._json("GET", path, query={"only_cpu_and_memory": "true"})
+        return found
+
+    def missing_permissions(self, needed: Sequence[Permission] = PERMISSIONS) -> list[str]:
+        """Return the verbs and resources that this user may not use."""
         missing = []
-        for permission in PERMISSIONS:
+        for permission in needed:
             resource, _, sub = permission.resource.partition("/")
             refused = []
             for verb in permission.verbs:
-                asked = {"namespace": self.namespace, "verb": verb, "group": permission.group,
+                where = "" if permission.everywhere else self.namespace
+                asked = {"namespace": where, "verb": verb, "group": permission.group,
                          "resource": resource, "subresource": sub}  # fmt: skip
                 body = {
                     "apiVersion": "authorization.k8s.io/v1",

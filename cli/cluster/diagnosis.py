@@ -45,17 +45,26 @@ _IMAGE_REMEDY = (
 _SCHEDULING_REMEDIES = {
     r"Insufficient (cpu|memory)": "ask for less with --set {part}.resources.requests.cpu=... or"
     " .memory=..., take fewer workers, or add nodes",
-    r"node affinity|node selector": "the database's nodes (database.nodeLabels, by default"
-    " workload=db) are reserved for the database: add a node without that label, or change"
-    " --set {part}.nodeSelector...",
+    r"persistentvolumeclaim .* not found": "--data names a volume claim that the run's namespace"
+    " does not have; `kubectl get pvc` lists those that it has",
+    r"unbound immediate PersistentVolumeClaims": "the volume claim of --data has no volume yet;"
+    " `kubectl describe pvc` says why",
+    r"volume node affinity|PersistentVolume's node affinity": "the volume of --data is on nodes"
+    " that no pod of the run may use: copy the file to one that other nodes can mount",
+    r"(?<!volume )(?<!PersistentVolume's )node affinity|node selector": "the database's nodes"
+    " (database.nodeLabels, by default workload=db) are reserved for the database: add a node"
+    " without that label, or change --set {part}.nodeSelector...",
     r"anti-affinity": "no pod runs beside the database (database.podLabels): add a node",
     r"taint": "tolerate the taint with --set {part}.tolerations[0]...",
     r"Too many pods": "take fewer workers, or add nodes",
 }
 _PROGRESS = {"Pulling", "Pulled", "Created", "Started", "SuccessfulCreate"}
 """Earlier problems of a pod, or of the pods of a Job, are over after these events."""
-_HICCUP = r"failed to sync \w+ cache: timed out"
-"""Message of a busy kubelet, which then retries with success."""
+_HICCUP = r"failed to sync \w+ cache: timed out|no relationship found between node"
+"""Messages of a busy kubelet, and of an API server that does not know yet that a node has the pod.
+
+The kubelet then tries again with success.
+"""
 _EVENT_REMEDIES = {
     r"exceeded quota": "take fewer workers, ask for less (--set worker.resources...), or have the"
     " quota raised",
@@ -80,6 +89,12 @@ def name_of(pod: Object) -> str:
 def is_collector(pod: Object) -> bool:
     """Whether a pod is the collector."""
     return name_of(pod) == COLLECTOR
+
+
+def index_of(pod: Object) -> int | None:
+    """Return the index of a worker; None: it is not known, or the pod is the collector."""
+    index = pod["metadata"].get("labels", {}).get(_INDEX, "")
+    return int(index) if index and not is_collector(pod) else None
 
 
 def phase_of(pod: Object) -> str:

@@ -38,6 +38,12 @@ class ClusterOptions:
         }
         return [flag for flag, value in flags.items() if value]
 
+    def words(self) -> dict[str, Any]:
+        """Return the options that say where pods run, by name; empty if none was given."""
+        files = {"kubeconfig": self.kubeconfig and str(self.kubeconfig)}
+        names = {"namespace": self.namespace, "context": self.context, "image": self.image}
+        return {**names, **files, "values": tuple(map(str, self.values)), "set": self.sets}
+
     def problems(self) -> list[str]:
         """Return what is wrong with the options, one sentence each."""
         found = [f"--values: {path}: the file does not exist" for path in self.values

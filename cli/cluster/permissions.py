@@ -1,4 +1,4 @@
-"""The permissions of a run in its namespace, as in deployment/rbac.yaml."""
+"""The permissions of a run, as in deployment/rbac.yaml and deployment/rbac-resources.yaml."""
 
 from dataclasses import dataclass
 
@@ -13,6 +13,8 @@ class Permission:
     resource: str
     verbs: tuple[str, ...]
     why: str
+    everywhere: bool = False
+    """In the whole cluster, not only in the namespace of the run."""
 
     @property
     def shown(self) -> str:
@@ -34,3 +36,18 @@ PERMISSIONS = (
     Permission("", "pods/log", ("get",), "the collector's event stream"),
     Permission("", "events", ("list", "watch"), "why a pod does not start"),
 )
+
+FOR_RESOURCES = (
+    Permission(
+        "", "nodes/proxy", ("get",), "the kubelet's statistics of nodes and pods", everywhere=True
+    ),
+    Permission(
+        "discovery.k8s.io",
+        "endpointslices",
+        ("list",),
+        "the database's pods behind its Service",
+        everywhere=True,
+    ),
+    Permission("", "pods", ("list",), "the database's pods by their labels", everywhere=True),
+)
+"""What `--resources` needs in addition."""

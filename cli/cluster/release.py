@@ -73,6 +73,7 @@ class Release:
             "credentials": self.credentials_name(spec.run_id),
             "options": list(self.target.secrets()),
             "secretOptions": references,
+            "volumeClaim": spec.records.volume_claim if spec.records else "",
             "deadlineSeconds": UNATTENDED_S,
             "ttlSeconds": KEPT_S if self.keep else UNATTENDED_S,
         }

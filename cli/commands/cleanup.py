@@ -8,10 +8,10 @@ import click
 from cli import config as configuration
 from cli import results
 from cli.cluster.options import ClusterOptions
-from cli.commands.options import Command, config_option, option
 from cli.host.lock import remove_free_locks
 from cli.host.scratch import left_folders, remove_folder
 from cli.host.streams import OutputError, say
+from cli.options.basic import Command, config_option, option
 from simulator.errors import ConfigError, SetupError, counted
 
 

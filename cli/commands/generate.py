@@ -3,7 +3,7 @@
 import functools
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,19 +11,20 @@ from typing import Any
 import click
 
 from cli import insert_options, results
-from cli.commands.options import COUNT, Command, generator_options, option
 from cli.distribution import Split
 from cli.host.streams import say
+from cli.options.basic import COUNT, Command, generator_options, option
 from cli.plan import empty_dataset
-from cli.records.formats import FORMATS, Format, format_named
-from cli.records.manifest import FileManifest, beside
+from cli.records.manifest import beside
 from cli.records.output import Written, to_file, to_standard_output
-from simulator.data.block import Block
+from cli.records.processes import encoded
 from simulator.data.dataset import Dataset, DatasetReader, PartsBy
 from simulator.data.ranges import LANE_ROWS, distributed, lane_range
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError, counted
+from simulator.protocol.records import FileManifest
+from simulator.records.formats import FORMATS, Format, format_named
 
 _EXAMPLES = """\b
 Examples:
@@ -31,6 +32,7 @@ Examples:
   python run.py generate --format csv --num-inserts 1M | gzip > events.csv.gz
 """
 _MOST_GROUPS = 10_000
+_MOST_WORKERS = 256
 
 _drawn = functools.partial(option, group="Generated rows")
 _file = functools.partial(option, group="File")
@@ -82,6 +84,13 @@ _file = functools.partial(option, group="File")
     show_default=True,
     help="Which of the groups to write, from 0 on.",
 )
+@_file(
+    "--workers",
+    type=COUNT,
+    default=1,
+    show_default=True,
+    help="Processes that draw and encode the rows; the file is the same with any number.",
+)
 @_file("--quiet", "-q", is_flag=True, help="Do not print how much was written.")
 @generator_options
 @_drawn(
@@ -98,6 +107,7 @@ def generate(  # noqa: PLR0913
     table: str | None,
     groups: int,
     group: int,
+    workers: int,
     quiet: bool,
     workload: str,
     seed: int,
@@ -116,7 +126,9 @@ def generate(  # noqa: PLR0913
         num_inserts = None
     options = _options(workload, seed, start_time, num_inserts, parameters)
     problems += insert_options.option_problems(options)
-    problems += insert_options.outside(("--groups", groups, 1, _MOST_GROUPS))
+    problems += insert_options.outside(
+        ("--groups", groups, 1, _MOST_GROUPS), ("--workers", workers, 1, _MOST_WORKERS)
+    )
     if not 0 <= group < max(groups, 1):
         problems.append(f"--group: must be 0 to {groups - 1} with --groups {groups}, got {group}")
     dataset = found = None
@@ -124,6 +136,8 @@ def generate(  # noqa: PLR0913
         found = format_named(form)
         if not output and not found.is_text and sys.stdout.isatty():
             problems.append(f"--format {form}: is binary; use --output, or redirect it")
+        if workers > 1 and not found.divisible:
+            problems.append(f"--workers: format {form} is written by one process; leave it out")
     except ConfigError as error:
         problems += error.problems
     try:
@@ -135,7 +149,7 @@ def generate(  # noqa: PLR0913
         problems += error.problems
     if problems or not dataset or not found:
         raise ConfigError(problems)
-    _write(dataset, found, output, manifest, quiet=quiet)
+    _write(dataset, found, output, manifest, workers, quiet=quiet)
 
 
 def _options(
@@ -201,15 +215,18 @@ def _expect_one_file(reader: DatasetReader, form: Format, table: str | None) -> 
     )
 
 
-def _write(
-    dataset: Dataset, form: Format, output: Path | None, manifest: Path | None, *, quiet: bool
+def _write(  # noqa: PLR0913
+    dataset: Dataset,
+    form: Format,
+    output: Path | None,
+    manifest: Path | None,
+    workers: int,
+    *,
+    quiet: bool,
 ) -> None:
-    reader = DatasetReader(dataset)
-    held = {item.table for item in dataset.ranges}
-    tables = [table for place, table in enumerate(reader.tables) if place in held]
-    stream = form.stream(tables or reader.tables[:1], _turns(reader, dataset))
     began_s = time.perf_counter()
-    written = to_file(stream, output) if output else to_standard_output(stream)
+    with closing(encoded(dataset, form, workers)) as stream:
+        written = to_file(stream, output) if output else to_standard_output(stream)
     took_s = time.perf_counter() - began_s
     known = FileManifest(
         format=form.name,
@@ -224,10 +241,6 @@ def _write(
         to_file([known.text().encode()], manifest)
     if not quiet:
         say(_summary(dataset, written, took_s), err=True)
-
-
-def _turns(reader: DatasetReader, dataset: Dataset) -> Iterator[Sequence[Block]]:
-    yield from reader.blocks(dataset.ranges)
 
 
 def _summary(dataset: Dataset, written: Written, took_s: float) -> str:

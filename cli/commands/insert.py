@@ -10,47 +10,54 @@ from typing import Any
 import click
 
 from cli import insert_options, plan, results
-from cli.commands.common import (
-    Choice,
-    common_options,
-    conclude,
-    given_options,
-)
-from cli.commands.options import (
-    COUNT,
-    COUNTS,
-    DURATION_S,
-    NUMBER,
-    TABLES,
-    Command,
-    generator_options,
-    option,
-)
-from cli.commands.records import insert_records
-from cli.commands.stored import Stored, last_insert
-from cli.commands.sweeps import insert_sweep
-from cli.config import Target
+from cli.compare.thresholds import Scope
 from cli.continuation import continued
 from cli.distribution import Split
 from cli.files.prepare import prepared
 from cli.files.request import DELIMITERS, Request, conflicts
+from cli.live.outputs import Outputs
+from cli.options.basic import (
+    COUNT,
+    COUNTS,
+    DURATION_S,
+    NUMBER,
+    STAGES,
+    TABLES,
+    VERIFICATION,
+    Command,
+    batch_option,
+    drop_caches_option,
+    generator_options,
+    option,
+    resources_option,
+)
+from cli.options.choice import Choice, common_options, given_options
+from cli.options.gates import Gates, gate_options
+from cli.options.live import live_options
 from cli.parameters import is_end, option_of
 from cli.records.request import Request as RecordsRequest
 from cli.records.request import conflicts as record_conflicts
+from cli.records.request import place_problems
+from cli.running.launch import conclude
+from cli.running.records import insert_records
+from cli.running.stored import Stored, last_insert
+from cli.running.sweeps import insert_sweep
+from cli.stages import counts_of, stage_conflicts
 from simulator.data.dataset import DatasetReader, PartsBy
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import File, OnError
 from simulator.errors import ConfigError
+from simulator.protocol.spec import LoadStage
 from simulator.protocol.verdict import VerifyMode
 
 _EXAMPLES = """\b
 Examples:
   python run.py insert --target sqlite --workers 1,2 --batch 1000
   python run.py insert -t postgresql -w 16 --num-inserts 3125000 --batch 1000 --steps 10
+  python run.py insert -t postgresql --stages 1:1m,8:5m --batch 1000
 """
-
 
 _load = functools.partial(option, group="Load")
 _tables = functools.partial(option, group="Tables")
@@ -60,6 +67,8 @@ _verification = functools.partial(option, group="Verification")
 
 @click.command(cls=Command, epilog=_EXAMPLES)
 @common_options
+@gate_options
+@live_options
 @_load(
     "--workers",
     "-w",
@@ -73,7 +82,7 @@ _verification = functools.partial(option, group="Verification")
     "-r",
     type=COUNT,
     default=None,
-    help="How often to repeat each worker count.  [default: 3; with --steps 1]",
+    help="How often to repeat each worker count.  [default: 5; with --steps or --stages 1]",
 )
 @_tables(
     "--primary-key",
@@ -113,6 +122,21 @@ _verification = functools.partial(option, group="Verification")
     help="End each run after this time, such as 30s or 10m; 0: when all rows are inserted.",
 )
 @_load(
+    "--warmup",
+    type=DURATION_S,
+    default=0.0,
+    show_default=True,
+    help="Insert for this time before --duration begins. These rows are stored and verified, and"
+    " left out of every figure.",
+)
+@_load(
+    "--stages",
+    type=STAGES,
+    default=None,
+    help="Parts of one run, each with so many active workers and figures of its own, such as"
+    " 1:1m,8:5m. All workers are started before the first part.",
+)
+@_load(
     "--split",
     type=click.Choice([split.value for split in Split]),
     default=Split.BATCH.value,
@@ -120,12 +144,13 @@ _verification = functools.partial(option, group="Verification")
     help="How the workers share the rows of a workload with an end: batch by batch in the order of"
     " time, or each its own series.",
 )
+@batch_option(group="Load")
 @_load(
-    "--batch",
-    type=COUNT,
-    default=0,
-    show_default=True,
-    help="Rows per batch; 0: one row at a time, each acknowledged separately.",
+    "--import",
+    "imports",
+    is_flag=True,
+    help="Have the database import the rows by its own bulk load, a file for each worker and table,"
+    " which is written before the clock starts.",
 )
 @_load(
     "--prefill",
@@ -153,7 +178,7 @@ _verification = functools.partial(option, group="Verification")
     default=None,
     metavar="FILE",
     help="Insert the rows of this file (CSV, TSV, either with .gz, or Parquet) instead of a"
-    " workload's.",
+    " workload's. On Kubernetes: a file with --data-format in a volume claim, claim:NAME/PATH.",
 )
 @_file(
     "--data-format",
@@ -161,15 +186,16 @@ _verification = functools.partial(option, group="Verification")
     default=None,
     help="Send the records of --data (a file of `generate`, or - for standard input) as they are"
     " written in this format, without decoding them. Tables that exist are refused unless --clean"
-    " is given.",
+    " is given. With --target null this measures the client alone.",
 )
 @_file(
     "--manifest",
     type=click.Path(path_type=Path, dir_okay=False),
     default=None,
     metavar="FILE",
-    help="What the file of --data-format holds; without it --workload and its options say which"
-    " tables, and only the number of rows is verified.  [default: FILE.json beside --data]",
+    help="What the file of --data-format holds, here or in its volume claim; without it --workload"
+    " and its options say which tables, and only the number of rows is verified.  [default:"
+    " FILE.json beside --data]",
 )
 @_file(
     "--time-column",
@@ -212,15 +238,11 @@ _verification = functools.partial(option, group="Verification")
     show_default=True,
     help="Rows/s of all workers together; latency counts from the scheduled time. 0: no limit.",
 )
-@_load(
-    "--resources",
-    is_flag=True,
-    help="Measure CPU, load and memory of this machine, the workers and a local server during each"
-    " run, and for 5 s before and after it.",
-)
+@drop_caches_option(group="Load")
+@resources_option(group="Load")
 @_verification(
     "--verify",
-    type=click.Choice([level.value for level in VerifyMode if level is not VerifyMode.ROWS]),
+    type=VERIFICATION,
     default=None,
     help="none; counts: rows, sums, minima, maxima, distinct keys; full: every row as well."
     "  [default: counts]",
@@ -228,6 +250,8 @@ _verification = functools.partial(option, group="Verification")
 def insert(  # noqa: PLR0913
     *,
     choice: Choice,
+    gates: Gates,
+    outputs: Outputs,
     output: Path,
     timeout: float,
     form: str,
@@ -242,8 +266,11 @@ def insert(  # noqa: PLR0913
     num_inserts: int | None,
     limit: int | None,
     duration: float,
+    warmup: float,
+    stages: tuple[LoadStage, ...] | None,
     split: str,
     batch: int,
+    imports: bool,
     prefill: int,
     steps: int,
     clean: bool,
@@ -259,6 +286,7 @@ def insert(  # noqa: PLR0913
     seed: int,
     start_time: datetime | None,
     rate: float,
+    drop_caches: bool,
     resources: bool,
     verify: str | None,
     **parameters: Any,
@@ -275,6 +303,7 @@ def insert(  # noqa: PLR0913
     """
     known = given_options()
     problems: list[str] = record_conflicts(known) if data_format else conflicts(known)
+    problems += stage_conflicts(stages, known)
     found = choice.resolve(choice.extra_options(problems), problems)
     database = found.open() if found else None
     workload = File.name if data and not data_format else workload
@@ -284,7 +313,7 @@ def insert(  # noqa: PLR0913
         problems += _without_ends(given)
     begin = start_time or results.now_utc()
     options = insert_options.InsertOptions(
-        workers=workers,
+        workers=counts_of(stages, workers),
         runs=runs,
         primary_key=PrimaryKey(primary_key) if primary_key else key,
         tables=tables,
@@ -304,11 +333,17 @@ def insert(  # noqa: PLR0913
         duration_s=duration,
         split=Split(split),
         verify=VerifyMode(verify) if verify else None,
+        imports=imports,
+        warmup_s=warmup,
+        stages=stages or (),
     )
     problems += insert_options.option_problems(options)
+    gates.parsed(Scope({options.subject}, workers=options.active, queries=()), problems)
+    outputs.check(problems)
     if found and database:
         problems += insert_options.target_problems(options, found, force=force)
-        problems += _only_local(found, data=bool(data), resources=resources)
+        if data:
+            problems += place_problems(data, manifest, data_format, found.runner)
     if data and data_format:
         asked = RecordsRequest(
             data, RecordFormat(data_format), manifest, skip=on_error == OnError.SKIP.value
@@ -316,6 +351,7 @@ def insert(  # noqa: PLR0913
         insert_records(
             asked, options, known, problems, found,
             choice=choice, output=output, form=form, quiet=quiet, dry=dry_run, measured=resources,
+            dropped=drop_caches, gates=gates, outputs=outputs,
         )  # fmt: skip
         return
     request = None
@@ -349,19 +385,12 @@ def insert(  # noqa: PLR0913
                 before = Stored(dataset, last.complete)
                 options = replace(options, start_ms=dataset.start_ms)
         sweep, planned = insert_sweep(found, output, options, params, before)
-        conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run, measured=resources)
-
-
-def _only_local(target: Target, *, data: bool, resources: bool) -> list[str]:
-    """Return what cannot be done with pods, a sentence each."""
-    if target.runner == "local":
-        return []
-    given = {
-        "--data: pods cannot read a file of this machine; use --runner local, or --workload, whose"
-        " rows are generated in the pods": data,
-        "--resources: measures processes of this machine; use --runner local": resources,
-    }
-    return [problem for problem, is_given in given.items() if is_given]
+        sweep = sweep.with_caches(dropped=drop_caches)
+        conclude(
+            sweep, planned, choice,
+            form=form, quiet=quiet, dry=dry_run, measured=resources, gates=gates,
+            outputs=outputs,
+        )  # fmt: skip
 
 
 def _without_ends(given: dict[str, Any]) -> list[str]:

@@ -5,19 +5,42 @@ from pathlib import Path
 
 import click
 
-from cli.commands.common import Choice, common_options, conclude
-from cli.commands.options import COUNT, COUNTS, DURATION_S, NAMES, Command, dataset_option, option
-from cli.commands.stored import Stored, inserted
-from cli.commands.sweeps import query_sweep
+from cli.compare.thresholds import Scope
+from cli.experiment.query_file import read_own
 from cli.files.prepare import reopened
+from cli.live.outputs import Outputs
+from cli.options.basic import (
+    COUNT,
+    COUNTS,
+    DURATION_S,
+    STAGES,
+    Command,
+    align_option,
+    dataset_option,
+    drop_caches_option,
+    option,
+    resources_option,
+    types_option,
+)
+from cli.options.choice import Choice, common_options, given_options
+from cli.options.gates import Gates, gate_options
+from cli.options.live import live_options
+from cli.options.own_queries import queries_option
 from cli.query_plan import QueryOptions
+from cli.running.launch import conclude
+from cli.running.stored import Stored, inserted
+from cli.running.sweeps import query_sweep
+from cli.stages import counts_of, stage_conflicts
 from simulator.errors import ConfigError
+from simulator.protocol.spec import LoadStage
 
 _EXAMPLES = """\b
 Examples:
   python run.py query --target sqlite
   python run.py query -t postgresql -w 4 -r 5 --types count-events,newest-per-device
   python run.py query -t influxdb -w 1,2,4 --types '*-host-1-hr' --count 1000 --burn-in 10
+  python run.py query -t sqlite --queries queries.yaml
+  python run.py query -t postgresql --types newest-per-device --stages 1:1m,8:5m
   python run.py query -t timescaledb -w 64 --types 1-host-1-hr --ramp --response-limit 50ms
 """
 
@@ -28,6 +51,8 @@ _ramp = functools.partial(option, group="Ramp")
 
 @click.command(cls=Command, epilog=_EXAMPLES)
 @common_options
+@gate_options
+@live_options
 @_load(
     "--workers",
     "-w",
@@ -52,23 +77,29 @@ _ramp = functools.partial(option, group="Ramp")
     help="For how long the workers run each query.",
 )
 @_load(
+    "--warmup",
+    type=DURATION_S,
+    default=0.0,
+    help="For how long each worker runs each query, after the first run, before runs are timed."
+    " These answers are checked.",
+)
+@_load(
+    "--stages",
+    type=STAGES,
+    default=None,
+    help="Parts of the time of each query, each with so many active workers and figures of its own,"
+    " such as 1:1m,8:5m. First runs and warm-ups come before the first part.",
+)
+@_load(
     "--burn-in",
     type=COUNT,
     default=0,
-    help="Runs of each query by each worker, after the first one, that are checked and not timed.",
+    help="A warm-up counted in runs of each query by each worker. With --warmup both are reached.",
 )
-@_load(
-    "--types",
-    "queries",
-    type=NAMES,
-    default=None,
-    help="Queries to run; a name may be a pattern such as '*-host-1-hr'.  [default: all]",
-)
-@_load(
-    "--align",
-    is_flag=True,
-    help="Let random windows of time begin at a multiple of the query's interval.",
-)
+@types_option(group="Queries")
+@queries_option(group="Queries")
+@drop_caches_option(group="Queries")
+@align_option(group="Queries")
 @_load(
     "--print-answers",
     type=COUNT,
@@ -82,6 +113,7 @@ _ramp = functools.partial(option, group="Ramp")
     help="Print a line of progress after each N timed runs of a query, at most twice a second; with"
     " --format json, a line of JSON.",
 )
+@resources_option(group="Queries")
 @_ramp(
     "--ramp",
     is_flag=True,
@@ -120,6 +152,8 @@ _ramp = functools.partial(option, group="Ramp")
 def query(  # noqa: PLR0913
     *,
     choice: Choice,
+    gates: Gates,
+    outputs: Outputs,
     output: Path,
     timeout: float,
     form: str,
@@ -130,11 +164,16 @@ def query(  # noqa: PLR0913
     runs: int | None,
     count: int | None,
     duration: float,
+    warmup: float,
+    stages: tuple[LoadStage, ...] | None,
     burn_in: int,
     queries: tuple[str, ...] | None,
+    queries_file: Path | None,
     align: bool,
+    drop_caches: bool,
     print_answers: int,
     print_interval: int,
+    resources: bool,
     ramp: bool,
     response_limit: float | None,
     ramp_step: int | None,
@@ -159,6 +198,12 @@ def query(  # noqa: PLR0913
     extra = choice.extra_options(problems)
     more = extra.pop("queries", "")
     found = choice.resolve(extra, problems)
+    own = read_own(queries_file, problems)
+    problems += stage_conflicts(stages, given_options())
+    workers = counts_of(stages, workers)
+    active = tuple(stage.workers for stage in stages or ()) or workers
+    gates.parsed(Scope({"query"}, workers=active), problems)
+    outputs.check(problems)
     if problems or not found:
         raise ConfigError(problems)
     stored = inserted(output, found, choice, dataset, quiet=quiet, dry=dry_run)
@@ -176,15 +221,23 @@ def query(  # noqa: PLR0913
         shown_answers=print_answers,
         timeout_s=timeout,
         burn_in=burn_in,
+        warmup_s=warmup,
         print_interval=print_interval,
         ramp=ramp,
         ramp_step=ramp_step,
         ramp_interval_s=ramp_interval,
         moving_average_s=moving_average,
         response_limit_s=response_limit,
+        own=own,
+        stages=stages or (),
     )
     with reopened(stored.dataset, quiet=quiet) as asked:
         sweep, planned = query_sweep(
             found, output, options, Stored(asked, stored.complete), force=force, quiet=quiet
         )
-        conclude(sweep, planned, choice, form=form, quiet=quiet, dry=dry_run)
+        sweep = sweep.with_caches(dropped=drop_caches)
+        conclude(
+            sweep, planned, choice,
+            form=form, quiet=quiet, dry=dry_run, measured=resources, gates=gates,
+            outputs=outputs,
+        )  # fmt: skip

@@ -1,32 +1,34 @@
 """`reproduce`: run the experiment of a reference document, and print our figures beside its own."""
 
 import functools
-import hashlib
 import sys
 from pathlib import Path
-from typing import Literal
 
 import click
 
 from cli import config as configuration
 from cli import results
 from cli.cluster.options import ClusterOptions
-from cli.commands.common import several_targets
-from cli.commands.measure import Measuring
-from cli.commands.options import NAMES, Command, option
-from cli.commands.roster import Roster, candidates_of, roster_of
-from cli.experiment.engine import Measured, measured
-from cli.experiment.items import Item, items_of
+from cli.experiment.engine import Found
+from cli.experiment.items import digest_of
 from cli.experiment.plan import Plan
 from cli.host.interrupts import caught_interrupts
 from cli.host.machine import this_machine
-from cli.host.streams import print_out, say
+from cli.host.streams import print_out
 from cli.host.terminal import width_of
+from cli.options.basic import Command, option
+from cli.options.choice import several_targets
+from cli.options.gates import Gates, gate_options
+from cli.options.plans import plan_options
 from cli.reproduce import documents
 from cli.reproduce.documents import Document, Size, measured_by, plan_of, read_document
 from cli.reproduce.evaluate import Experiment
+from cli.reproduce.memory import caches, in_memory
 from cli.reproduce.record import Reproduction
 from cli.reproduce.tables import printed
+from cli.running.experiment import Refused, all_measured, forecast_of
+from cli.running.measure import Measuring
+from cli.running.roster import Roster, candidates_of, roster_of
 from simulator import __version__
 from simulator.errors import ConfigError
 
@@ -48,18 +50,15 @@ _experiment = functools.partial(option, group="Experiment")
     show_default=True,
     help="demo: minutes on one machine; document: as the document describes it.",
 )
-@_experiment(
-    "--targets",
-    type=NAMES,
-    default=None,
-    help="Targets to measure.  [default: those of the configuration that answer]",
-)
+@plan_options("Experiment", "those of the configuration that answer")
 @several_targets("table", "json")
+@gate_options
 def reproduce(  # noqa: PLR0913
     *,
     document: str,
     size: str,
     targets: tuple[str, ...] | None,
+    dry_run: bool,
     config: Path | None,
     runner: str | None,
     output: Path,
@@ -68,6 +67,7 @@ def reproduce(  # noqa: PLR0913
     quiet: bool,
     force: bool,
     cluster: ClusterOptions,
+    gates: Gates,
 ) -> None:
     """Repeat a published benchmark, beside its own figures.
 
@@ -82,28 +82,40 @@ def reproduce(  # noqa: PLR0913
     if problems := cluster.problems():
         raise ConfigError(problems)
     plan = plan_of(document, Size(size))
+    thresholds = Gates((*plan.thresholds, *gates.texts), gates.junit).expected(plan.scope)
     read = measured_by(read_document(document), plan)
     loaded = configuration.load(config)
     candidates = candidates_of(loaded, targets)
+    if dry_run:
+        roster = roster_of(
+            plan, candidates, loaded, runner, cluster, force=force, quiet=True, asks=False
+        )
+        print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, output))
+        return
     results.prepare_folder(output)  # before embedded databases make their files in it
     roster = roster_of(plan, candidates, loaded, runner, cluster, force=force, quiet=quiet)
     with caught_interrupts() as interrupts:
-        measuring = Measuring(output, interrupts, cluster, timeout, force, quiet)
+        measuring = Measuring(output, interrupts, cluster, timeout, force, quiet, config)
         record, path = reproduced(document, size, read, plan, roster, measuring)
     if form == "json":
         print_out(record.model_dump_json(indent=1) + "\n")
     else:
         print_out(printed(record, str(path), width_of(sys.stdout)))
-    click.get_current_context().exit(record.exit_code)
+    name = f"reproduce.{record.document}"
+    failed = gates.concluded_items(name, record.status, record.items, output, thresholds)
+    click.get_current_context().exit(record.exit_code or failed)
 
 
 def reproduced(  # noqa: PLR0913, PLR0917
     name: str, size: str, document: Document, plan: Plan, roster: Roster, measuring: Measuring
 ) -> tuple[Reproduction, Path]:
     """Measure what has no complete result yet; return the record of all, and its file."""
-    items = items_of(plan, roster.pairs)
-    found, status = _measured(items, measuring)
-    experiment = Experiment(document, roster.candidates, roster.refused, found)
+
+    def unsettled(found: Found, refused: Refused) -> set[tuple[str, str]]:
+        return Experiment(document, roster.candidates, refused, found).unsettled()
+
+    found, status, refused = all_measured(plan, roster, measuring, unsettled)
+    experiment = Experiment(document, roster.candidates, refused, found)
     created = sorted(result.created for _, each in found for _, result in each.results)
     record = Reproduction(
         program_version=__version__,
@@ -119,36 +131,14 @@ def reproduced(  # noqa: PLR0913, PLR0917
         items=experiment.items(),
         lines=experiment.lines(),
         claims=experiment.claims(),
+        curves=experiment.curves(),
+        matrix=experiment.matrix(),
         not_had=experiment.not_had(),
+        in_memory=in_memory(found) if document.compares_disks else {},
+        caches=caches(found),
         refused=experiment.refusals(),
     )
-    digest = hashlib.sha256(" ".join(item.id for item in items).encode()).hexdigest()[:8]
+    digest = digest_of(plan, roster.pairs)
     path = measuring.output / f"reproduce-{name}-{size}-{digest}.json"
     results.write(path, record)
     return record, path
-
-
-def _measured(
-    items: list[Item], measuring: Measuring
-) -> tuple[list[tuple[Item, Measured]], Literal["done", "interrupted"]]:
-    """Measure what has no result yet; after an interruption, return what there is."""
-    found: list[tuple[Item, Measured]] = []
-
-    def announced(item: Item) -> Measured:
-        _say(measuring, f"[{len(found) + 1}/{len(items)}] {item.name}")
-        return measuring.measure(item)
-
-    for item, each, is_new in measured(items, measuring.output, announced):
-        if each.is_interrupted:
-            return found, "interrupted"
-        found.append((item, each))
-        if not is_new:
-            _say(measuring, f"[{len(found)}/{len(items)}] {item.name}: measured before")
-        if measuring.interrupts.requested and len(found) < len(items):
-            return found, "interrupted"
-    return found, "done"
-
-
-def _say(measuring: Measuring, text: str) -> None:
-    if not measuring.quiet:
-        say(text, err=True)

@@ -1,21 +1,25 @@
 """`show`: print a result file's tables again."""
 
+import sys
 from pathlib import Path
 
 import click
 
 from cli import results
-from cli.commands.options import BYTES, Command, option
+from cli.archive.gathered import Gathered, kind_of
+from cli.archive.lookup import paths_of
+from cli.completion.words import complete_result
 from cli.host.streams import print_out
+from cli.host.terminal import width_of
+from cli.options.basic import BYTES, Command, option, output_option
 from cli.report import tables
 from cli.report.capacity import days_until_full
+from cli.report.damage import expect_whole
 from simulator.errors import ConfigError
-
-_SHOWN = 200
 
 
 @click.command(cls=Command)
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("name", metavar="RESULT", shell_complete=complete_result)
 @option(
     "--format",
     "form",
@@ -30,17 +34,41 @@ _SHOWN = 200
     default=None,
     help="Also print after how many days a disk of this size, such as 180GB, is full.",
 )
-def show(file: Path, form: str, disk: int | None) -> None:
-    """Print the tables of result FILE again."""
-    if disk is not None and form != "table":
-        raise ConfigError("--disk: adds a line to the table; use --format table")
-    result = results.read(file)
-    try:
-        text = tables.printed(result, file, form)
-        text += "" if disk is None else f"{days_until_full(result, disk)}\n"
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise ConfigError(
-            f"{file}: is damaged, so its tables cannot be printed: {reason[:_SHOWN]}"
-        ) from error
+@option("--plot", is_flag=True, help="Also draw the rates or waits below the table.")
+@output_option
+def show(name: str, form: str, disk: int | None, output: Path, *, plot: bool) -> None:
+    """Print the tables of a result again.
+
+    RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it.
+    """
+    (file,) = paths_of(output, [name])
+    if form != "table" and (plot or disk is not None):
+        given = "--plot" if plot else "--disk"
+        raise ConfigError(f"{given}: adds to the table; use --format table")
+    kind = kind_of(file)
+    with expect_whole(file):
+        if kind is None:
+            text = _sweep(file, form, disk, plot=plot)
+        else:
+            text = _gathered(file, kind, form, disk, plot=plot)
     print_out(text)
+
+
+def _sweep(file: Path, form: str, disk: int | None, *, plot: bool) -> str:
+    result = results.read(file)
+    days = "" if disk is None else f"{days_until_full(result, disk)}\n"
+    return tables.printed(result, file, form, plotted=plot) + days
+
+
+def _gathered(file: Path, kind: Gathered, form: str, disk: int | None, *, plot: bool) -> str:
+    """Return what the command printed that gathered the sweeps."""
+    if form == "csv" or disk is not None or plot:
+        given = "--format csv" if form == "csv" else "--plot" if plot else "--disk"
+        raise ConfigError(
+            f"{given}: {file} is of `{kind.command}`; use a result file that it names"
+        )
+    record = kind.read(file)
+    if form == "json":
+        text: str = record.model_dump_json(indent=1)
+        return text + "\n"
+    return kind.text(record, str(file), width_of(sys.stdout))

@@ -13,9 +13,10 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from cli import config as configuration
-from cli.commands.options import Command, complete_target, config_option, option
+from cli.completion.words import complete_target
 from cli.host.streams import say
 from cli.host.terminal import width_of
+from cli.options.basic import Command, config_option, option
 from simulator.modules import database_class
 from simulator.modules.evidence import evidence
 

@@ -10,18 +10,22 @@ import click
 
 from cli.agreement import agreements, differences, exit_code
 from cli.cluster.options import ClusterOptions
-from cli.commands.common import Choice, Sweep, carried_out, several_targets
-from cli.commands.options import COUNT, NAMES, Command, option
-from cli.commands.stored import Stored, inserted
-from cli.commands.sweeps import query_sweep
+from cli.completion.words import complete_target
 from cli.config import Target
+from cli.experiment.query_file import read_own
 from cli.files.prepare import reopened
 from cli.host.interrupts import caught_interrupts
 from cli.host.streams import print_out, say
+from cli.options.basic import COUNT, NAMES, Command, align_option, option, types_option
+from cli.options.choice import Choice, several_targets
+from cli.options.own_queries import queries_option
 from cli.plan import PlannedRun
 from cli.query_plan import MOST_SHOWN, QueryOptions
 from cli.report import tables
 from cli.report.agreements import validated
+from cli.running.launch import Sweep, carried_out
+from cli.running.stored import Stored, inserted
+from cli.running.sweeps import query_sweep
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b
@@ -44,16 +48,11 @@ class _Planned:
 @click.command(cls=Command, epilog=_EXAMPLES)
 @option(
     "--targets", type=NAMES, required=True, help="Names of targets in the configuration.",
-    group="Target",
+    group="Target", shell_complete=complete_target,
 )  # fmt: skip
 @several_targets(*tables.FORMATS)
-@_load(
-    "--types",
-    "queries",
-    type=NAMES,
-    default=None,
-    help="Queries to ask; a name may be a pattern such as '*-host-1-hr'.  [default: all]",
-)
+@types_option(group="Queries")
+@queries_option(group="Queries")
 @_load(
     "--count",
     type=COUNT,
@@ -61,11 +60,7 @@ class _Planned:
     show_default=True,
     help="How often each query is asked, each time with other random parameters if it has any.",
 )
-@_load(
-    "--align",
-    is_flag=True,
-    help="Let random windows of time begin at a multiple of the query's interval.",
-)
+@align_option(group="Queries")
 @_load(
     "--print-answers",
     type=COUNT,
@@ -85,6 +80,7 @@ def validate(  # noqa: PLR0913
     quiet: bool,
     force: bool,
     queries: tuple[str, ...] | None,
+    queries_file: Path | None,
     count: int,
     align: bool,
     print_answers: int,
@@ -94,8 +90,10 @@ def validate(  # noqa: PLR0913
     Insert the same rows into each target first: the same workload, seed and start. One worker asks
     each target the same instances, as `query` does, and each answer is compared with the truth.
     Answers count as rounded if they differ in their last digits only and each is equal to the
-    truth, as a mean may be. Exit code 3: an answer is wrong, or answers differ.
+    truth, as a mean may be. Exit code 3: an answer is wrong, or answers differ. The
+    answers to --queries are compared with each other only.
     """
+    problems: list[str] = []
     choices = [Choice(name, config, runner, (), cluster) for name in targets]
     options = QueryOptions(
         workers=(1,),
@@ -107,8 +105,8 @@ def validate(  # noqa: PLR0913
         shown_answers=print_answers,
         timeout_s=timeout,
         digests=True,
+        own=read_own(queries_file, problems),
     )
-    problems: list[str] = []
     if count > MOST_SHOWN:
         problems.append(f"--count: must be at most {MOST_SHOWN:,}, got {count:,}")
     found = _targets(choices, problems)

@@ -5,10 +5,11 @@ from pathlib import Path
 import click
 
 from cli import plan
-from cli.commands.common import Choice, common_options, conclude, start
-from cli.commands.options import Command, dataset_option, option
-from cli.commands.stored import inserted
 from cli.files.prepare import reopened
+from cli.options.basic import Command, dataset_option, option
+from cli.options.choice import Choice, common_options
+from cli.running.launch import conclude, start
+from cli.running.stored import inserted
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import VerifyMode

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from cli.experiment.items import Item
 from cli.results import Result, of_sweep
-from simulator.protocol.spec import Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The results of an item: of its insert, and of its queries."""
+    """The results of an item: of its insert, its queries, and its mixed load."""
 
     results: tuple[tuple[Path | None, Result], ...] = ()
     cause: str = ""
@@ -35,6 +35,10 @@ class Measured:
         return self.cause or next(causes, "")
 
 
+Found: TypeAlias = Sequence[tuple[Item, Measured]]
+"""Items in the order in which they were measured, and what became of each."""
+
+
 def measured(
     items: Sequence[Item], folder: Path, measure: Callable[[Item], Measured]
 ) -> Iterator[tuple[Item, Measured, bool]]:
@@ -47,9 +51,9 @@ def measured(
 def complete_results(folder: Path, item: Item) -> Measured | None:
     """Return the results of an item that was measured to its end before; None if it was not.
 
-    Queries count with the insert before them only: the rows are gone after the next item.
+    Later sweeps count with the insert before them only: the rows are gone after the next item.
     """
-    kinds = (Kind.INSERT, Kind.QUERY) if item.setting.query else (Kind.INSERT,)
+    kinds = item.setting.kinds
     found = [next(of_sweep(folder, kind, item.target.name, item.id), None) for kind in kinds]
     results = tuple(each for each in found if each)
     created = [result.created for _, result in results]

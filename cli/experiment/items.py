@@ -9,8 +9,10 @@ from typing import Any
 from cli.config import Target
 from cli.experiment.plan import Plan, Setting
 from simulator import __version__
+from simulator.errors import counted
 
 _DIGITS = 12
+_DIGEST_DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class Candidate:
     module: str
     options: Mapping[str, Any]
     """Of its entry in the configuration, and the defaults of its module."""
+    node_size: str = ""
+    """Of each node of the database, as the configuration names it; empty: not named."""
     not_had: str = ""
     """Why it cannot be measured at all; empty: it answers."""
 
@@ -48,24 +52,35 @@ class Item:
     @property
     def name(self) -> str:
         """What is measured, for people."""
-        return f"{self.target.name}, {self.setting.name}, repeat {self.repeat}"
+        tables = counted(self.setting.insert.tables, "shard")
+        shards = f" with {tables}" if self.setting.shards else ""
+        return f"{self.target.name}, {self.setting.name}{shards}, repeat {self.repeat}"
 
 
-def items_of(plan: Plan, pairs: Sequence[Pair]) -> list[Item]:
-    """Return the items in order: every other repeat backwards, so that drift affects all alike."""
+def items_of(plan: Plan, pairs: Sequence[Pair], after: int = 0, until: int = 0) -> list[Item]:
+    """Return the items in order: every other repeat backwards, so that drift affects all alike.
+
+    The repeats after the number `after`; up to `until`, or those of the plan.
+    """
     return [
         Item(_id(plan, pair, repeat), pair.setting, pair.target, repeat)
-        for repeat in range(1, plan.repeats + 1)
+        for repeat in range(after + 1, (until or plan.repeats) + 1)
         for pair in (pairs if repeat % 2 else reversed(pairs))
     ]
 
 
+def digest_of(plan: Plan, pairs: Sequence[Pair]) -> str:
+    """Return what names the record of a plan: the same whenever the same pairs are measured."""
+    ids = [item.id for item in items_of(plan, pairs)]
+    return hashlib.sha256(" ".join(ids).encode()).hexdigest()[:_DIGEST_DIGITS]
+
+
 def _id(plan: Plan, pair: Pair, repeat: int) -> str:
     """Return an id that is a valid part of a Kubernetes name, and differs if a result might."""
-    target = pair.target
+    target, setting = pair.target, pair.setting
     content = [
         __version__,
-        pair.setting.model_dump(mode="json"),
+        _measured(setting),
         [target.name, target.module, target.runner, target.namespace],
         {key: str(value) for key, value in target.options.public().items()},
         dict(target.tuned),
@@ -73,3 +88,12 @@ def _id(plan: Plan, pair: Pair, repeat: int) -> str:
     ]
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     return f"{plan.name}-{digest[:_DIGITS]}"
+
+
+def _measured(setting: Setting) -> dict[str, Any]:
+    """Return what results depend on: of a file of own queries the content, not the path."""
+    unset = {"shards"} if setting.mixed else {"shards", "mixed"}
+    found = setting.model_dump(mode="json", exclude=unset)
+    if found["query"] and (own := found["query"].pop("queries_file")):
+        found["query"]["own"] = own["queries"]
+    return found

@@ -1,4 +1,4 @@
-"""Plans: settings of inserts and queries, to be measured on several targets, several times.
+"""Plans: settings of inserts, queries and mixed loads, measured on several targets, several times.
 
 A plan is checked as a whole before anything starts: keys, values, and what they mean together.
 """
@@ -8,25 +8,55 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 
+from cli import mixed_plan
+from cli.compare.thresholds import Scope, parsed
 from cli.distribution import Split
+from cli.experiment.query_file import QueriesFile
 from cli.experiment.records import Count, InstantMs, Number, Record, Seconds, read_record
-from cli.insert_options import InsertOptions, default_key, generator_params, option_problems
+from cli.insert_options import (
+    MOST_TABLES,
+    InsertOptions,
+    default_key,
+    generator_params,
+    option_problems,
+)
 from cli.parameters import is_end, option_of, parameters, written
 from cli.plan import empty_dataset
-from cli.quantities import parse_duration_s, parse_instant
-from cli.query_plan import QueryOptions, matches_of
+from cli.quantities import parse_duration_s, parse_instant, parse_mix
+from cli.query_plan import QueryOptions, load_problems, matches_of
+from cli.stages import counts_of, duration_of, parse_stages, stage_conflicts, written_stages
+from cli.summary.mixed import INSERTS
+from cli.summary.queries import ALL_QUERIES
 from simulator.data.dataset import DatasetReader, PartsBy
+from simulator.data.own_query import OwnQuery
+from simulator.data.query_type import QueryType
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Written
 from simulator.errors import ConfigError, nearest
 from simulator.modules import MODULES
 from simulator.modules.base import Capabilities
+from simulator.protocol.spec import Kind, LoadStage
 from simulator.protocol.verdict import VerifyMode
 
 MOST_REPEATS = 1000
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    """Leave out the default of a text, which a value of another type stands for."""
+    del schema["default"]
+
+
+_Stages = Annotated[
+    tuple[LoadStage, ...],
+    BeforeValidator(
+        lambda value: parse_stages(value) if isinstance(value, str) else value,
+        json_schema_input_type=str,
+    ),
+    PlainSerializer(written_stages, return_type=str),
+]
 _Name = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
 
 
@@ -42,8 +72,13 @@ class InsertSetting(Record):
     num_inserts: Count | None = None
     limit: Count | None = None
     duration: Seconds = 0.0
+    warmup: Seconds = 0.0
+    stages: _Stages = Field((), json_schema_extra=_without_default)
+    """Numbers of active workers in place of `workers`, each with its duration: 1:1m,8:5m."""
     split: Split = Split.BATCH
     batch: Count = 0
+    imports: bool = Field(default=False, alias="import")
+    drop_caches: bool = False
     prefill: Count = 0
     steps: Count = 0
     rate: Number = 0.0
@@ -53,12 +88,22 @@ class InsertSetting(Record):
     tables_by: PartsBy = PartsBy.ROW
     verify: VerifyMode | None = None
 
+    @property
+    def most_workers(self) -> int:
+        """How many workers are started."""
+        return counts_of(self.stages, (self.workers,))[0]
+
+    @property
+    def timed_s(self) -> float:
+        """After which time it ends; 0: when all rows are inserted."""
+        return duration_of(self.stages) or self.duration
+
     def options(
         self, capabilities: Capabilities | None, now_ms: int, timeout_s: float
     ) -> InsertOptions:
         """Return the options of one run; ConfigError if a parameter is none of the workload."""
         return InsertOptions(
-            workers=(self.workers,),
+            workers=counts_of(self.stages, (self.workers,)),
             runs=1,
             primary_key=self.primary_key or default_key(self.workload, capabilities),
             tables=self.tables,
@@ -78,6 +123,9 @@ class InsertSetting(Record):
             duration_s=self.duration,
             split=self.split,
             verify=self.verify,
+            imports=self.imports,
+            warmup_s=self.warmup,
+            stages=self.stages,
         )
 
 
@@ -88,13 +136,19 @@ class QuerySetting(Record):
     runs: Count | None = None
     count: Count | None = None
     duration: Seconds = 0.0
+    warmup: Seconds = 0.0
+    stages: _Stages = Field((), json_schema_extra=_without_default)
+    """Numbers of active workers in place of `workers`, each with its duration: 1:1m,8:5m."""
     queries: tuple[str, ...] = ()
+    queries_file: QueriesFile | None = None
+    """A file of own queries, relative to the plan: the option --queries."""
     align: bool = False
+    drop_caches: bool = False
 
     def options(self, timeout_s: float) -> QueryOptions:
         """Return the options of one sweep."""
         return QueryOptions(
-            workers=(self.workers,),
+            workers=counts_of(self.stages, (self.workers,)),
             runs=self.runs,
             count=self.count,
             duration_s=self.duration,
@@ -102,38 +156,162 @@ class QuerySetting(Record):
             aligned=self.align,
             shown_answers=0,
             timeout_s=timeout_s,
+            warmup_s=self.warmup,
+            stages=self.stages,
+            own=self.own,
+        )
+
+    @property
+    def own(self) -> Mapping[str, OwnQuery]:
+        """The user's own queries."""
+        return self.queries_file.queries if self.queries_file else {}
+
+
+def _mix(text: str) -> str:
+    """Return a mix as it is written; ValueError if it is none."""
+    parse_mix(text)
+    return text
+
+
+class MixedSetting(Record):
+    """The options of `mixed` under their own names."""
+
+    insert_workers: Count = 1
+    query_workers: Count = 1
+    batch: Count = 0
+    duration: Seconds = 60.0
+    warmup: Seconds = 0.0
+    rate: Number = 0.0
+    mix: Annotated[str, AfterValidator(_mix)] | None = None
+    insert_rate: Number = 0.0
+    query_rate: Number = 0.0
+    verify: VerifyMode = VerifyMode.COUNTS
+    queries: tuple[str, ...] = ()
+    align: bool = False
+
+    def options(self, timeout_s: float) -> mixed_plan.MixedOptions:
+        """Return the options of one run."""
+        return mixed_plan.MixedOptions(
+            insert_workers=self.insert_workers,
+            query_workers=self.query_workers,
+            batch=self.batch,
+            duration_s=self.duration,
+            insert_rate=self.insert_rate,
+            query_rate=self.query_rate,
+            rate=self.rate,
+            mix=parse_mix(self.mix) if self.mix else None,
+            queries=self.queries,
+            aligned=self.align,
+            verify=self.verify,
+            timeout_s=timeout_s,
+            warmup_s=self.warmup,
         )
 
 
 class Setting(Record):
-    """What is measured once: an insert into empty tables, and perhaps queries on its rows."""
+    """What is measured once: an insert into empty tables, and perhaps queries on its rows.
+
+    At last, perhaps, a mixed load: other rows, and queries on those of the insert.
+    """
 
     name: _Name
     insert: InsertSetting
     query: QuerySetting | None = None
+    mixed: MixedSetting | None = None
+    resources: bool = False
+    """Whether CPU, load and memory are measured."""
     options: dict[str, Any] = Field({})
     """Of the target, in addition to its entry in the configuration."""
     modules: dict[str, dict[str, Any]] = Field({})
     """Module -> its options instead of `options`."""
     only: tuple[str, ...] = ()
     """Modules that it is about; empty: all."""
+    shards: Annotated[int, Field(ge=2, le=MOST_TABLES)] | None = None
+    """Find the best number of tables, each with a worker of its own: 1, 2, 4, ... up to this."""
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The sweeps of an item, in their order."""
+        given = {Kind.INSERT: self.insert, Kind.QUERY: self.query, Kind.MIXED: self.mixed}
+        return tuple(kind for kind, setting in given.items() if setting)
+
+    @property
+    def asked(self) -> "tuple[QuerySetting | MixedSetting, ...]":
+        """What follows the insert, in its order."""
+        return tuple(each for each in (self.query, self.mixed) if each)
 
     def options_of(self, module: str) -> Mapping[str, Any]:
         """Return the options of a target with this module."""
         found: Mapping[str, Any] = self.modules.get(module, self.options)
         return found
 
+    def with_shards(self, number: int) -> "Setting":
+        """Return the setting with so many tables, each of which one worker writes."""
+        by = PartsBy.WORKER if number > 1 else PartsBy.ROW
+        changes = {"workers": number, "tables": number, "tables_by": by}
+        return self.model_copy(update={"insert": self.insert.model_copy(update=changes)})
+
     def concerns(self, module: str) -> bool:
         """Whether targets with this module are measured."""
         return not self.only or module in self.only
+
+
+class PlanTarget(Record):
+    """A target of a plan, and perhaps the commands that install and remove its database."""
+
+    name: str
+    """In the configuration."""
+    install: str | tuple[str, ...] | None = None
+    """Folder of dbinstall/, with the section of its README where it has several, or commands."""
+    remove: tuple[str, ...] | None = None
+    """Commands that remove what those of `install` made."""
+
+
+def _by_name(value: Any) -> Any:
+    """Return a target that is written as its name."""
+    return {"name": value} if isinstance(value, str) else value
+
+
+_Target = Annotated[PlanTarget, BeforeValidator(_by_name, json_schema_input_type=str | PlanTarget)]
 
 
 class Plan(Record):
     """Settings, each to be measured on every target, so many times."""
 
     name: _Name
+    targets: tuple[_Target, ...] = ()
+    """Names in the configuration, or mappings with `install`; empty: those that answer."""
     repeats: Count = Field(3, ge=1, le=MOST_REPEATS)
+    until_settled: Count | None = Field(None, ge=1, le=MOST_REPEATS)
+    """Repeat what a claim that is within the spread compares, up to so often; None: never."""
     settings: tuple[Setting, ...]
+    thresholds: tuple[str, ...] = ()
+    """Limits for the figures of every item, as --fail-if has them."""
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """The names of its targets."""
+        return tuple(each.name for each in self.targets)
+
+    @property
+    def scope(self) -> Scope:
+        """The rows that its results will have."""
+        queries: dict[str, None] = {}
+        for each in self.settings:
+            asked = each.query or each.mixed
+            queries |= dict.fromkeys(_query_types(each.insert) if asked else ())
+            queries |= dict.fromkeys(each.query.own if each.query else ())
+            queries |= dict.fromkeys([INSERTS] if each.mixed else [])
+        inserted = [each.insert.options(None, 0, 0.0) for each in self.settings]
+        subjects = {each.subject for each in inserted}
+        subjects |= {"load" for each in self.settings if each.mixed}
+        swept = [each.query.options(0.0) for each in self.settings if each.query]
+        workers = {count for each in inserted for count in each.active}
+        workers |= {count for each in swept for count in each.active}
+        searched = any(each.shards for each in self.settings)
+        return Scope(subjects | {"query"} if swept else subjects,
+                     workers=None if searched else workers,
+                     queries=(*queries, ALL_QUERIES))  # fmt: skip
 
     def setting(self, name: str) -> Setting | None:
         """Return the setting of this name."""
@@ -144,6 +322,15 @@ def read_plan(path: Path) -> Plan:
     """Return the plan in a file; ConfigError names everything that is wrong with it."""
     plan = read_record(path, Plan)
     problems = [] if plan.settings else ["settings: expected at least one, got none"]
+    if plan.until_settled is not None and plan.until_settled <= plan.repeats:
+        problems.append(
+            f"until_settled: must be more than the {plan.repeats} repeats, got {plan.until_settled}"
+        )
+    problems += [
+        f"targets.{name}: is named {times} times"
+        for name, times in Counter(plan.target_names).items()
+        if times > 1
+    ]
     problems += [
         f"settings.{name}: is set {times} times; give each a name of its own"
         for name, times in Counter(each.name for each in plan.settings).items()
@@ -151,6 +338,8 @@ def read_plan(path: Path) -> Plan:
     ]
     for each in plan.settings:
         problems += [f"settings.{each.name}.{text}" for text in _setting_problems(each)]
+    if not problems:
+        parsed(plan.thresholds, plan.scope, problems, "thresholds")
     if problems:
         raise ConfigError([f"{path}: {problem}" for problem in problems])
     return plan
@@ -163,25 +352,47 @@ def _setting_problems(setting: Setting) -> list[str]:
         for name in names
         if name not in MODULES
     ]
-    insert = setting.insert
+    insert = (setting.with_shards(setting.shards) if setting.shards else setting).insert
     if insert.workload not in GENERATORS:
         hint = nearest(insert.workload, GENERATORS)
         return [*problems, f"insert.workload: {insert.workload!r} is not known ({hint})"]
     try:
         options = insert.options(None, 0, 0.0)
-        params = generator_params(options)
+        generator_params(options)
     except ConfigError as error:
         return problems + [f"insert: {text}" for text in error.problems]
     problems += [f"insert: {text}" for text in option_problems(options)]
-    if setting.query and not problems:
-        types = DatasetReader(empty_dataset(options, params)).query_types(aligned=False)
+    if setting.shards and insert.stages:
+        problems.append("shards: need a worker for each table; leave `insert.stages` out")
+    given = setting.insert.model_fields_set
+    problems += [f"insert: {text}" for text in stage_conflicts(insert.stages, given)]
+    if query := setting.query:
         problems += [
-            f"query.queries: {name!r} is no query of workload {insert.workload}"
-            f" ({nearest(name, types)})"
-            for name in setting.query.queries
-            if name not in types and not matches_of(name, types)
+            f"query: {text}"
+            for text in (
+                *load_problems(query.options(0.0)),
+                *stage_conflicts(query.stages, query.model_fields_set),
+            )
         ]
+    asked = {"query": setting.query, "mixed": setting.mixed}
+    types = _query_types(insert) if any(asked.values()) and not problems else {}
+    problems += [
+        f"{key}.queries: {name!r} is no query of workload {insert.workload}"
+        f" ({nearest(name, types)})"
+        for key, each in asked.items()
+        for name in (each.queries if each and types else ())
+        if name not in types and not matches_of(name, types)
+    ]
+    if setting.mixed:
+        found = mixed_plan.option_problems(setting.mixed.options(0.0))
+        problems += [f"mixed: {text}" for text in found]
     return problems
+
+
+def _query_types(insert: InsertSetting) -> dict[str, QueryType]:
+    options = insert.options(None, 0, 0.0)
+    reader = DatasetReader(empty_dataset(options, generator_params(options)))
+    return dict(reader.query_types(aligned=False))
 
 
 def _fields(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,29 +22,33 @@ class Record(BaseModel):
 _Record = TypeVar("_Record", bound=Record)
 
 
-def _parsed(parse: Callable[[str], Any]) -> BeforeValidator:
-    """Return what parses a value as the command line parses it."""
+def _parsed(parse: Callable[[str], Any], kind: Any) -> BeforeValidator:
+    """Return what parses a value as the command line parses it; in a file it may be of a `kind`."""
 
     def parsed(value: Any) -> Any:
         is_word = isinstance(value, str | int | float | date) and not isinstance(value, bool)
         return parse(str(value)) if is_word else value
 
-    return BeforeValidator(parsed)
+    return BeforeValidator(parsed, json_schema_input_type=kind)
 
 
-Count = Annotated[int, _parsed(parse_count)]
-Number = Annotated[float, _parsed(parse_number)]
-Seconds = Annotated[float, _parsed(parse_duration_s)]
-InstantMs = Annotated[int, _parsed(lambda text: round(parse_instant(text).timestamp() * 1000))]
+Count = Annotated[int, _parsed(parse_count, int | str)]
+Number = Annotated[float, _parsed(parse_number, float | str)]
+Seconds = Annotated[float, _parsed(parse_duration_s, float | str)]
+InstantMs = Annotated[int, _parsed(lambda text: round(parse_instant(text).timestamp() * 1000), str)]
 
 
-def read_record(path: Path, kind: type[_Record]) -> _Record:
+FOLDER = "folder"
+"""In the context of validation: the folder of the file, which paths in it are relative to."""
+
+
+def read_record(path: Path, kind: type[_Record], remedy: str = "") -> _Record:
     """Return the content of a YAML file; ConfigError names everything that is wrong with it."""
-    content = read_yaml(path)
+    content = read_yaml(path, remedy)
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected a mapping, got {shown(content)}")
     try:
-        return kind.model_validate(content)
+        return kind.model_validate(content, context={FOLDER: path.parent})
     except ValidationError as error:
         raise ConfigError([f"{path}: {text}" for text in _problems(error, kind)]) from error
 
@@ -55,7 +59,8 @@ def _problems(error: ValidationError, kind: type[Record]) -> Iterator[str]:
         known = _record_at(kind, path)
         if item["type"] == "extra_forbidden" and known:
             place = ".".join(map(str, [*path, shown_key(last)]))
-            yield f"{place}: unknown key ({nearest(str(last), known.model_fields)})"
+            names = [field.alias or name for name, field in known.model_fields.items()]
+            yield f"{place}: unknown key ({nearest(str(last), names)})"
         else:
             place = ".".join(map(str, item["loc"]))
             sentence = sentence_of(item, "")

@@ -54,16 +54,21 @@ def _of_words(text: str) -> Iterator[tuple[str, int]]:
         yield ("localhost" if host.startswith(("/", "@")) else host), port  # a socket's folder
 
 
+def elsewhere(options: Options, *, embedded: bool) -> str:
+    """Return why the server is not known to be on this machine; empty: it is."""
+    known = [] if embedded else addresses(options)
+    if embedded or any(_is_here(host) for host, _ in known):
+        return ""
+    return "the server is on another host" if known else "the target's options have no address"
+
+
 def server_of(options: Options, *, embedded: bool) -> psutil.Process | str:
     """Return the server's process, or why it is not measured."""
     if embedded:
         return "not measured: the database is part of the workers"
-    known = addresses(options)
-    local = [(host, port) for host, port in known if _is_here(host)]
-    if not known:
-        return "not measured: the target's options have no address"
-    if not local:
-        return "not measured: the server is on another host"
+    if reason := elsewhere(options, embedded=embedded):
+        return f"not measured: {reason}"
+    local = [(host, port) for host, port in addresses(options) if _is_here(host)]
     for _, port in local:
         pid = _listening(port)
         if pid is not None:

@@ -1,6 +1,8 @@
 """How the user calls this program: `python run.py` in a checkout, `iotbench` once installed."""
 
+import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 INSTALLED = "iotbench"
@@ -10,6 +12,11 @@ SCRIPT = "run.py"
 def program_name() -> str:
     """Return the name for usage lines and shell completion."""
     return INSTALLED if Path(sys.argv[0]).name == INSTALLED else SCRIPT
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Return a command of this program as it is typed in a shell."""
+    return f"{program()} {shlex.join(words)}"
 
 
 def program() -> str:

@@ -1,23 +1,22 @@
-"""CPU, load and memory of this machine, of the client and of the server while a run goes on.
+"""CPU, load and memory of machine, client and server while a run goes on, as a series.
 
-A sample is taken every two seconds and whenever a phase begins. The server is the process that
-listens at the target's address, with its children; the client is this command line with its own.
-Time of children that have ended counts as their parent's.
+A source reads counters; what was used between two readings of a counter is known, and belongs to a
+phase if both were taken in it.
 """
 
-import os
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from typing import Self
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import pairwise
+from typing import Protocol, Self
 
-import psutil
 from pydantic import BaseModel, ConfigDict
 
-from simulator.protocol.messages import Event, PhaseEvent
+from simulator.protocol.events import Event, PhaseEvent
 
-EVERY_S = 2.0
 BASELINE_S = 5.0
 BEFORE, AFTER = "before", "after"
 """The phases of the baseline, in which nothing runs."""
@@ -27,34 +26,33 @@ _SHORTEST_S = 0.05
 
 
 class Used(BaseModel):
-    """What some processes used while a sample was taken."""
+    """What some processes or pods used while a sample was taken."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     cores: float
     """CPU time over time."""
     memory_bytes: int
-    """Resident at the end; pages that processes share count once."""
+    """At the end. Processes: resident, with shared pages counted once; pods: their working set."""
 
 
 class Sample(BaseModel):
-    """The time from the previous sample to this one, within one phase."""
+    """An interval within one phase; None is what was not measured in it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     phase: str
     ended_s: float
-    """Since the first sample began."""
+    """Since the measurement of the sweep began."""
     duration_s: float
-    machine_cores: float
-    """Busy, of all cores of the machine."""
-    machine_load: float
-    """The load average of the last minute, at the end."""
-    machine_memory_bytes: int
+    machine_cores: float | None
+    """Busy, of all cores."""
+    machine_load: float | None
+    """The load average of the last minute, at the end; the kubelet does not report it."""
+    machine_memory_bytes: int | None
     """In use at the end."""
-    client: Used
+    client: Used | None
     server: Used | None
-    """None if it was not measured."""
 
 
 class Resources(BaseModel):
@@ -63,61 +61,187 @@ class Resources(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     server: str
-    """Which process was measured as the server, or why none was."""
+    """What was measured as the server, or why nothing was."""
+    client: str = ""
+    machine: str = ""
+    short_phases: str = ""
+    """Why short phases have no samples."""
     samples: tuple[Sample, ...]
 
 
-class Group:
-    """A process and its descendants."""
+class Part(Enum):
+    """What a counter counts for."""
 
-    def __init__(self, process: psutil.Process) -> None:
-        self._process = process
-        self._cpu_s = self._total_s()
+    MACHINE = "machine"
+    CLIENT = "client"
+    SERVER = "server"
 
-    def used(self, elapsed_s: float) -> Used:
-        """Return what it has used since the previous call, which is so long ago."""
-        before_s, self._cpu_s = self._cpu_s, max(self._total_s(), self._cpu_s)
-        private = shared = 0
-        for process in self._members():
-            with suppress(psutil.Error):
-                memory = process.memory_info()
-                common = getattr(memory, "shared", 0)
-                private, shared = private + memory.rss - common, max(shared, common)
-        return Used(cores=(self._cpu_s - before_s) / elapsed_s, memory_bytes=private + shared)
 
-    def _members(self) -> list[psutil.Process]:
-        with suppress(psutil.Error):
-            return [self._process, *self._process.children(recursive=True)]
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A counter and two gauges at one moment."""
+
+    at_s: float
+    """By `time.monotonic`."""
+    cpu_s: float
+    """Used since the counter began."""
+    memory_bytes: int
+    load: float | None = None
+
+
+Name = tuple[Part, str]
+
+
+class Source(Protocol):
+    """Where readings come from."""
+
+    described: Resources
+    """What is measured, without samples."""
+    every_s: float
+    """Time between two reads."""
+    piece_s: float
+    """Usual length of a sample."""
+    margin_s: float
+    """How wrong the time of a reading may be, compared with that of a phase; if 0, counters are
+    also read whenever a phase begins."""
+    longest_rest_s: float
+    """By when every counter has been read twice; 0: nothing can be measured at rest."""
+
+    def read(self) -> Mapping[Name, Reading | None]:
+        """Read everything that exists now; None: it exists, and there is no new reading of it."""
+
+
+@dataclass(slots=True)
+class Track:
+    """The readings of one counter, and when the counter was there."""
+
+    first_s: float
+    last_s: float
+    readings: list[Reading] = field(default_factory=list)
+
+    def add(self, now_s: float, reading: Reading | None) -> None:
+        """Note that it exists now."""
+        self.last_s = now_s
+        if reading is None:
+            return
+        if self.readings and reading.cpu_s < self.readings[-1].cpu_s:
+            self.readings.clear()  # it was restarted
+        if not self.readings or reading.at_s > self.readings[-1].at_s:
+            self.readings.append(reading)
+
+    def between(self, begin_s: float, end_s: float) -> list[Reading]:
+        """Return the readings that were taken between two times."""
+        return [each for each in self.readings if begin_s <= each.at_s <= end_s]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The time that a run spent in a phase without interruption."""
+
+    phase: str
+    began_s: float
+    ended_s: float
+
+
+def samples_of(
+    span: Span, tracks: Mapping[Name, Track], piece_s: float, margin_s: float, origin_s: float
+) -> list[Sample]:
+    """Return the samples of a phase, for the time in which all counters are known.
+
+    A part with a counter that was not read twice in the phase has no value.
+    """
+    parts = _within(span, tracks, margin_s)
+    known = {part: each for part, each in parts.items() if all(len(read) > 1 for read in each)}
+    read = [readings for each in known.values() for readings in each]
+    first_s = max((readings[0].at_s for readings in read), default=0.0)
+    last_s = min((readings[-1].at_s for readings in read), default=0.0)
+    if last_s - first_s < _SHORTEST_S:
         return []
+    times = sorted({each.at_s for readings in read for each in readings})
+    return [
+        _sample(span.phase, (from_s, to_s), known, origin_s)
+        for from_s, to_s in pairwise(_cuts(first_s, last_s, times, piece_s))
+    ]
 
-    def _total_s(self) -> float:
-        total_s = 0.0
-        for process in self._members():
-            with suppress(psutil.Error):
-                times = process.cpu_times()
-                total_s += times.user + times.system
-                total_s += times.children_user + times.children_system
-        return total_s
+
+def _within(
+    span: Span, tracks: Mapping[Name, Track], margin_s: float
+) -> dict[Part, list[list[Reading]]]:
+    """Return the readings in a phase of all counters that were there."""
+    begin_s, end_s = span.began_s + margin_s, span.ended_s - margin_s
+    parts: dict[Part, list[list[Reading]]] = {}
+    for (part, _), track in tracks.items():
+        if track.first_s < end_s and track.last_s > begin_s:
+            parts.setdefault(part, []).append(track.between(begin_s, end_s))
+    return parts
+
+
+def _cuts(first_s: float, last_s: float, times: Iterable[float], piece_s: float) -> list[float]:
+    """Return the ends of the pieces of an interval: times of readings, not too close together."""
+    cuts = [first_s]
+    for each_s in times:
+        if each_s - cuts[-1] >= piece_s / 2 and last_s - each_s >= piece_s / 2:
+            cuts.append(each_s)
+    return [*cuts, last_s]
+
+
+def _sample(
+    phase: str,
+    piece: tuple[float, float],
+    known: Mapping[Part, Sequence[Sequence[Reading]]],
+    origin_s: float,
+) -> Sample:
+    used = {part: _used(counters, *piece) for part, counters in known.items()}
+    machine = used.get(Part.MACHINE)
+    loads = [_latest(each, piece[1]).load for each in known.get(Part.MACHINE, ())]
+    return Sample(
+        phase=phase,
+        ended_s=piece[1] - origin_s,
+        duration_s=piece[1] - piece[0],
+        machine_cores=machine and machine.cores,
+        machine_load=loads[0] if loads else None,
+        machine_memory_bytes=machine and machine.memory_bytes,
+        client=used.get(Part.CLIENT),
+        server=used.get(Part.SERVER),
+    )
+
+
+def _used(counters: Sequence[Sequence[Reading]], from_s: float, to_s: float) -> Used:
+    cpu_s = sum(_cpu_s(each, to_s) - _cpu_s(each, from_s) for each in counters)
+    memory_bytes = sum(_latest(each, to_s).memory_bytes for each in counters)
+    return Used(cores=cpu_s / (to_s - from_s), memory_bytes=memory_bytes)
+
+
+def _latest(readings: Sequence[Reading], at_s: float) -> Reading:
+    return readings[bisect_right(readings, at_s, key=lambda each: each.at_s) - 1]
+
+
+def _cpu_s(readings: Sequence[Reading], at_s: float) -> float:
+    """Return the counter at a time between its first and its last reading."""
+    place = bisect_right(readings, at_s, key=lambda each: each.at_s)
+    before, after = readings[place - 1], readings[min(place, len(readings) - 1)]
+    if after.at_s == before.at_s:
+        return before.cpu_s
+    share = (at_s - before.at_s) / (after.at_s - before.at_s)
+    return before.cpu_s + share * (after.cpu_s - before.cpu_s)
 
 
 class ResourceMeter:
     """Measures one run after another; `follow` gets the events of a run."""
 
-    def __init__(self, server: psutil.Process | str, every_s: float = EVERY_S) -> None:
-        """Take the server's process, or why it is not measured."""
-        self._server = server if isinstance(server, psutil.Process) else None
-        self._described = server if isinstance(server, str) else _described(server)
-        self._every_s = every_s
-        self._lock = threading.Lock()
-        self._samples: list[Sample] = []
-        self._phase = ""
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._reading = threading.Lock()
+        self._noting = threading.Lock()
+        self._tracks: dict[Name, Track] = {}
+        self._spans: list[Span] = []
+        self._phase, self._phase_began_s = "", 0.0
         self._ended = threading.Event()
 
     def __enter__(self) -> Self:
-        self._groups = Group(psutil.Process()), self._server and Group(self._server)
-        self._began_s = self._sampled_s = time.monotonic()
-        self._busy_s = _busy_s()
-        self._thread = threading.Thread(target=self._sample_on, daemon=True)
+        self._origin_s = time.monotonic()
+        self._read()
+        self._thread = threading.Thread(target=self._read_on, daemon=True)
         self._thread.start()
         return self
 
@@ -127,64 +251,67 @@ class ResourceMeter:
 
     def rest(self, phase: str, over: Callable[[], bool]) -> None:
         """Measure the baseline: wait, unless the user has asked to stop."""
+        longest_s = self._source.longest_rest_s
+        if not longest_s:
+            return
         self._enter(phase)
-        end_s = time.monotonic() + BASELINE_S
-        while time.monotonic() < end_s and not over():
+        least_s = min(BASELINE_S, longest_s)
+        while not over():
+            rested_s = time.monotonic() - self._phase_began_s
+            if rested_s >= longest_s or (rested_s >= least_s and self._is_known()):
+                break
             time.sleep(_SHORTEST_S)
         self._enter(_START)
 
     def follow(self, event: Event) -> None:
         """Note the phase that the run is in."""
-        if isinstance(event, PhaseEvent):
+        if isinstance(event, PhaseEvent) and event.phase != self._phase:
             self._enter(event.phase)
 
     def taken(self) -> Resources:
         """Return the samples since the last call."""
         self._enter(self._phase)
-        with self._lock:
-            samples, self._samples = tuple(self._samples), []
-        return Resources(server=self._described, samples=samples)
+        samples = [sample for span in self._spans for sample in self._samples(span)]
+        self._spans.clear()
+        with self._noting:
+            for track in self._tracks.values():
+                del track.readings[:-1]
+        return self._source.described.model_copy(update={"samples": tuple(samples)})
 
     def _enter(self, phase: str) -> None:
-        with self._lock:
-            self._sample()
-            self._phase = phase
-
-    def _sample_on(self) -> None:
-        while not self._ended.wait(self._every_s):
-            with self._lock:
-                if time.monotonic() - self._sampled_s >= self._every_s / 2:
-                    self._sample()
-
-    def _sample(self) -> None:
         now_s = time.monotonic()
-        elapsed_s = now_s - self._sampled_s
-        if not self._phase or elapsed_s < _SHORTEST_S:
-            return
-        self._sampled_s = now_s
-        busy_before_s, self._busy_s = self._busy_s, _busy_s()
-        client, server = self._groups
-        self._samples.append(
-            Sample(
-                phase=self._phase,
-                ended_s=now_s - self._began_s,
-                duration_s=elapsed_s,
-                machine_cores=(self._busy_s - busy_before_s) / elapsed_s,
-                machine_load=os.getloadavg()[0],
-                machine_memory_bytes=psutil.virtual_memory().used,
-                client=client.used(elapsed_s),
-                server=server and server.used(elapsed_s),
-            )
-        )
+        if not self._source.margin_s:  # the phases meet where the counters are read
+            now_s = max(self._read(), default=now_s)
+        if self._phase:
+            self._spans.append(Span(self._phase, self._phase_began_s, now_s))
+        self._phase, self._phase_began_s = phase, now_s
 
+    def _is_known(self) -> bool:
+        """Whether every counter was read twice in the phase."""
+        span = Span(self._phase, self._phase_began_s, time.monotonic())
+        with self._noting:
+            parts = _within(span, self._tracks, self._source.margin_s).values()
+        return bool(parts) and all(len(read) > 1 for each in parts for read in each)
 
-def _busy_s() -> float:
-    times = psutil.cpu_times()
-    return float(times.user + times.nice + times.system)
+    def _samples(self, span: Span) -> list[Sample]:
+        source = self._source
+        with self._noting:
+            return samples_of(span, self._tracks, source.piece_s, source.margin_s, self._origin_s)
 
+    def _read_on(self) -> None:
+        while not self._ended.wait(self._source.every_s):
+            self._read()
 
-def _described(server: psutil.Process) -> str:
-    return f"{server.name()}, process {server.pid}"
+    def _read(self) -> list[float]:
+        """Read what exists; return when."""
+        with self._reading:
+            found = self._source.read()
+            now_s = time.monotonic()
+            with self._noting:
+                for name, reading in found.items():
+                    track = self._tracks.setdefault(name, Track(now_s, now_s))
+                    track.add(now_s, reading)
+        return [reading.at_s for reading in found.values() if reading]
 
 
 def mean_of(timed: Iterable[tuple[float, float]]) -> float:

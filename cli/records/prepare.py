@@ -4,26 +4,21 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from cli.files.prepare import private_folder
 from cli.host.streams import say
-from cli.records.cutting import cutter
-from cli.records.formats import FORMATS
-from cli.records.manifest import FileManifest, read
+from cli.records.manifest import read
 from cli.records.request import Request
-from cli.records.scan import Layout, Scanned, scan
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between
-from simulator.data.schema import Table
 from simulator.errors import ConfigError, counted
-from simulator.protocol.spec import RecordsFile
+from simulator.protocol.records import FileManifest, RecordsFile, Scanned
+from simulator.records.layout import layout_of, tables_in
+from simulator.records.scan import scan
 
-_INDEX = "index.npy"
 _COPIED_BYTES = 1 << 20
 _SHOWN_DIGITS = 12
 
@@ -38,56 +33,70 @@ class Records:
     scanned: Scanned
     known: bool
     """Whether the rows are those of the dataset, so that values can be verified."""
+    promised: int | None
+    """The rows that the manifest has; None without one."""
 
 
 @contextmanager
-def prepared(
+def prepared(  # noqa: PLR0913
     request: Request,
     empty_of: Callable[[FileManifest | None], Dataset],
+    workers: Sequence[int],
     batch_rows: int,
     limit: int | None,
     *,
     quiet: bool,
 ) -> Iterator[Records]:
-    """Scan the file; the index, and a copy if one is needed, exist inside the context.
+    """Scan a file of this machine; the copy of standard input exists inside the context.
 
-    `empty_of` returns the dataset, without rows, of a file with this manifest.
+    `empty_of` returns the dataset, without rows, of a file with this manifest; `workers` are the
+    numbers of workers that are to share the file.
     """
     with private_folder() as folder:
         if not quiet:
             say(f"reading {request.name}", err=True)
         path = _kept(request, folder)
         manifest = read(request.manifest_file) if request.manifest_file else None
-        if manifest and manifest.format != request.form:
-            raise ConfigError(
-                f"--data-format {request.form}: {request.name} has format {manifest.format}, as its"
-                " manifest says"
-            )
         empty = empty_of(manifest)
         reader = DatasetReader(empty)
-        places = _places(reader, request, manifest)
-        copy = folder / "records" if request.skip else None
-        with _readable(request), ExitStack() as stack:
-            source = stack.enter_context(path.open("rb"))
-            scanned = scan(
-                source,
-                request.name,
-                _layout(request, [reader.tables[place] for place in places]),
-                batch_rows=max(batch_rows, 1),
-                limit=limit,
-                spool=stack.enter_context(copy.open("wb")) if copy else None,
-            )
-        if not sum(scanned.rows):
-            raise ConfigError(f"--data: {request.name}: has no records")
-        rows = dict(zip(places, scanned.rows, strict=True))
-        if manifest and not scanned.skipped_rows:
-            _expect_fitting(request, manifest, scanned, rows, limit)
-        index = np.zeros((len(scanned.index), 1 + len(reader.tables)), np.int64)
-        index[:, [0, *(1 + place for place in places)]] = scanned.index
-        np.save(folder / _INDEX, index)
-        known = manifest if not scanned.skipped_rows else None
-        file = RecordsFile(path=str(copy or path), format=request.form, index=str(folder / _INDEX))
-        yield Records(file, empty.with_ranges(_ranges(rows, known)), scanned, known is not None)
+        tables = tables_in(reader, request.form, request.name, manifest)
+        found = scan(
+            str(path),
+            request.name,
+            layout_of(request.form, [reader.tables[place] for place in tables]),
+            batch_rows=max(batch_rows, 1),
+            limit=limit,
+            skip=request.skip,
+        )
+        scanned = found.scanned(workers, tables)
+        yield records_of(request, str(path), manifest, empty, scanned, limit=limit)
+
+
+def records_of(  # noqa: PLR0913
+    request: Request,
+    path: str,
+    manifest: FileManifest | None,
+    empty: Dataset,
+    scanned: Scanned,
+    *,
+    limit: int | None,
+) -> Records:
+    """Return a scanned file, with the rows of its manifest; ConfigError if that is another's."""
+    if not sum(scanned.rows):
+        raise ConfigError(f"--data: {request.name}: has no records")
+    rows = dict(zip(scanned.tables, scanned.rows, strict=True))
+    if manifest and not scanned.skipped_rows:
+        _expect_fitting(request, manifest, scanned, rows, limit)
+    known = manifest if not scanned.skipped_rows else None
+    file = RecordsFile(
+        path=path,
+        format=request.form,
+        volume_claim=request.volume.claim if request.volume else "",
+        tables=scanned.tables,
+        skip=request.skip,
+    )
+    ranges, promised = _ranges(rows, known), manifest.rows if manifest else None
+    return Records(file, empty.with_ranges(ranges), scanned, known is not None, promised)
 
 
 def _ranges(rows: Mapping[int, int], manifest: FileManifest | None) -> list[RowRange]:
@@ -117,34 +126,6 @@ def _kept(request: Request, folder: Path) -> Path:
             " TMPDIR to a folder with more space, or use a file"
         ) from error
     return path
-
-
-@contextmanager
-def _readable(request: Request) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ConfigError(f"--data: {request.name}: cannot be read: {reason}") from error
-
-
-def _places(reader: DatasetReader, request: Request, manifest: FileManifest | None) -> list[int]:
-    """Return the places of the tables whose rows are in the file."""
-    places = list(range(len(reader.tables)))
-    if manifest:
-        places = sorted({item.table for item in manifest.dataset.ranges})
-    if len(places) > 1 and not FORMATS[request.form].names_tables:
-        raise ConfigError(
-            f"--manifest: {request.name}: a file of format {request.form} has the rows of one"
-            " table, and only its manifest says of which; name it"
-        )
-    return places
-
-
-def _layout(request: Request, tables: Sequence[Table]) -> Layout:
-    """Return what a file of rows of these tables is made of."""
-    form, cut = FORMATS[request.form], cutter(request.form, tables)
-    return Layout(cut, len(tables), form.header(tables[0]), form.trailer)
 
 
 def _expect_fitting(

@@ -7,9 +7,11 @@ from typing import Any
 
 from cli.parameters import option_of, parameters
 from cli.records.manifest import beside
+from cli.records.volume import VolumeFile, in_volume, volume_file
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.file import OnError
+from simulator.errors import ConfigError
 
 STANDARD_INPUT = "-"
 _TWICE = "every record of the file is sent once"
@@ -20,6 +22,7 @@ _NEVER = {
     "tables": "the records name their table",
     "tables_by": "the records name their table",
     "split": "each worker sends one part of the file",
+    "imports": "the records of the file are sent in batches",
     **dict.fromkeys(("time_column", "tags", "delimiter", "time_format"), _TYPED),
 }
 """Options of `insert` that mean nothing with a file of records -> why."""
@@ -42,17 +45,75 @@ class Request:
         return str(self.file) == STANDARD_INPUT
 
     @property
+    def volume(self) -> VolumeFile | None:
+        """The file, if it is in a volume claim."""
+        return volume_file(self.file, "--data") if in_volume(self.file) else None
+
+    @property
     def name(self) -> str:
         """How messages name the file."""
         return "standard input" if self.is_standard_input else str(self.file)
 
     @property
     def manifest_file(self) -> Path | None:
-        """Where the manifest is; None if there is none."""
+        """Where the manifest is on this machine; None if there is none."""
         if self.manifest or self.is_standard_input:
-            return self.manifest
+            return None if in_volume(self.manifest) else self.manifest
+        if in_volume(self.file):
+            return None
         path = beside(self.file)
         return path if path.exists() else None
+
+    @property
+    def manifest_volume(self) -> VolumeFile | None:
+        """Where the manifest is, or may be, in the volume claim of the file."""
+        if self.manifest:
+            return volume_file(self.manifest, "--manifest") if in_volume(self.manifest) else None
+        return self.volume.manifest if self.volume else None
+
+
+def place_problems(file: Path, manifest: Path | None, form: str | None, runner: str) -> list[str]:
+    """Return why a file that lies there cannot be inserted by a runner, each with the remedy."""
+    problems: list[str] = []
+    if not in_volume(file):
+        problems += _local_problems(form, runner)
+        if in_volume(manifest):
+            problems.append(
+                f"--manifest: {manifest}: --data is not in a volume claim; copy it here"
+            )
+        return problems
+    if runner == "local":
+        problems.append(
+            f"--data: {file}: only pods mount volume claims; use --runner kubernetes, or a file of"
+            " this machine"
+        )
+    if form is None:
+        problems.append(
+            f"--data: {file}: a file in a volume claim is sent as it is, so its format is needed:"
+            " --data-format"
+        )
+    named = {}
+    for option, path in {"--data": file, "--manifest": manifest}.items():
+        if path and in_volume(path):
+            try:
+                named[volume_file(path, option).claim] = path
+            except ConfigError as error:
+                problems += error.problems
+    if len(named) > 1:
+        problems.append(
+            f"--manifest: {manifest}: pods mount one volume claim, that of --data; copy it there,"
+            " or name a file of this machine"
+        )
+    return problems
+
+
+def _local_problems(form: str | None, runner: str) -> list[str]:
+    if runner == "local":
+        return []
+    remedy = "use --runner local, or --workload, whose rows are generated in the pods"
+    if form is not None:
+        remedy = "copy it to a volume claim and name it claim:NAME/PATH, or use --runner local"
+    return [f"--data: pods cannot read a file of this machine; {remedy}"]
 
 
 def conflicts(given: Mapping[str, Any]) -> list[str]:
@@ -85,4 +146,6 @@ def repeated(given: Mapping[str, Any]) -> list[str]:
 
 
 def _option(name: str) -> str:
+    if name == "imports":
+        return "--import"
     return option_of(name) if name in parameters() else f"--{name.replace('_', '-')}"

@@ -1,16 +1,14 @@
 """The runs of an insert of records: each worker sends one part of the file. Pure."""
 
 from collections.abc import Iterator
-from itertools import accumulate, pairwise
-
-import numpy as np
+from itertools import pairwise
 
 from cli.config import Target
-from cli.insert_options import DEFAULT_RUNS, InsertOptions
+from cli.insert_options import InsertOptions
 from cli.plan import PlannedRun, spec_of
 from cli.records.prepare import Records
 from simulator.data.dataset import Dataset
-from simulator.data.ranges import parts_between, share
+from simulator.data.ranges import parts_between
 from simulator.protocol.spec import Insert, Kind
 from simulator.protocol.verdict import VerifyMode
 
@@ -29,7 +27,7 @@ def record_runs(  # noqa: PLR0913
     empty: Dataset = records.dataset.model_copy(update={"ranges": ()})
     number = 0
     for workers in options.workers:
-        for run in range(1, (options.runs or DEFAULT_RUNS) + 1):
+        for run in range(1, options.repeats + 1):
             spec = spec_of(
                 Kind.INSERT,
                 (sweep_id, f"{workers}-{run}"),
@@ -40,7 +38,9 @@ def record_runs(  # noqa: PLR0913
                 records=records.file,
                 batch_rows=options.batch,
                 rate_rows_per_s=options.rate,
-                duration_s=options.duration_s,
+                duration_s=options.timed_s,
+                warmup_s=options.warmup_s,
+                stages=options.stages,
                 clean=clean or number > 0,
                 verify=level,
                 timeout_s=options.timeout_s,
@@ -50,17 +50,15 @@ def record_runs(  # noqa: PLR0913
 
 
 def _shares(records: Records, workers: int) -> tuple[Insert, ...]:
-    """Return the batches of each worker, and the rows in them."""
-    index = np.load(records.file.index, mmap_mode="r")
-    edges = accumulate(share(records.scanned.batches, workers), initial=0)
+    """Return the part of each worker, and the rows in it."""
     tasks = []
-    for first, stop in pairwise(edges):
+    for (start, *before), (stop, *after) in pairwise(records.scanned.edges[workers]):
         rows = [
             part
-            for place, (low, high) in enumerate(index[[first, stop], 1:].T.tolist())
+            for place, low, high in zip(records.scanned.tables, before, after, strict=True)
             for part in parts_between(
                 [item for item in records.dataset.ranges if item.table == place], low, high
             )
         ]
-        tasks.append(Insert(timed=tuple(rows), batches=(first, stop)))
+        tasks.append(Insert(timed=tuple(rows), span=(start, stop)))
     return tuple(tasks)

@@ -1,1 +1,1 @@
-"""From a result to what a person reads: progress, tables, warnings."""
+"""From a result and its summary to what a person reads: progress, tables, warnings."""

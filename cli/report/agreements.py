@@ -18,9 +18,13 @@ from cli.host.terminal import width_of
 from cli.report.notes import mismatches_of
 from cli.results import Result
 from simulator.errors import counted
-from simulator.protocol.messages import Scalar, ShownAnswer
+from simulator.protocol.events import ShownAnswer
+from simulator.protocol.messages import Scalar
 
 _EQUAL = "equal to the truth"
+_LISTED = 5
+"""Different answers to an own query that are always printed."""
+_SHOWN_ROWS = 20
 
 
 def validated(
@@ -104,7 +108,7 @@ def _lines(
         if result.status != "done":
             yield f"{result.target} {result.status}: {result.cause}"
         yield from (f"{result.target}: {text}" for text in mismatches_of(result))
-    yield from _answers(results)
+    yield from _answers(results, found)
     for result, path in zip(results, files, strict=True):
         if path:
             yield f"result file of {result.target}: {path}"
@@ -117,11 +121,24 @@ def _drawn(table: Table) -> Iterator[str]:
     yield from (line.rstrip() for line in out.getvalue().splitlines())
 
 
-def _answers(results: Sequence[Result]) -> Iterator[str]:
+def _different(result: Result, agreed: Sequence[Agreement]) -> Iterator[tuple[str, ShownAnswer]]:
+    """Yield a result's answers to the first own queries that another target answers otherwise."""
+    wanted = {each.query: each.different[:_LISTED] for each in agreed if each.own}
+    for run in result.runs:
+        for query in run.outcome.queries:
+            for each in query.digests:
+                if each.rows is not None and each.instance in wanted.get(query.name, ()):
+                    yield query.name, ShownAnswer(
+                        instance=each.instance, statement=query.statement, columns=query.columns,
+                        rows=each.rows[:_SHOWN_ROWS], all_rows=len(each.rows), ok=None,
+                    )  # fmt: skip
+
+
+def _answers(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterator[str]:
     """Yield the shown answers side by side, with the true one where one is wrong."""
     found: dict[tuple[str, int], dict[str, ShownAnswer]] = {}
     for result in results:
-        for query, answer in _shown(result):
+        for query, answer in (*_shown(result), *_different(result, agreed)):
             by_target = found.setdefault((query, answer.instance), {})
             by_target.setdefault(result.target, answer)
     for (query, instance), by_target in found.items():
@@ -141,7 +158,8 @@ def _side_by_side(
         columns["truth"] = [_written(row) for row in truth]
     for result in results:
         answer = by_target.get(result.target)
-        columns[result.target] = [_written(row) for row in answer.rows] if answer else [_EQUAL]
+        equal = [_EQUAL] if first.ok is not None else ["no answer"]
+        columns[result.target] = [_written(row) for row in answer.rows] if answer else equal
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in columns:
         table.add_column(name)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cli.results import Result
 from simulator.errors import counted
-from simulator.protocol.messages import ShownAnswer
+from simulator.protocol.events import ShownAnswer
 
 
 def answers_of(result: Result) -> Iterator[str]:
@@ -17,6 +17,7 @@ def answers_of(result: Result) -> Iterator[str]:
 
 def _lines(name: str, shown: ShownAnswer) -> Iterator[str]:
     verdict = "equal to the truth" if shown.ok else "not equal to the truth"
+    verdict = "not checked" if shown.ok is None else verdict
     yield f"{name}, answer {shown.instance}: {counted(shown.all_rows, 'row')}, {verdict}"
     yield from (f"    {line}" for line in shown.statement.splitlines())
     yield f"  {' | '.join(shown.columns)}"

@@ -1,11 +1,11 @@
 """After how many days a disk is full, at the rates and with the size per row of a result."""
 
-from cli.report.summary import on_disk_of, summary_of
 from cli.results import Result
+from cli.summary.build import on_disk_of, summary_of
 from simulator.errors import ConfigError, counted
 
 _DAY_S = 86_400
-_RATES = {"workers": "rows_per_s_avg", "level": "rows_per_s"}
+_RATES = {"workers": "rows_per_s_avg", "level": "rows_per_s", "stage": "rows_per_s"}
 """What a row of the summary is about -> the rate that it has."""
 
 
@@ -31,4 +31,4 @@ def _days(disk_bytes: int, bytes_per_row: float, rows_per_s: float) -> str:
 
 
 def _of(subject: str, row: int | str) -> str:
-    return counted(int(row), "worker") if subject == "workers" else f"level {row:,}"
+    return counted(int(row), "worker") if subject == "workers" else f"{subject} {row:,}"

@@ -47,7 +47,8 @@ class Estimate:
         if not self._finished:
             if run_left_s is None or not rows_per_s:
                 return None
-            timed_s = sum(other.spec.duration_s for other in others)
+            specs = [other.spec for other in others if other.spec.duration_s]
+            timed_s = sum(spec.warmup_s + spec.duration_s for spec in specs)
             return run_left_s + timed_s + sum(map(_rows, others)) / rows_per_s
         elapsed_s = self._clock() - self._began_s
         left_s = max(self._duration_s(current) - elapsed_s, run_left_s or 0.0)

@@ -6,9 +6,13 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+from cli.host.caches import DROPPED
+from cli.host.program import command_line
+from cli.report.occurrences import occurrences_of, seconds_text
 from cli.report.resources import used
-from cli.report.summary import OnDisk, on_disk_of, summary_of
 from cli.results import Result, RunRecord
+from cli.summary.build import on_disk_of, summary_of
+from cli.summary.figures import OnDisk
 from simulator.data.walks import Precision
 from simulator.errors import counted
 from simulator.protocol.spec import Kind
@@ -19,41 +23,64 @@ _DRAWN = {
     Precision.FULL: "precision full: every bit of a double",
 }
 """What to know about the values of a table whose size is shown."""
+_MOST_TIMED_RUNS = 4
+"""The seconds of more runs are in the pictures of a page only."""
 _NOT_RIGHT = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
 
 
 def notes_of(result: Result, path: Path | None) -> Iterator[str]:
     """Yield the lines below the table."""
-    if result.status == "running":
-        yield "running: did not end: its command line was killed, or is still running"
-    elif result.status != "done":
-        yield f"{result.status}: {result.cause}"
-    if result.status != "done":
-        yield from _done_before(result)
-    for run, verdict in _not_right(result):
-        yield f"{verdict.status}: {_place(run)}{verdict.reason}"
-    yield from (f"warning: {text}" for text in result.warnings)
+    yield from (f"{name}: {text}" for name, text in alerts_of(result))
     yield from _reference_rates(result)
     yield f"configuration: {_configuration(result)}"
     if result.target_options:
         yield f"target options: {_words(result.target_options)}"
-    servers = [run.outcome.server for run in result.runs if run.outcome.server]
-    if servers:
-        yield f"server: {servers[-1].version}; {servers[-1].durability}"
-    if on_disk := on_disk_of(result):
-        yield f"on disk after compaction: {_size(on_disk, result.dataset.workload)}"
-    measured = [run.resources for run in result.runs if run.resources]
-    yield from (f"resources: {used(found, result.kind)}" for found in measured[-1:])
-    if result.ran_on:
-        yield f"cluster: {_cluster(result)}"
-    machine = result.machine
-    where = "command line" if result.ran_on else "client"
-    yield (
-        f"{where}: {machine.processor}, {counted(machine.cores, 'core')},"
-        f" {machine.memory_bytes / 2**30:.0f} GiB, {machine.system}, Python {machine.python}"
-    )
+    yield from (f"{name}: {text}" for name, text in facts_of(result))
     if path:
         yield f"result file: {path}"
+
+
+def alerts_of(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield what failed, what is wrong, and the warnings: kind and text."""
+    if result.status == "running":
+        yield "running", "did not end: its command line was killed, or is still running"
+    elif result.status != "done":
+        yield result.status, result.cause
+    if result.status != "done":
+        yield from _done_before(result)
+    for run, verdict in _not_right(result):
+        yield verdict.status.value, f"{_place(run)}{verdict.reason}"
+    yield from (("warning", text) for text in result.warnings)
+
+
+def facts_of(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield what is known of the server, the size on disk and the machines: name and text."""
+    if result.command:
+        yield "command", command_line(result.command)
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    if servers:
+        yield "server", f"{servers[-1].version}; {servers[-1].durability}"
+    if background := background_of(result):
+        yield "server's own work", background
+    if failures := _failures(result):
+        yield "failures", failures
+    if on_disk := on_disk_of(result):
+        yield "on disk after compaction", _size(on_disk, result.dataset.workload)
+    yield from (("warm-up", text) for text in _warmup(result))
+    yield from (("workers", text) for text in _together(result))
+    if result.caches == DROPPED:
+        yield "system caches", "dropped before each run"
+    measured = [run.resources for run in result.runs if run.resources]
+    yield from (("resources", used(found, result.kind)) for found in measured[-1:])
+    if result.ran_on:
+        yield "cluster", _cluster(result)
+    machine = result.machine
+    where = "command line" if result.ran_on else "client"
+    words = (
+        f"{machine.processor}, {counted(machine.cores, 'core')},"
+        f" {machine.memory_bytes / 2**30:.0f} GiB, {machine.system}, Python {machine.python}"
+    )
+    yield where, words
 
 
 def _reference_rates(result: Result) -> Iterator[str]:
@@ -62,6 +89,8 @@ def _reference_rates(result: Result) -> Iterator[str]:
         return
     found = []
     for row in summary_of(result).rows:
+        if row.figures.keys().isdisjoint(("rows_per_s_reference", "rows_per_s_reference_avg")):
+            continue
         at_level = "rows_per_s_reference" in row.figures
         name = "rows_per_s_reference" if at_level else "rows_per_s_reference_avg"
         where = f"at level {row.name:,}" if at_level else f"with {counted(int(row.name), 'worker')}"
@@ -69,6 +98,90 @@ def _reference_rates(result: Result) -> Iterator[str]:
     if found:
         formula = "rows/s by the published formula (rows / mean duration of the workers)"
         yield f"{formula}: {', '.join(found)}"
+
+
+def background_of(result: Result) -> str:
+    """Return what the server did by itself in the timed parts; empty where it does not count it."""
+    total: Counter[str] = Counter()
+    runs = [run.outcome.background for run in result.runs if run.outcome.background]
+    for each in runs:
+        total.update(each)
+    shown = background_text(total)
+    if not shown:
+        return ""
+    where = f"in the timed parts of {counted(len(runs), 'run')}"
+    return f"{shown}, {where}{_times(result, are_failures=False)}"
+
+
+def _failures(result: Result) -> str:
+    """Return what went wrong in the timed parts of the runs; empty if nothing did."""
+    total: Counter[str] = Counter()
+    for run in result.runs:
+        for each in occurrences_of(run.outcome):
+            total[each.what] += each.count if each.is_failure else 0
+    return background_text(+total) + _times(result, are_failures=True)
+
+
+def _times(result: Result, *, are_failures: bool) -> str:
+    """Return the seconds of the only run, or of each of several in which something happened."""
+    found = [
+        (run, [e for e in occurrences_of(run.outcome) if e.is_failure == are_failures])
+        for run in result.runs
+    ]
+    some = [(run, occurrences) for run, occurrences in found if occurrences]
+    if len(some) > _MOST_TIMED_RUNS:
+        return ""
+    texts = [
+        f"{_place(run) if len(found) > 1 else ''}{seconds_text(occurrences)}"
+        for run, occurrences in some
+    ]
+    return f" ({'; '.join(texts)})" if texts else ""
+
+
+def background_text(counts: Mapping[str, int]) -> str:
+    """Return counts of things with names in the plural, such as checkpoints, as words."""
+    return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
+
+
+def _warmup(result: Result) -> Iterator[str]:
+    """Yield what was stored or asked, and left out of every figure."""
+    length_s = result.configuration.get("warmup_s")
+    if not length_s:
+        return
+    rows = sum(run.metrics.warmup_rows for run in result.runs if run.metrics)
+    workers = [worker for run in result.runs for worker in run.outcome.workers]
+    runs = sum(each.warmup_runs for worker in workers for each in worker.queries)
+    if result.kind is Kind.INSERT:
+        yield (
+            f"{length_s:g} s before each run is measured: {counted(rows, 'row')} in all, stored and"
+            " verified, and left out of every figure above"
+        )
+    elif result.kind is Kind.MIXED:
+        yield (
+            f"{length_s:g} s before each run is measured: {counted(rows, 'row')} and"
+            f" {counted(runs, 'query')} in all, verified, and left out of every figure above but"
+            " the first answers"
+        )
+    else:
+        yield (
+            f"{length_s:g} s of each query by each worker: {counted(runs, 'run')} in all, whose"
+            " answers were checked, and left out of every figure above but the first answers"
+        )
+
+
+def _together(result: Result) -> Iterator[str]:
+    """Yield for how much of the time all workers were sending, and how even they were."""
+    shown = []
+    for row in summary_of(result).rows if result.kind is Kind.INSERT else ():
+        if "overlap" in row.figures and "evenness" in row.figures:
+            overlap, evenness = row.figures["overlap"].value, row.figures["evenness"].value
+            at = f"level {row.name:,}: " if "rows_per_s" in row.figures else ""
+            shown.append(
+                f"{at}all {row.workers} sending in {overlap:.0%} of the time, the slowest at"
+                f" {evenness:.0%} of the fastest one's rows/s"
+            )
+    if shown:
+        yield "; ".join(shown)
 
 
 def _size(on_disk: OnDisk, workload: str) -> str:
@@ -94,26 +207,26 @@ def _place(run: RunRecord) -> str:
     return f"{counted(run.workers, 'worker')}, run {run.run}: " if run.workers else ""
 
 
-def _done_before(result: Result) -> list[str]:
+def _done_before(result: Result) -> list[tuple[str, str]]:
     """Return what was done before the failure."""
-    if result.kind is not Kind.INSERT:
+    if not result.kind.writes:
         return []
     done = sum(run.outcome.status == "done" for run in result.runs)
-    before = f"before that: {counted(done, 'run')} done"
+    before = f"{counted(done, 'run')} done"
     last = result.runs[-1] if result.runs else None
     progress = result.in_progress or (last and last.progress)
     if progress:
         which = f"{counted(progress.workers, 'worker')}, phase {progress.phase}"
         known = f"{counted(progress.rows, 'row')} acknowledged, {progress.prefill_rows:,} prefilled"
         as_of = f"as of {progress.at.astimezone(UTC):%F %T} UTC"
-        return [f"{before}; in the next one ({which}) at least {known}, {as_of}"]
+        return [("before that", f"{before}; in the next one ({which}) at least {known}, {as_of}")]
     if last is None or not last.outcome.workers:
         return []
     rows = sum(worker.rows for worker in last.outcome.workers)
     prefilled = sum(worker.prefill_rows for worker in last.outcome.workers)
     uncertain = last.metrics.uncertain_rows if last.metrics else 0
     last_one = f"{counted(rows, 'row')} acknowledged ({uncertain:,} uncertain"
-    return [f"{before}; in the last one {last_one}, {prefilled:,} prefilled)"]
+    return [("before that", f"{before}; in the last one {last_one}, {prefilled:,} prefilled)")]
 
 
 def _configuration(result: Result) -> str:

@@ -4,20 +4,25 @@ This is what `--dry-run` prints for the local runner.
 """
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from cli.distribution import rows_left
+from cli.parameters import instant
 from cli.plan import PlannedRun
 from cli.report.estimate import shown_time
 from cli.results import Result, RunRecord
 from simulator.data.dataset import Dataset, DatasetReader, PartsBy
 from simulator.errors import counted
+from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import Kind, RunSpec
 
 _SHOWN_RUNS = 100
+_FIXED_PHASES = ("init", "barrier")
+"""Phases of a run whose time does not depend on the number of rows."""
 
 
 def plan_text(planned: Sequence[PlannedRun], runner: str, last: Result | None, width: int) -> str:
@@ -51,6 +56,8 @@ def _runs(planned: Sequence[PlannedRun]) -> Table:
         shown = [f"{count:,}" for count in counts]
         if spec.duration_s:
             shown[-1] = f"for {shown_time(spec.duration_s)}"
+        if spec.warmup_s:
+            shown[-1] += f", warm-up {shown_time(spec.warmup_s)}"
         table.add_row(str(number), str(len(spec.workers)), str(each.run), before, *shown)
     return table
 
@@ -62,6 +69,12 @@ def _rows(spec: RunSpec, part: str) -> int:
 def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -> list[str]:
     names = ", ".join(table.name for table in DatasetReader(first.dataset).tables)
     lines = [f"tables: {names}{_parts(first.dataset)}"]
+    if first.stages:
+        stages = (
+            f"{counted(stage.workers, 'worker')} for {shown_time(stage.duration_s)}"
+            for stage in first.stages
+        )
+        lines.append(f"stages: {', '.join(stages)}")
     if first.kind is Kind.INSERT:
         rate = f"{first.rate_rows_per_s:,.0f} rows/s" if first.rate_rows_per_s else "no limit"
         batch = f"{first.batch_rows:,} rows" if first.batch_rows else "single rows"
@@ -79,12 +92,34 @@ def _facts(planned: Sequence[PlannedRun], first: RunSpec, last: Result | None) -
         return lines
     at_most = "" if first.complete else "up to "
     lines.append(f"rows expected in the tables: {at_most}{first.dataset.rows:,}")
+    if first.kind is Kind.MIXED:
+        return [*lines, *_mixed(first, len(planned))]
     if first.kind is Kind.QUERY:
         lines.append(f"queries: {', '.join(first.load.queries)}")
         lines += [f"{_asked(each.spec)}; each worker asks once before" for each in planned]
     else:
         lines.append(f"verification: {first.verify}")
     return lines
+
+
+def _mixed(spec: RunSpec, runs: int) -> Iterator[str]:
+    """Yield what the workers of mixed runs do, each with the rows that the one before leaves."""
+    load, reader = spec.load, DatasetReader(spec.dataset)
+    assert load.until_ms is not None
+    rate = f"{spec.rate_rows_per_s:,.0f} rows/s" if spec.rate_rows_per_s else "no limit"
+    batch = f"{spec.batch_rows:,} rows" if spec.batch_rows else "single rows"
+    yield f"inserts: {counted(len(spec.inserts), 'worker')}; batch: {batch}; rate: {rate}"
+    rate = f"{load.rate_per_s:g} queries/s" if load.rate_per_s else "no limit"
+    yield f"queries: {counted(len(spec.asks), 'worker')}; rate: {rate}; {', '.join(load.queries)}"
+    yield f"queries are about the time before {instant(load.until_ms)}, where new rows begin"
+    if reader.sizes is not None:
+        left = counted(sum(rows_left(reader, spec.dataset)), "row")
+        yield f"left to insert: {left} of {sum(reader.sizes):,}, for all runs together"
+    warmup = f" after a warm-up of {shown_time(spec.warmup_s)}" if spec.warmup_s else ""
+    yield (
+        f"{counted(runs, 'run')}; duration of each: {shown_time(spec.duration_s)}{warmup};"
+        f" verification: {spec.verify}, and each answer"
+    )
 
 
 def _asked(spec: RunSpec) -> str:
@@ -113,9 +148,16 @@ def _duration_s(spec: RunSpec, done: Sequence[RunRecord]) -> float:
     """Return how long a run takes, by the earlier run with the nearest number of workers."""
     nearest = min(done, key=lambda run: abs(run.workers - len(spec.workers)))
     assert nearest.metrics
-    prefilled = sum(worker.prefill_rows for worker in nearest.outcome.workers)
-    seconds = sum(nearest.outcome.phases_s.values())
+    phases = nearest.outcome.phases_s
+    fixed = sum(phases.get(name, 0.0) for name in _FIXED_PHASES)
+    with_rows = sum(phases.values()) - fixed
     if spec.duration_s:
-        return seconds - nearest.outcome.phases_s.get("insert", 0.0) + spec.duration_s
-    rows = _rows(spec, "prefill") + _rows(spec, "timed")
-    return seconds * rows / (nearest.metrics.rows + prefilled)
+        inserted_s = phases.get(WARMUP, 0.0) + phases.get("insert", 0.0)
+        return fixed + with_rows - inserted_s + spec.warmup_s + spec.duration_s
+    written = sum(each.prefill_rows + each.rows for each in nearest.outcome.workers)
+    return fixed + with_rows * rows_of(spec) / written
+
+
+def rows_of(spec: RunSpec) -> int:
+    """Return how many rows a run inserts, at most if it ends by time."""
+    return _rows(spec, "prefill") + _rows(spec, "timed")

@@ -2,19 +2,28 @@
 
 import sys
 import time
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from cli.host.streams import plain
+from cli.metrics import inserting, measured_rows, measured_s
 from cli.plan import PlannedRun
-from cli.report.estimate import Estimate, shown_time
-from cli.report.figures import significant
+from cli.report.course import Moment
+from cli.report.estimate import shown_time
+from cli.report.numbers import significant
 from simulator.errors import counted
-from simulator.protocol.messages import AskedEvent, Event, Outcome, PhaseEvent, ProgressEvent
+from simulator.protocol.events import (
+    AskedEvent,
+    AskedSample,
+    Outcome,
+    PhaseEvent,
+    ProgressEvent,
+    SampleEvent,
+)
 from simulator.protocol.spec import Kind
 
 _LINE_EVERY_S = 5.0
@@ -22,20 +31,16 @@ _BAR_WIDTH = 12
 
 
 class Follower:
-    """Shows the events of a sweep as they come."""
+    """Shows a sweep as it goes."""
 
-    def __init__(
-        self, planned: Sequence[PlannedRun], *, quiet: bool, as_json: bool = False
-    ) -> None:
+    def __init__(self, *, quiet: bool, as_json: bool = False) -> None:
         """`as_json`: write what the user asks to be printed as a line of JSON."""
         self._quiet = quiet
         self._as_json = as_json
-        self._total_runs = len(planned)
-        self._estimate = Estimate(planned)
         self._console = Console(stderr=True)
+        self._column = BarColumn(_BAR_WIDTH)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
-        self._run_id = ""
         self._number = 0
         self._shown_s = 0.0
 
@@ -43,7 +48,7 @@ class Follower:
         if not self._quiet and sys.stderr.isatty():
             columns = (
                 TextColumn("{task.description}"),
-                BarColumn(_BAR_WIDTH),
+                self._column,
                 TextColumn("{task.fields[detail]}"),
             )
             self._bar = Progress(*columns, console=self._console, transient=True)
@@ -59,67 +64,140 @@ class Follower:
         if self._bar:
             self._bar.stop()
 
-    def show(self, planned: PlannedRun, event: Event) -> None:
-        """Show one event of a run."""
+    def take(self, moment: Moment) -> None:
+        """Show the event of a moment."""
         if self._quiet:
             return
-        if planned.spec.run_id != self._run_id:
-            self._begin(planned)
-        match event:
-            case PhaseEvent(phase=phase, detail=detail):
-                self._update(planned, phase, detail, None, None)
-            case ProgressEvent():
-                self._update(planned, event.phase, self._progress(event), event.rows, event.of)
-            case AskedEvent() if self._as_json:
+        if moment.number != self._number:
+            self._begin(moment)
+        match moment.event:
+            case PhaseEvent() | ProgressEvent() | SampleEvent():
+                self._update(moment)
+            case AskedEvent() as event if self._as_json:
                 self._console.print(
                     event.model_dump_json(), markup=False, highlight=False, soft_wrap=True
                 )
-            case AskedEvent():
-                self._line(planned, _asked(event))
-            case Outcome():
-                self._estimate.finish()
-                self._line(planned, _ending(planned, event))
+            case AskedEvent() as event:
+                self._line(moment, _asked(event))
+            case Outcome() as outcome:
+                self._line(moment, ending(moment.planned, outcome))
 
-    def _begin(self, planned: PlannedRun) -> None:
-        self._run_id = planned.spec.run_id
-        self._number += 1
+    def _begin(self, moment: Moment) -> None:
+        self._number = moment.number
         self._shown_s = time.monotonic()
-        self._estimate.begin()
         if self._bar:
             if self._task is not None:
                 self._bar.remove_task(self._task)
             self._task = self._bar.add_task("", total=None, detail="")
 
-    def _update(
-        self, planned: PlannedRun, phase: str, detail: str, done: int | None, of: int | None
-    ) -> None:
+    def _update(self, moment: Moment) -> None:
         if self._bar and self._task is not None:
-            description = f"{self._head(planned)} {phase}"
-            self._bar.update(
-                self._task, description=description, completed=done or 0, total=of, detail=detail
-            )
-        elif time.monotonic() - self._shown_s > _LINE_EVERY_S:
+            self._redraw(self._bar, self._task, moment)
+        elif time.monotonic() - self._shown_s > _LINE_EVERY_S and _says(moment):
             self._shown_s = time.monotonic()
-            self._line(planned, f"{phase}: {detail}" if detail else phase)
+            words = ", ".join(_words(moment))
+            self._line(moment, f"{moment.phase}: {words}" if words else moment.phase)
 
-    def _progress(self, event: ProgressEvent) -> str:
-        words = [f"{event.rows:,} of {counted(event.of, 'row')}", f"{event.rows_per_s:,.0f} rows/s"]
-        if event.left_s is not None:
-            words.append(f"{shown_time(event.left_s)} left")
-        sweep_s = self._estimate.left_s(event.left_s, event.rows_per_s)
-        if sweep_s is not None and self._number < self._total_runs:
-            words.append(f"sweep {shown_time(sweep_s)} left")
-        return ", ".join(words)
+    def _redraw(self, bar: Progress, task: TaskID, moment: Moment) -> None:
+        """Fit what is known into the width of the terminal; the bar gives way first."""
+        description = f"{_head(moment)} {moment.phase}"
+        room = self._console.width - len(description) - 2
+        detail = _fitted(moment, room - 2)
+        self._column.bar_width = min(max(room - len(detail), 1), _BAR_WIDTH)
+        done = moment.progress
+        bar.update(
+            task,
+            description=escape(description),
+            completed=done.rows if done else 0,
+            total=done.of if done else None,
+            detail=escape(plain(detail)),
+        )
 
-    def _head(self, planned: PlannedRun) -> str:
-        workers = len(planned.spec.workers)
-        if not workers:
-            return str(planned.spec.kind)
-        return f"[{self._number}/{self._total_runs}] {counted(workers, 'worker')}"
-
-    def _line(self, planned: PlannedRun, text: str) -> None:
-        line = f"{self._head(planned)}: {text}"
+    def _line(self, moment: Moment, text: str) -> None:
+        line = f"{_head(moment)}: {text}"
         self._console.print(plain(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def _head(moment: Moment) -> str:
+    if not moment.workers:
+        return str(moment.planned.spec.kind)
+    return f"[{moment.number}/{moment.of}] {counted(moment.workers, 'worker')}"
+
+
+def _says(moment: Moment) -> bool:
+    """Whether a line can say more than the phase; the first event of some phases cannot yet."""
+    return not isinstance(moment.event, SampleEvent) or bool(moment.progress or moment.place)
+
+
+def _words(moment: Moment) -> list[str]:
+    """Return what a line says of a moment."""
+    done, sample = moment.progress, moment.sample
+    if done:
+        words = [f"{done.rows:,} of {counted(done.of, 'row')}", f"{done.rows_per_s:,.0f} rows/s"]
+    elif sample and sample.query and not moment.planned.spec.load.ramp:
+        words = [moment.place, counted(sample.runs, "run"), _rate(sample)]
+    else:
+        words = [moment.detail] if moment.detail else []
+    if sample:
+        words += [*_active(sample), *_latency(sample), *_beside(sample)]
+        words += [_errors(sample)] if sample.errors else []
+    if moment.left_s is not None:
+        words.append(f"{shown_time(moment.left_s)} left")
+    if moment.sweep_left_s is not None and moment.number < moment.of:
+        words.append(f"sweep {shown_time(moment.sweep_left_s)} left")
+    return words
+
+
+def _fitted(moment: Moment, width: int) -> str:
+    """Return what a terminal shows of a moment: as much as fits, the least important left out."""
+    sample = moment.sample
+    if not sample:
+        return moment.detail
+    left_s = moment.left_s if moment.sweep_left_s is None else moment.sweep_left_s
+    words = [_rate(sample), *_active(sample), *_latency(sample), *_beside(sample), _errors(sample)]
+    words += [f"{shown_time(left_s)} left"] if left_s is not None else []
+    words = [moment.place, *words] if moment.place else words
+    if not sample.errors and len(", ".join(words)) > width:
+        words.remove(_errors(sample))
+    for each in (sample.asked, sample) if sample.asked else ():
+        if len(", ".join(words)) > width:
+            for word in _latency(each):  # both may have the same: that of the queries is last
+                del words[len(words) - 1 - words[::-1].index(word)]
+    if moment.place and len(", ".join(words)) > width:
+        words[0] = sample.query
+    if moment.place and len(", ".join(words)) > width:
+        words = words[1:]
+    return ", ".join(words)
+
+
+def _rate(sample: SampleEvent) -> str:
+    if sample.query:
+        return f"{_per_s(sample.queries_per_s)} queries/s"
+    return f"{sample.rows_per_s:,.0f} rows/s"
+
+
+def _beside(sample: SampleEvent) -> list[str]:
+    """Return what is said of the queries beside the inserts of a mixed run."""
+    asked = sample.asked
+    if asked is None:
+        return []
+    return [f"{_per_s(asked.queries_per_s)} queries/s", *_latency(asked)]
+
+
+def _per_s(rate: float) -> str:
+    return significant(rate) if rate else "0"
+
+
+def _latency(sample: SampleEvent | AskedSample) -> list[str]:
+    return [] if sample.p99_ms is None else [f"p99 {significant(sample.p99_ms)} ms"]
+
+
+def _active(sample: SampleEvent) -> list[str]:
+    return [] if sample.active is None else [f"{counted(sample.active, 'worker')} active"]
+
+
+def _errors(sample: SampleEvent) -> str:
+    return counted(sample.errors, "error")
 
 
 def _asked(event: AskedEvent) -> str:
@@ -129,7 +207,8 @@ def _asked(event: AskedEvent) -> str:
     return f"{event.query}: {counted(event.runs, 'run')}, {figures}"
 
 
-def _ending(planned: PlannedRun, outcome: Outcome) -> str:
+def ending(planned: PlannedRun, outcome: Outcome) -> str:
+    """Return how a run has ended, in a few words."""
     if outcome.status != "done":
         return f"{outcome.status}: {outcome.cause}"
     verdict = outcome.verdict.status if outcome.verdict else ""
@@ -137,8 +216,8 @@ def _ending(planned: PlannedRun, outcome: Outcome) -> str:
         return f"{counted(planned.spec.dataset.rows, 'row')}, {verdict}"
     if planned.spec.kind is Kind.QUERY:
         return f"{counted(len(outcome.queries), 'query')}, {verdict}"
-    ends = [report.ended_s for report in outcome.workers if report.ended_s]
-    rows = sum(report.rows for report in outcome.workers)
-    window = max(ends) - outcome.released_s if ends and outcome.released_s else 0.0
-    rate = f"{rows / window:,.0f} rows/s" if window else counted(rows, "row")
-    return f"{rate}, {verdict}"
+    rows, window_s = measured_rows(inserting(outcome)), measured_s(outcome)
+    rate = f"{rows / window_s:,.0f} rows/s" if window_s else counted(rows, "row")
+    runs = sum(times.runs for report in outcome.workers for times in report.queries)
+    asked = f", {counted(runs, 'query')}" if planned.spec.kind is Kind.MIXED else ""
+    return f"{rate}{asked}, {verdict}"

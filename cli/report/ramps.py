@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from cli.report.figures import significant
+from cli.report.numbers import significant
 from cli.results import Result
 from simulator.errors import counted
-from simulator.protocol.messages import QueryRamp, RampEnd
+from simulator.protocol.events import QueryRamp, RampEnd
 
 
 def ramps_of(result: Result) -> Iterator[str]:

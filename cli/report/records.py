@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from cli.report.notes import mismatches_of
-from cli.report.summary import Row, on_disk_of, summary_of
 from cli.results import Result
+from cli.summary.build import on_disk_of, summary_of
+from cli.summary.figures import Row
 from simulator.protocol.spec import Kind
 
 Record = dict[str, Any]
+_RATES = {"workers": ("rows_per_s_avg",), "load": ("rows_per_s", "queries_per_s")}
+"""Subject of a summary -> the figures whose spread a record has."""
 
 
 def records_of(result: Result) -> list[Record]:
@@ -23,18 +26,21 @@ def records_of(result: Result) -> list[Record]:
 
 def totals_of(result: Result) -> list[Record]:
     """Return a record for each run that asked several queries: all of them together."""
-    return [_record(result.kind, "query", row) for row in summary_of(result).totals]
+    summary = summary_of(result)
+    return [_record(result.kind, summary.subject, row) for row in summary.totals]
 
 
 def _record(kind: Kind, subject: str, row: Row) -> Record:
     record: Record = {subject: row.name}
-    if subject == "workers":
+    if subject in ("workers", "load"):
         record["runs"] = row.runs
     for name, figure in row.figures.items():
         record[name] = figure.value
-        if name == "rows_per_s_avg":
+        if name in _RATES.get(subject, ()):
             record["spread"] = figure.spread
-    if kind is Kind.QUERY:
+    if subject == "stage":
+        record |= {"workers": row.workers, "runs": row.runs}
+    if kind in (Kind.QUERY, Kind.MIXED):
         record["workers"] = row.workers
         record["executions"] = max((figure.n for figure in row.figures.values()), default=0)
     if kind is Kind.VERIFY:

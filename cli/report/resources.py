@@ -1,38 +1,70 @@
-"""What a run used, as one line below the table."""
+"""What a run used in one phase, and as one line below the table."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from cli.host.resources import AFTER, BEFORE, Resources, Sample, Used, mean_of
 
 
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """What the machine did in a phase."""
+
+    cores: float
+    load: float | None
+    """At the end."""
+
+
+def server_in(found: Resources, phase: str) -> Used | None:
+    """Return mean cores and the most memory of the server in a phase; None: not measured."""
+    return _used(_of(found, phase), lambda sample: sample.server)
+
+
+def client_in(found: Resources, phase: str) -> Used | None:
+    """Return the same of the client."""
+    return _used(_of(found, phase), lambda sample: sample.client)
+
+
+def machine_in(found: Resources, phase: str) -> Busy | None:
+    """Return the mean cores of the machine in a phase, and its load; None: not measured."""
+    samples = _of(found, phase)
+    timed = [(each.machine_cores, each.duration_s) for each in samples
+             if each.machine_cores is not None]  # fmt: skip
+    return Busy(mean_of(timed), samples[-1].machine_load) if timed else None
+
+
 def used(found: Resources, phase: str) -> str:
     """Return what was used in one phase, and by the machine at rest."""
-    timed = _of(found, phase)
-    server = _group(timed, lambda sample: sample.server)
-    words = [
-        f"server {found.server}{server and f', {server}'}",
-        f"client {_group(timed, lambda sample: sample.client)}" if timed else "",
-        f"machine {_machine(timed)}" if timed else "",
-        *(f"{_machine(rest)} at rest {name}" if (rest := _of(found, name)) else ""
-          for name in (BEFORE, AFTER)),
-    ]  # fmt: skip
-    return "; ".join(word for word in words if word)
+    server, client = server_in(found, phase), client_in(found, phase)
+    machine = machine_in(found, phase)
+    words = [f"server {found.server}{f', {_shown(server)}' if server else ''}"]
+    words += [f"client {_shown(client)}"] if client else []
+    words += [f"{found.machine or 'machine'} {_busy(machine)}"] if machine else []
+    words += [f"{_busy(rest)} at rest {name}" for name in (BEFORE, AFTER)
+              if (rest := machine_in(found, name))]  # fmt: skip
+    if client is None and found.short_phases:
+        words.append(f"not all was measured: {found.short_phases}")
+    return "; ".join(words)
 
 
 def _of(found: Resources, phase: str) -> list[Sample]:
     return [sample for sample in found.samples if sample.phase == phase]
 
 
-def _group(samples: Sequence[Sample], of: Callable[[Sample], Used | None]) -> str:
-    """Return mean cores and the most memory of some processes; empty if they were not measured."""
-    pairs = [(found, sample.duration_s) for sample in samples if (found := of(sample))]
+def _used(samples: Sequence[Sample], of: Callable[[Sample], Used | None]) -> Used | None:
+    pairs = [(part, sample.duration_s) for sample in samples if (part := of(sample))]
     if not pairs:
-        return ""
-    cores = mean_of((used.cores, duration_s) for used, duration_s in pairs)
-    most_bytes = max(used.memory_bytes for used, _ in pairs)
-    return f"{cores:.2f} cores, at most {most_bytes / 2**20:,.0f} MiB"
+        return None
+    return Used(
+        cores=mean_of((part.cores, duration_s) for part, duration_s in pairs),
+        memory_bytes=max(part.memory_bytes for part, _ in pairs),
+    )
 
 
-def _machine(samples: Sequence[Sample]) -> str:
-    cores = mean_of((sample.machine_cores, sample.duration_s) for sample in samples)
-    return f"{cores:.2f} cores, load {samples[-1].machine_load:.1f}"
+def _shown(part: Used) -> str:
+    return f"{part.cores:.2f} cores, at most {part.memory_bytes / 2**20:,.0f} MiB"
+
+
+def _busy(machine: Busy) -> str:
+    load = "" if machine.load is None else f", load {machine.load:.1f}"
+    return f"{machine.cores:.2f} cores{load}"

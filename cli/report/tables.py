@@ -4,6 +4,7 @@ import io
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ from rich.table import Table
 
 from cli.host.terminal import width_of
 from cli.report.answers import answers_of
-from cli.report.figures import significant
 from cli.report.notes import notes_of
+from cli.report.numbers import significant, written
+from cli.report.plots import plot_of
 from cli.report.ramps import ramps_of
 from cli.report.records import as_csv, as_json
-from cli.report.summary import Row, Summary, summary_of
 from cli.results import Result
+from cli.summary.build import summary_of
+from cli.summary.figures import Row, Summary, Unit
 from simulator.protocol.spec import Kind
 
 FORMATS = ("table", "json", "csv")
@@ -45,17 +48,10 @@ class Column:
     text: bool = False
 
 
-def _rate(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-def _megabytes(value: float) -> str:
-    megabytes = value / 1e6
-    return significant(megabytes) if megabytes >= 1 else f"{megabytes:.2f}"
-
-
-def _percent(value: float) -> str:
-    return f"{value:.1%}"
+_rate = partial(written, unit=Unit.ROWS_PER_S)
+_megabytes = partial(written, unit=Unit.BYTES_PER_S)
+_percent = partial(written, unit=Unit.SHARE)
+_rows = partial(written, unit=Unit.ROWS)
 
 
 def _figure(name: str) -> Callable[[Row], float | None]:
@@ -63,22 +59,26 @@ def _figure(name: str) -> Callable[[Row], float | None]:
 
 
 def _spread(row: Row) -> float | None:
-    return row.figures["rows_per_s_avg"].spread
+    """Return the spread of the row's rate, of rows or of queries."""
+    names = ("rows_per_s_avg", "rows_per_s", "queries_per_s")
+    return next((row.figures[name].spread for name in names if name in row.figures), None)
 
 
 def _subject(title: str, *, text: bool = False) -> Column:
     return Column(title, lambda row: row.name, str, text=text)
 
 
-_WORKERS = "Workers"
-_SENDS = (
+_WORKERS, _SECONDS, _SPREAD = "Workers", "Seconds", "Spread"
+_NAMES = ("Query", "Load")
+"""Columns of names, which stay on one line if they are short."""
+_LATENCIES = (
     Column("p50\nms", _figure("latency_p50_ms"), significant, drop=3),
     Column("p99\nms", _figure("latency_p99_ms"), significant, drop=5),
     Column("Max\nms", _figure("latency_max_ms"), significant, drop=2),
-    Column("Client", _figure("client_share"), _percent, drop=6),
-    Column("Verdict", lambda row: row.verdict, str, text=True),
 )
-_COLUMNS = {
+_VERDICT = Column("Verdict", lambda row: row.verdict, str, text=True)
+_SENDS = (*_LATENCIES, Column("Client", _figure("client_share"), _percent, drop=6), _VERDICT)
+COLUMNS = {
     "workers": (
         _subject(_WORKERS),
         Column("Min\nrows/s", _figure("rows_per_s_min"), _rate, drop=1),
@@ -86,7 +86,7 @@ _COLUMNS = {
         Column("Avg\nrows/s", _figure("rows_per_s_avg"), _rate),
         Column("Stored\nrows/s", _figure("rows_per_s_stored_avg"), _rate, drop=7),
         Column("MB/s", _figure("bytes_per_s_avg"), _megabytes),
-        Column("Spread", _spread, _percent, drop=4),
+        Column(_SPREAD, _spread, _percent, drop=4),
         *_SENDS,
     ),
     "level": (
@@ -96,35 +96,63 @@ _COLUMNS = {
         Column("MB/s", _figure("bytes_per_s"), _megabytes),
         *_SENDS,
     ),
+    "stage": (
+        _subject("Stage"),
+        Column(_WORKERS, lambda row: row.workers, str),
+        Column(_SECONDS, _figure("seconds"), significant, drop=1),
+        Column("Rows", _figure("rows"), _rows, drop=4),
+        Column("Rows/s", _figure("rows_per_s"), _rate),
+        *_LATENCIES,
+        _VERDICT,
+    ),
     "query": (
         _subject("Query", text=True),
         Column(_WORKERS, lambda row: row.workers, str),
-        Column("First\nms", _figure("first_ms_avg"), significant, drop=6),
-        Column("Min\nms", _figure("wait_ms_min"), significant, drop=2),
+        Column(_SECONDS, _figure("seconds"), significant, drop=1),
+        Column("First\nms", _figure("first_ms_avg"), significant, drop=1),
+        Column("Min\nms", _figure("wait_ms_min"), significant, drop=4),
         Column("Avg\nms", _figure("wait_ms_avg"), significant),
-        Column("p50\nms", _figure("wait_ms_p50"), significant, drop=4),
+        Column("p50\nms", _figure("wait_ms_p50"), significant, drop=6),
+        Column("p95\nms", _figure("wait_ms_p95"), significant, drop=7),
         Column("p99\nms", _figure("wait_ms_p99"), significant, drop=5),
-        Column("Max\nms", _figure("wait_ms_max"), significant, drop=1),
-        Column("Queries/s", _figure("queries_per_s"), significant, drop=3),
-        Column("Client", _figure("client_share"), _percent, drop=7),
-        Column("Verdict", lambda row: row.verdict, str, text=True),
+        Column("Max\nms", _figure("wait_ms_max"), significant, drop=3),
+        Column("Queries\n/s", _figure("queries_per_s"), significant, drop=8),
+        Column("Client", _figure("client_share"), _percent, drop=2),
+        _VERDICT,
+    ),
+    "load": (
+        _subject("Load", text=True),
+        Column(_WORKERS, lambda row: row.workers, str, drop=1),
+        Column("Rows/s", _figure("rows_per_s"), _rate),
+        Column("Queries\n/s", _figure("queries_per_s"), significant),
+        Column(_SPREAD, _spread, _percent, drop=6),
+        Column("Avg\nms", _figure("avg_ms"), significant, drop=3),
+        Column("p50\nms", _figure("p50_ms"), significant),
+        Column("p95\nms", _figure("p95_ms"), significant, drop=4),
+        Column("p99\nms", _figure("p99_ms"), significant, drop=7),
+        Column("Max\nms", _figure("max_ms"), significant, drop=2),
+        Column("Client", _figure("client_share"), _percent, drop=5),
+        _VERDICT,
     ),
     "check": (
         _subject("Check", text=True),
         Column("Expected", lambda row: row.expected, str, text=True),
         Column("Found", lambda row: row.found, str, text=True),
-        Column("Verdict", lambda row: row.verdict, str, text=True),
+        _VERDICT,
     ),
 }
 
 
-def printed(result: Result, path: Path | None, form: str) -> str:
-    """Return a result as text in one of FORMATS; a table fits the width of standard output."""
+def printed(result: Result, path: Path | None, form: str, *, plotted: bool = False) -> str:
+    """Return a result as text in one of FORMATS; a table fits the width of standard output.
+
+    `plotted`: below the table stands a picture of it.
+    """
     if form == "json":
         return as_json(result, path)
     if form == "csv":
         return as_csv(result)
-    return _table(result, path, width_of(sys.stdout))
+    return _table(result, path, width_of(sys.stdout), plotted=plotted)
 
 
 def _step_rows(result: Result) -> int:
@@ -135,7 +163,7 @@ def _step_rows(result: Result) -> int:
     return next((run.metrics.rows for run in result.runs if run.metrics), 0)
 
 
-def _table(result: Result, path: Path | None, width: int) -> str:
+def _table(result: Result, path: Path | None, width: int, *, plotted: bool) -> str:
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
     if result.kind is Kind.INSERT and result.configuration.get("steps"):
@@ -150,6 +178,8 @@ def _table(result: Result, path: Path | None, width: int) -> str:
             f"not shown in {width} columns: {titles} (see them with --format json or csv)",
             soft_wrap=True,
         )
+    for line in plot_of(summary, width) if plotted else ():
+        console.print(line, soft_wrap=True)
     for line in (*answers_of(result), *ramps_of(result), *notes_of(result, path)):
         console.print(line, soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
@@ -157,9 +187,15 @@ def _table(result: Result, path: Path | None, width: int) -> str:
 
 def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Column]]:
     """Return the columns that fit the console, and those that were dropped for that."""
-    every = list(_COLUMNS[summary.subject])
-    if summary.subject == "query" and len({row.workers for row in summary.rows}) < 2:
-        every = [column for column in every if column.title != _WORKERS]
+    every = list(COLUMNS[summary.subject])
+    needless: list[str] = []
+    if summary.subject == "query":
+        several = len({row.workers for row in summary.rows}) > 1
+        staged = any("seconds" in row.figures for row in summary.rows)
+        needless = [_WORKERS] * (not several) + [_SECONDS] * (not staged)
+    if summary.subject == "load" and all(row.runs < 2 for row in summary.rows):
+        needless = [_SPREAD]
+    every = [column for column in every if column.title not in needless]
     columns = every
     for least in sorted({column.drop for column in every if column.drop}):
         table = _drawn(summary, columns, flexible_width=_FLEXIBLE_WIDTH)
@@ -181,7 +217,7 @@ def _drawn(summary: Summary, columns: Sequence[Column], flexible_width: int | No
             vertical="bottom",
             overflow="fold",
             no_wrap=not column.text,
-            min_width=min(longest, _NAME_WIDTH) if column.title == "Query" else None,
+            min_width=min(longest, _NAME_WIDTH) if column.title in _NAMES else None,
             max_width=flexible_width if column.title == "Verdict" else None,
         )
     for rows in (summary.rows, summary.totals):

@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import Field
 
 from cli.experiment.items import Candidate
+from cli.experiment.measures import is_measure
 from cli.experiment.plan import Plan, read_plan
 from cli.experiment.records import Number, Record, read_record
-from cli.reproduce.measures import is_measure
 from simulator.errors import ConfigError, nearest
 
 NAMES = ("iot", "devops", "ingress", "nosql", "cratedb")
@@ -75,8 +75,25 @@ class Within(Record):
     most: Number
 
 
+class Gain(Record):
+    """How many times as fast a larger cluster is, which is to lie between two bounds."""
+
+    nodes: tuple[int, int] | None = None
+    """From so many nodes to so many of the same size; None: from a size to the next larger one."""
+    least: Number
+    most: Number
+
+
+class Scaling(Record):
+    """The matrix of the document: rates by number of nodes and size of a node."""
+
+    row: str
+    setting: str
+    measure: str
+
+
 class Claim(Record):
-    """What the document says, as a relation: either in `largest_first` or `within`."""
+    """What the document says, as a relation: either `largest_first`, `within` or `gain`."""
 
     row: str
     text: str
@@ -86,6 +103,7 @@ class Claim(Record):
     """Whether other targets than those systems are examined as well."""
     largest_first: tuple[Term, ...] = ()
     within: Within | None = None
+    gain: Gain | None = None
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -110,6 +128,9 @@ class Document(Record):
     systems: dict[str, System]
     figures: tuple[PublishedFigure, ...]
     claims: tuple[Claim, ...]
+    scaling: Scaling | None = None
+    compares_disks: bool = False
+    """Whether its figures mean little if all data fits into memory."""
     out_of_reach: dict[str, str] = Field({})
     """Claim that no plan measures -> the reason."""
 
@@ -151,8 +172,12 @@ def _problems(document: Document) -> list[str]:
             for term in claim.terms
             if not is_measure(term.measure)
         ]
-        if (len(claim.largest_first) < 2) == (claim.within is None):
-            problems.append(f"{place}: has either largest_first, with two terms, or within")
+        if claim.gain and not document.scaling:
+            problems.append(f"{place}.gain: needs `scaling` of the document")
+        if [len(claim.largest_first) > 1, bool(claim.within), bool(claim.gain)].count(True) != 1:
+            problems.append(f"{place}: has either largest_first, with two terms, within, or gain")
+    if document.scaling and not is_measure(document.scaling.measure):
+        problems.append(f"scaling.measure: {document.scaling.measure!r} is not known")
     return problems
 
 

@@ -1,21 +1,22 @@
 """From the results of the items to figures beside the document's, and claims seen or not. Pure."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from cli.experiment.engine import Measured
 from cli.experiment.items import Candidate, Item
-from cli.report.summary import spread_of
+from cli.experiment.lines import item_records
+from cli.experiment.measures import measures_of, unit_of
+from cli.experiment.record import Curve, ItemRecord
+from cli.experiment.shards import chosen, curves
+from cli.experiment.verdicts import worst_of
 from cli.reproduce.claims import Seen, judged
 from cli.reproduce.documents import Claim, Document, PublishedFigure, Term
-from cli.reproduce.measures import measures_of, unit_of
-from cli.reproduce.record import FAILED, ClaimRecord, Compared, ItemRecord, Line
-from simulator.protocol.verdict import Status
-
-_AGAINST = (FAILED, Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN, Status.OFF)
-"""Verdicts of repeats, the worst first."""
+from cli.reproduce.record import Cell, ClaimRecord, Compared, Line, Matrix
+from cli.reproduce.scaling import claims_of_gains, matrix
+from cli.summary.figures import spread_of
 
 
 @dataclass(frozen=True)
@@ -30,18 +31,7 @@ class Experiment:
 
     def items(self) -> tuple[ItemRecord, ...]:
         """Return what became of each item."""
-        return tuple(
-            ItemRecord(
-                id=item.id,
-                target=item.target.name,
-                setting=item.setting.name,
-                repeat=item.repeat,
-                verdict=_verdict(found),
-                cause=found.failure,
-                files=tuple(path.name for path, _ in found.results if path),
-            )
-            for item, found in self.measured
-        )
+        return item_records(self.measured)
 
     def lines(self) -> tuple[Line, ...]:
         """Return every figure of every system of the document, and of our other targets."""
@@ -54,6 +44,28 @@ class Experiment:
         found += [ClaimRecord(row="", text=text, seen=Seen.NOT_HAD, reason=why)
                   for text, why in beyond]  # fmt: skip
         return tuple(found)
+
+    def curves(self) -> tuple[Curve, ...]:
+        """Return what each search for the best number of shards found."""
+        return tuple(curves(self.measured))
+
+    def matrix(self) -> Matrix | None:
+        """Return the rates by nodes and their size, where the document has such a matrix."""
+        return matrix(self.document.scaling, self._cells) if self.document.scaling else None
+
+    def unsettled(self) -> set[tuple[str, str]]:
+        """Return the (setting, target) that a claim compares which is within the spread.
+
+        More repeats cannot settle a claim about bounds: they have no second side.
+        """
+        return {
+            (side.setting, side.target)
+            for claim in self.document.claims
+            if claim.largest_first
+            for record in self._claims(claim)
+            if record.seen is Seen.WITHIN_SPREAD
+            for side in record.sides
+        }
 
     def not_had(self) -> dict[str, str]:
         """Return the systems and targets that could not be measured at all, with the reason."""
@@ -93,14 +105,51 @@ class Experiment:
         return tuple(found[measure] for found in repeats if measure in found)
 
     @cached_property
+    def _chosen(self) -> Sequence[tuple[Item, Measured]]:
+        return chosen(self.measured)
+
+    @cached_property
     def _measures(self) -> dict[tuple[str, str], list[Mapping[str, float]]]:
         """(target, setting) -> the measures of its repeats, in their order."""
         found: dict[tuple[str, str], list[Mapping[str, float]]] = defaultdict(list)
-        for item, each in sorted(self.measured, key=lambda pair: pair[0].repeat):
+        for item, each in sorted(self._chosen, key=lambda pair: pair[0].repeat):
             if each.is_complete:
                 measures = measures_of(result for _, result in each.results)
                 found[item.target.name, item.setting.name].append(measures)
         return found
+
+    @cached_property
+    def _cells(self) -> Sequence[Cell]:
+        scaling = self.document.scaling
+        cells = []
+        for candidate in self.candidates if scaling else ():
+            assert scaling
+            values = self._values(candidate.name, scaling.setting, scaling.measure)
+            nodes = self._nodes(candidate.name, scaling.setting)
+            if values and nodes:
+                cells.append(
+                    Cell(
+                        target=candidate.name,
+                        system=self._system_of(candidate.name),
+                        module=candidate.module,
+                        node_size=candidate.node_size,
+                        nodes=nodes,
+                        values=values,
+                        verdict=self._worst(candidate.name, scaling.setting),
+                    )
+                )
+        return cells
+
+    def _nodes(self, target: str, setting: str) -> int:
+        """Return how many nodes the server reported; 0: none."""
+        runs = (
+            run
+            for item, found in self._chosen
+            if (item.target.name, item.setting.name) == (target, setting)
+            for _, result in found.results
+            for run in result.runs
+        )
+        return max((run.outcome.server.nodes for run in runs if run.outcome.server), default=0)
 
     def _why_not(self, target: str, setting: str, measure: str) -> str:
         if reason := self.refused.get((setting, target)):
@@ -161,13 +210,19 @@ class Experiment:
         )
 
     def _worst(self, target: str, setting: str) -> str:
-        verdicts = {_verdict(found) for item, found in self.measured
-                    if (item.target.name, item.setting.name) == (target, setting)}  # fmt: skip
-        return _worst(verdicts)
+        return worst_of(
+            found
+            for item, found in self._chosen
+            if (item.target.name, item.setting.name) == (target, setting)
+        )
 
     # --- claims
 
     def _claims(self, claim: Claim) -> Iterator[ClaimRecord]:
+        if claim.gain and self.document.scaling:
+            cells = [cell for cell in self._cells if cell.system in claim.of or claim.elsewhere]
+            yield from claims_of_gains(claim, claim.gain, self.document.scaling, cells)
+            return
         if claim.across:
             yield self._claim(claim, "", "")
             return
@@ -224,14 +279,3 @@ class Experiment:
         reasons += [self._why_not(side.target, side.setting, side.measure)
                     for side in without if side.target]  # fmt: skip
         return "; ".join(dict.fromkeys(reasons))
-
-
-def _verdict(found: Measured) -> str:
-    if not found.is_complete:
-        return FAILED
-    verdicts = [run.outcome.verdict for _, result in found.results for run in result.runs]
-    return _worst({each.status if each else Status.UNKNOWN for each in verdicts})
-
-
-def _worst(verdicts: Collection[str]) -> str:
-    return next((each for each in _AGAINST if each in verdicts), Status.VERIFIED)

@@ -1,38 +1,25 @@
 """The record of a reproduction: our figures beside the document's, and its claims."""
 
+import re
 from datetime import datetime
+from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
+from cli import results
+from cli.experiment.record import Curve, Frozen, ItemRecord, Status, exit_code_of
 from cli.host.machine import Machine
 from cli.reproduce.claims import Seen
-from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
-from simulator.protocol.verdict import Status
 
 FORMAT_VERSION: Literal[1] = 1
-FAILED = "failed"
-"""Verdict of an item that did not end."""
+_BEGINNING = re.compile(
+    rb'\s*\{\s*"format_version":\s*\d+,\s*"program_version":[^,]*,\s*"document":'
+)
+"""Of the file of a reproduction; that of a sweep has no document there."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ItemRecord(_Frozen):
-    """One setting on one target, once."""
-
-    id: str
-    target: str
-    setting: str
-    repeat: int
-    verdict: str
-    cause: str = ""
-    files: tuple[str, ...] = ()
-    """Its result files."""
-
-
-class Line(_Frozen):
+class Line(Frozen):
     """A figure of one system: what the document has, and what we measured."""
 
     row: str
@@ -57,7 +44,7 @@ class Line(_Frozen):
     """Why there is no value."""
 
 
-class Compared(_Frozen):
+class Compared(Frozen):
     """One side of a claim."""
 
     setting: str
@@ -68,7 +55,7 @@ class Compared(_Frozen):
     published: float | None
 
 
-class ClaimRecord(_Frozen):
+class ClaimRecord(Frozen):
     """A claim on one target, or across several."""
 
     row: str
@@ -81,7 +68,44 @@ class ClaimRecord(_Frozen):
     """Why it could not be examined."""
 
 
-class Reproduction(_Frozen):
+class Cell(Frozen):
+    """A rate in the matrix of clusters."""
+
+    target: str
+    system: str
+    module: str
+    node_size: str
+    """As the configuration names it; empty: not named."""
+    nodes: int
+    """As the server reports."""
+    values: tuple[float, ...]
+    """Of the repeats."""
+    verdict: str
+
+
+class GainRecord(Frozen):
+    """How much faster one cell of the matrix is than another one."""
+
+    smaller: str
+    larger: str
+    """Targets."""
+    label: str
+    """What differs between them."""
+    percents: tuple[float, ...]
+    """Of the repeats, in their order."""
+
+
+class Matrix(Frozen):
+    """Rates by number of nodes and size of a node."""
+
+    row: str
+    setting: str
+    measure: str
+    cells: tuple[Cell, ...]
+    gains: tuple[GainRecord, ...]
+
+
+class Reproduction(Frozen):
     """The result file of a reproduction; each item has result files of its own."""
 
     format_version: Literal[1] = FORMAT_VERSION
@@ -92,26 +116,35 @@ class Reproduction(_Frozen):
     title: str
     measured_on: str
     machine: Machine
-    status: Literal["done", "interrupted"]
+    status: Status
     first: datetime | None
     """When the oldest of its results was started."""
     last: datetime | None
     items: tuple[ItemRecord, ...]
     lines: tuple[Line, ...]
     claims: tuple[ClaimRecord, ...]
+    curves: tuple[Curve, ...] = ()
+    matrix: Matrix | None = None
     not_had: dict[str, str]
     """System, or target of the configuration, that could not be measured -> the reason."""
+    in_memory: dict[str, str] = Field({})
+    """Target -> its data and the memory that holds it, where the document compares disks."""
+    caches: dict[str, int] = Field({})
+    """What became of the system's file caches before an insert -> number of items."""
     refused: dict[str, str]
     """Target and setting -> why the target was not measured with this setting."""
 
     @property
     def exit_code(self) -> int:
         """The exit code; that a claim is not seen is no failure."""
-        verdicts = {item.verdict for item in self.items}
-        if self.status == "interrupted":
-            return Interrupted.exit_code
-        if Status.MISMATCH in verdicts:
-            return MismatchError.exit_code
-        if not verdicts or verdicts & {FAILED, Status.INCOMPLETE}:
-            return RunError.exit_code
-        return UnverifiableError.exit_code if Status.UNKNOWN in verdicts else 0
+        return exit_code_of(self.status, {item.verdict for item in self.items})
+
+
+def is_reproduction(path: Path) -> bool:
+    """Whether a result file is that of a reproduction."""
+    return bool(_BEGINNING.match(results.content_of(path)))
+
+
+def read(path: Path) -> Reproduction:
+    """Read the result file of a reproduction; ConfigError if it is damaged."""
+    return results.parsed(path, results.content_of(path), Reproduction, FORMAT_VERSION)

@@ -8,9 +8,22 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from cli.experiment.measures import unit_of
+from cli.experiment.record import FAILED, CurvePoint
+from cli.experiment.tables import absences
+from cli.report.numbers import significant
 from cli.reproduce.claims import Seen
-from cli.reproduce.record import FAILED, ClaimRecord, Compared, Line, Reproduction
+from cli.reproduce.record import (
+    Cell,
+    ClaimRecord,
+    Compared,
+    Line,
+    Matrix,
+    Reproduction,
+)
+from cli.summary.figures import spread_of
 from simulator.errors import counted
+from simulator.protocol.verdict import Status
 
 
 def printed(record: Reproduction, path: str, width: int) -> str:
@@ -23,7 +36,14 @@ def printed(record: Reproduction, path: str, width: int) -> str:
     )
     if record.lines:
         console.print(_table(record.lines))
-    for line in (*_claims(record.claims), *_notes(record)):
+    for line in _claims(record.claims):
+        console.print(line, soft_wrap=True)
+    if record.matrix and record.matrix.cells:
+        console.print()
+        console.print(_clusters(record.matrix))
+        for line in _gains(record.matrix):
+            console.print(line, soft_wrap=True)
+    for line in (*_curves(record), *notes_of(record)):
         console.print(line, soft_wrap=True)
     console.print(f"result file: {path}", soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
@@ -33,40 +53,41 @@ def _table(lines: Sequence[Line]) -> Table:
     """Return the table of the figures; percentages of the best where there are several targets."""
     ranked = any(line.percent_of_best for line in lines)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    titles = ["Figure", "System", "Document", "Ours", "Spread", *["Of best"] * ranked, "Verdict"]
-    for title in titles:
-        is_text = title in ("Figure", "System", "Verdict")
-        table.add_column(title, justify="left" if is_text else "right", overflow="fold")
-    before = ("", "")
-    for line in lines:
-        figure = (line.row, line.title)
-        if figure != before and before[0]:
-            table.add_section()
-        name = f"{line.row} {line.title}, {line.unit}".rstrip(", ") if figure != before else ""
-        before = figure
-        cells = [name, _name(line.system, line.target), _published(line)]
-        cells.append("not had" if line.mean is None else f"{shown(line.mean)} ({len(line.values)})")
-        cells.append("-" if line.spread is None else f"{line.spread:.0%}")
-        if ranked:
-            percent = line.percent_of_best
-            cells.append("-" if percent is None else f"{percent:.0f}%")
-        table.add_row(*cells, line.verdict or "-")
+    table.add_column("Figure, system", overflow="fold")
+    for title in ("Document", "Ours", "Spread", *["Of best"] * ranked):
+        table.add_column(title, justify="right", overflow="fold")
+    table.add_column("Verdict", overflow="fold")
+    figures = groupby(lines, key=lambda line: (line.row, line.title, line.unit))
+    for (row, title, unit), systems in figures:
+        table.add_section()
+        table.add_row(f"{row} {title}, {unit}".rstrip(", "))
+        for line in systems:
+            cells = [_published(line), _ours(line)]
+            cells.append("-" if line.spread is None else f"{line.spread:.0%}")
+            if ranked:
+                percent = line.percent_of_best
+                cells.append("-" if percent is None else f"{percent:.0f}%")
+            name = system_name(line.system, line.target)
+            table.add_row(f"  {name}", *cells, line.verdict or "-")
     return table
 
 
-def _name(system: str, target: str) -> str:
-    return f"{system} ({target})" if system and target else system or target
+def _ours(line: Line) -> str:
+    if line.mean is None:
+        return "not had"
+    return f"{significant(line.mean)} ({len(line.values)})"
+
+
+def system_name(system: str, target: str) -> str:
+    """Return a system with the target that stands for it, unless the target's name is its own."""
+    is_same = target == system.lower().replace(" ", "_")
+    return f"{system} ({target})" if system and target and not is_same else system or target
 
 
 def _published(line: Line) -> str:
     if line.published_percent is not None:
         return f"{line.published_percent:.0f}% of best"
-    return "-" if line.published is None else shown(line.published)
-
-
-def shown(value: float) -> str:
-    """Return a number with three significant digits, or its integer part if that has more."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return "-" if line.published is None else significant(line.published)
 
 
 def _claims(claims: Sequence[ClaimRecord]) -> Iterator[str]:
@@ -76,55 +97,120 @@ def _claims(claims: Sequence[ClaimRecord]) -> Iterator[str]:
         yield f"{row} {text}".strip()
         absent = []
         for claim in records:
-            name = _name(claim.system, claim.target)
+            name = system_name(claim.system, claim.target)
             if claim.seen is Seen.NOT_HAD and name and not claim.reason:
                 absent.append(name)
             else:
-                yield f"  {claim.seen}{': ' if name else ''}{name}; {_evidence(claim)}"
+                yield f"  {claim.seen}{': ' if name else ''}{name}; {claim_evidence(claim)}"
         if absent:
             yield f"  {Seen.NOT_HAD}: {', '.join(absent)}"
 
 
-def _evidence(claim: ClaimRecord) -> str:
+def claim_evidence(claim: ClaimRecord) -> str:
+    """Return the values that a claim was compared with, or why it could not be."""
     if claim.reason:
         return claim.reason
     values = [f"{_side(side, claim)} {_range(side.values)}" for side in claim.sides]
     published = [side.published for side in claim.sides]
     found = ", ".join(values)
     if all(value is not None for value in published):
-        document = ", ".join(shown(value) for value in published if value is not None)
+        document = ", ".join(significant(value) for value in published if value is not None)
         found += f"; document: {document}"
     return found
 
 
 def _side(side: Compared, claim: ClaimRecord) -> str:
     """Return what distinguishes one side of a claim from the others."""
-    names = {
-        "system": {each.system for each in claim.sides},
-        "setting": {each.setting for each in claim.sides},
-        "measure": {each.measure for each in claim.sides},
-    }
-    words = [getattr(side, key) for key, values in names.items() if len(values) > 1]
-    return " ".join(words) or side.measure
+    words = (
+        (system_name(side.system, side.target), {each.system for each in claim.sides}),
+        (side.setting, {each.setting for each in claim.sides}),
+        (side.measure, {each.measure for each in claim.sides}),
+    )
+    differing = [word for word, values in words if len(values) > 1]
+    several = len({each.target for each in claim.sides}) > 1
+    return " ".join(differing) or (side.target if several else side.measure)
 
 
 def _range(values: Sequence[float]) -> str:
-    low, high = shown(min(values)), shown(max(values))
-    return low if low == high else f"{low} to {high}"
+    """Return the smallest and largest of the repeats, and their number."""
+    low, high = significant(min(values)), significant(max(values))
+    return f"{low if low == high else f'{low} to {high}'} ({len(values)})"
 
 
-def _notes(record: Reproduction) -> Iterator[str]:
+def _clusters(matrix: Matrix) -> Table:
+    """Return the matrix of clusters: a column for each number of nodes."""
+    numbers = sorted({cell.nodes for cell in matrix.cells})
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    unit = unit_of(matrix.measure)
+    table.add_column(f"{matrix.row} Clusters, {matrix.setting}, {unit}", overflow="fold")
+    for number in numbers:
+        table.add_column(counted(number, "node"), justify="right")
+    for module, size in dict.fromkeys((cell.module, cell.node_size) for cell in matrix.cells):
+        row = [cell for cell in matrix.cells if (cell.module, cell.node_size) == (module, size)]
+        shown_cells = [_cells([cell for cell in row if cell.nodes == number]) for number in numbers]
+        table.add_row(f"{module} {size}".rstrip(), *shown_cells)
+    return table
+
+
+def _cells(cells: Sequence[Cell]) -> str:
+    """Return the rates of clusters that differ in nothing but their name, a line for each."""
+    if len(cells) > 1:
+        return "\n".join(f"{cell.target}: {_cell(cell)}" for cell in cells)
+    return _cell(cells[0]) if cells else "-"
+
+
+def _cell(cell: Cell) -> str:
+    mean, spread = sum(cell.values) / len(cell.values), spread_of(cell.values)
+    verdict = "" if cell.verdict == Status.VERIFIED else f" {cell.verdict}"
+    around = "" if spread is None else f", spread {spread:.0%}"
+    return f"{significant(mean)} ({len(cell.values)}{around}){verdict}"
+
+
+def _gains(matrix: Matrix) -> Iterator[str]:
+    for gain in matrix.gains:
+        percents = ", ".join(f"{percent:+.0f}%" for percent in gain.percents) or "unknown"
+        yield f"  gain of {gain.larger} over {gain.smaller} ({gain.label}): {percents}"
+    if not matrix.gains:
+        yield "  no gain: it takes targets of one module that differ in nodes or node_size"
+
+
+def _curves(record: Reproduction) -> Iterator[str]:
+    """Yield what each search for the best number of shards found."""
+    if record.curves:
+        yield ""
+        yield "Best number of shards, up to which each repeat is faster than with fewer (rows/s):"
+    for curve in record.curves:
+        points = [f"{each.shards}: {_point(each)}" for each in curve.points]
+        yield f"  {curve.best}: {curve.target}, {curve.setting}; {', '.join(points)}"
+
+
+def _point(point: CurvePoint) -> str:
+    values = _range(point.values) if point.values else "no rate"
+    return values if point.verdict == Status.VERIFIED else f"{values} {point.verdict}"
+
+
+def notes_of(record: Reproduction) -> Iterator[str]:
+    """Yield what could not be measured, and where everything was."""
     yield ""
     if record.status == "interrupted":
         yield "interrupted: run the same command again to measure the rest"
-    grouped: dict[str, list[str]] = {}
-    for name, reason in (*record.not_had.items(), *record.refused.items()):
-        grouped.setdefault(reason, []).append(name)
-    for reason, names in grouped.items():
-        yield f"not had: {'; '.join(names)}: {reason}"
+    yield from absences({**record.not_had, **record.refused})
     for item in record.items:
         if item.verdict == FAILED:
             yield f"failed: {item.target}, {item.setting}, repeat {item.repeat}: {item.cause}"
+    if record.in_memory:
+        held = "; ".join(f"{target} ({what})" for target, what in record.in_memory.items())
+        yield (
+            f"warning: all data fits into memory, so the disk may not limit these rates: {held};"
+            " use --size document, or smaller buffers"
+        )
+    for outcome, items in record.caches.items():
+        yield f"system caches before an insert: {outcome} ({counted(items, 'item')})"
+    if any(line.measure == "rows_per_s_reference" for line in record.lines):
+        yield (
+            "rows/s beside the document's figures follow its formula (rows / mean duration of the"
+            " workers); claims compare rates until the last acknowledgement"
+        )
     yield f"the document measured on: {record.measured_on}"
     machine = record.machine
     yield (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from simulator.protocol.messages import Event
+from simulator.protocol.events import Event
 from simulator.protocol.spec import RunSpec
 
 

@@ -5,14 +5,20 @@ from contextlib import nullcontext
 from cli.address import address_key
 from cli.cluster.options import ClusterOptions
 from cli.config import Target
+from cli.host.counters import ProcessSource
 from cli.host.interrupts import Interrupts
+from cli.host.listener import server_of
 from cli.host.lock import locked
+from cli.host.resources import ResourceMeter
 from cli.packages import missing_packages
 from cli.runners.base import Runner
 from cli.runners.local import LocalRunner
-from simulator.errors import ConfigError
+from simulator.errors import ConfigError, SetupError
 from simulator.modules import database_class
 from simulator.protocol.spec import Kind, RunSpec
+
+_WITHOUT_LOCK = (Kind.CHECK, Kind.MARKS, Kind.SCAN)
+"""Runs that may go on beside another one on the same database."""
 
 
 def runner_for(
@@ -27,7 +33,7 @@ def runner_for(
     ConfigError if the options do not let the first run start; entering the context raises it while
     another run is in progress on the same database.
     """
-    key = address_key(target.options) if first.kind not in (Kind.CHECK, Kind.MARKS) else ""
+    key = address_key(target.options) if first.kind not in _WITHOUT_LOCK else ""
     command = f"{first.kind} --target {target.name}"
     if target.runner == "local":
         _expect_packages(target)
@@ -50,6 +56,37 @@ def runner_for(
 
     lock = ClusterLock(cluster, key, sweep_id, command, removed) if key else nullcontext()
     return KubernetesRunner(release, cluster, options, interrupts, lock)
+
+
+def meter_for(
+    target: Target, sweep_id: str, options: ClusterOptions, *, required: bool = True
+) -> ResourceMeter:
+    """Return what measures machine, client and server of a sweep.
+
+    Without the permissions for it: SetupError, or unless `required` one that reports them missing.
+    """
+    if target.runner == "local":
+        embedded = target.open().capabilities.embedded
+        return ResourceMeter(ProcessSource(server_of(target.options, embedded=embedded)))
+    from cli.cluster.api import Cluster  # noqa: PLC0415
+    from cli.cluster.database import database_pods  # noqa: PLC0415
+    from cli.cluster.kubelet import KubeletSource  # noqa: PLC0415
+    from cli.cluster.permissions import FOR_RESOURCES  # noqa: PLC0415
+    from cli.cluster.release import Release  # noqa: PLC0415
+
+    cluster = Cluster(options, options.namespace or target.namespace)
+    selector = Release(sweep_id, target).selector
+    missing = cluster.missing_permissions(FOR_RESOURCES)
+    if missing and not required:
+        why = f"not measured: permissions are missing: {'; '.join(missing)}"
+        return ResourceMeter(KubeletSource(cluster, selector, why))
+    if missing:
+        raise SetupError(
+            "--resources: permissions are missing in the cluster:\n  "
+            + "\n  ".join(missing)
+            + "\ndeployment/rbac-resources.yaml grants them"
+        )
+    return ResourceMeter(KubeletSource(cluster, selector, database_pods(cluster, target)))
 
 
 def _expect_packages(target: Target) -> None:

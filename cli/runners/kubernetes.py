@@ -20,7 +20,7 @@ from cli.host.streams import say
 from cli.runners.pods import PodRun
 from simulator.clock import OwnClock
 from simulator.errors import BenchError, Interrupted
-from simulator.protocol.messages import Event, Outcome, PhaseEvent
+from simulator.protocol.events import Event, Outcome, PhaseEvent
 from simulator.protocol.spec import RunSpec
 
 APPEAR_S = 900.0

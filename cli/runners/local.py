@@ -9,10 +9,12 @@ from types import TracebackType
 from typing import Literal, Self
 
 from cli.host.interrupts import Interrupts
+from cli.host.scratch import scratch_folder
 from cli.runners.processes import Processes
 from simulator.clock import OwnClock
 from simulator.host import allow_many_files
-from simulator.protocol.messages import TIMEOUT_GRACE_S, Event, Outcome
+from simulator.protocol.events import Event, Outcome
+from simulator.protocol.messages import TIMEOUT_GRACE_S
 from simulator.protocol.run_input import RunInput
 from simulator.protocol.spec import RunSpec
 
@@ -59,8 +61,11 @@ class LocalRunner:
     def run(self, spec: RunSpec) -> Iterator[Event]:
         """Start the run and yield its events; the last is always an Outcome."""
         allow_many_files()
-        given = RunInput(spec=spec, token=token_urlsafe(32), credentials=self._secrets)
         with ExitStack() as stack:
+            if spec.imports:  # workers that are killed leave their files there
+                scratch = stack.enter_context(scratch_folder("import"))
+                spec = spec.model_copy(update={"scratch": str(scratch)})
+            given = RunInput(spec=spec, token=token_urlsafe(32), credentials=self._secrets)
             clock = stack.enter_context(OwnClock())
             processes = stack.enter_context(Processes(given, clock))
             with socket.create_server(("127.0.0.1", 0), backlog=1024) as listener:

@@ -8,6 +8,7 @@ from cli.cluster.api import Cluster, Object
 from cli.cluster.diagnosis import (
     Symptom,
     has_run,
+    index_of,
     is_collector,
     name_of,
     phase_of,
@@ -30,14 +31,8 @@ from cli.cluster.watcher import (
 from cli.host.interrupts import Interrupts
 from cli.runners.stream import TAIL_LINES, EventStream, reports_in, words_of
 from simulator.errors import BenchError
-from simulator.protocol.messages import (
-    NO_COLLECTOR,
-    TIMEOUT_GRACE_S,
-    Event,
-    Outcome,
-    PhaseEvent,
-    WorkerReport,
-)
+from simulator.protocol.events import Event, Outcome, PhaseEvent
+from simulator.protocol.messages import NO_COLLECTOR, TIMEOUT_GRACE_S, WorkerReport
 from simulator.protocol.spec import RunSpec
 
 _POLL_S = 0.1
@@ -53,8 +48,6 @@ _STARTING_S = 5.0
 """How often the nodes of pods that have not started are looked at."""
 _LAST_REPORTS_S = 10.0
 """Workers that have lost their collector print their reports when they give it up."""
-_REPORTED = ("visible", "compact", "verify")
-"""Phases in which all workers have reported; the collector can do without them."""
 _LOGS = 4
 """Number of failed pods whose last log lines are kept."""
 
@@ -191,7 +184,7 @@ class PodRun:
     def _diagnosis(self) -> str:
         now = self._clock()
         due = self._phase in ("start", "init", "barrier")
-        pods = [p for p in self._pods.values() if is_collector(p) or self._phase not in _REPORTED]
+        pods = [pod for pod in self._pods.values() if not self._has_reported(pod)]
         found = list(symptoms(pods, self._happened, workers_are_due=due))
         present = {symptom.key for symptom in found}
         self._first_seen = {k: t for k, t in self._first_seen.items() if k in present}
@@ -200,6 +193,11 @@ class PodRun:
             if now - since >= symptom.patience_s:
                 return self._with_reason(symptom, now)
         return self._out_of_reach(now) or self._silence(now) or self._lost_at_start(now)
+
+    def _has_reported(self, pod: Object) -> bool:
+        """Whether a pod is of a worker that the run can do without."""
+        index = index_of(pod)
+        return index is not None and self._stream.has_report_of(index)
 
     def _with_reason(self, symptom: Symptom, now: float) -> str:
         if symptom.deleted:

@@ -16,7 +16,8 @@ import psutil
 
 from cli.runners.pipes import Pipes
 from cli.runners.stream import TAIL_LINES, EventStream
-from simulator.protocol.messages import Event, WorkerReport
+from simulator.protocol.events import Event
+from simulator.protocol.messages import WorkerReport
 from simulator.protocol.run_input import RunInput
 
 _POLL_S = 0.05

@@ -6,7 +6,8 @@ A runner may read a line twice, because a broken stream is read again from an ea
 from collections import deque
 
 from simulator.errors import counted
-from simulator.protocol.messages import Event, Outcome, ReportEvent, WorkerReport, parse_event
+from simulator.protocol.events import Event, Outcome, ReportEvent, parse_event
+from simulator.protocol.messages import WorkerReport
 
 TAIL_LINES = 20
 
@@ -19,6 +20,10 @@ class EventStream:
         self.reports: list[WorkerReport] = []
         self.log: deque[str] = deque(maxlen=TAIL_LINES)
         """The last lines that are not events."""
+
+    def has_report_of(self, index: int) -> bool:
+        """Whether a worker has reported that it did everything."""
+        return any(report.index == index and not report.error for report in self.reports)
 
     def take(self, line: str) -> Event | None:
         """Return the event of a line, if it is new."""
@@ -40,7 +45,8 @@ class EventStream:
         return event
 
     def _whole(self, outcome: Outcome) -> Outcome:
-        complete = outcome.model_copy(update={"workers": tuple(self.reports)})
+        reports = sorted(self.reports, key=lambda report: report.index)
+        complete = outcome.model_copy(update={"workers": tuple(reports)})
         lost = outcome.reports - len(self.reports)
         if not lost or outcome.status != "done":
             return complete

@@ -6,6 +6,9 @@
 {{- $arguments := index . 2 -}}
 {{- $values := $root.Values -}}
 {{- $own := index $values $component -}}
+{{- /* Without workers the collector scans the file. */ -}}
+{{- $reads := or (eq $component "worker") (eq (int $values.workers) 0) -}}
+{{- $claim := ternary $values.run.volumeClaim "" $reads -}}
 metadata:
   labels:
     {{- include "bench.labels" (list $root $component) | nindent 4 }}
@@ -97,6 +100,11 @@ spec:
           readOnly: true
         - name: tmp
           mountPath: /tmp
+        {{- if $claim }}
+        - name: records
+          mountPath: /records
+          readOnly: true
+        {{- end }}
         {{- with $values.extraVolumeMounts }}{{ toYaml . | nindent 8 }}{{ end }}
   volumes:
     - name: spec
@@ -126,6 +134,13 @@ spec:
     - name: tmp
       emptyDir:
         sizeLimit: 64Mi
+    {{- if $claim }}
+    - name: records
+      # Read-only here as well: else the kubelet would give its files to fsGroup.
+      persistentVolumeClaim:
+        claimName: {{ $claim }}
+        readOnly: true
+    {{- end }}
     {{- with $values.extraVolumes }}{{ toYaml . | nindent 4 }}{{ end }}
 {{- end }}
 

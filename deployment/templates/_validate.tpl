@@ -71,13 +71,13 @@ podLabels contains {{ $key | quote }}, which selects the pods of a run: choose a
 extraEnv sets {{ . | quote }}, which is already set: remove it
 {{- end -}}
 
-{{- $volumes := list "spec" "secrets" "tmp" -}}
+{{- $volumes := list "spec" "secrets" "tmp" "records" -}}
 {{- range $values.extraVolumes }}{{ $volumes = append $volumes .name }}{{ end -}}
 {{- range include "bench.repeated" $volumes | fromJsonArray }}
 extraVolumes contains {{ . | quote }}, which already exists: choose another name
 {{- end -}}
 
-{{- $paths := list "/etc/bench" "/run/bench" "/tmp" -}}
+{{- $paths := list "/etc/bench" "/run/bench" "/tmp" "/records" -}}
 {{- range $values.extraVolumeMounts -}}
   {{- $paths = append $paths (clean .mountPath) -}}
   {{- if not (has .name $volumes) }}

@@ -5,18 +5,22 @@ Pure state and waiting on one event loop; no HTTP, no database. The gate admits 
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from enum import StrEnum
 
-from simulator.protocol.messages import (
-    HOLD_S,
-    Arrival,
-    Heartbeat,
-    Registration,
-    WorkerReport,
-)
+from simulator.protocol.events import Occurrence
+from simulator.protocol.messages import HOLD_S, Arrival, Heartbeat, Registration, WorkerReport
 
 _TICK_S = 0.25
+
+
+class StopReason(StrEnum):
+    """Why a run did not end by itself."""
+
+    STOPPED = "run stopped"
+    LOST = "worker lost"
+    FAILED = "worker failed"
 
 
 class Coordinator:
@@ -46,6 +50,9 @@ class Coordinator:
         self.tables_ready = asyncio.Event()
         self.stopped = asyncio.Event()
         self.cause = ""
+        self._stop_reason: StopReason | None = None
+        self._stopped_s = 0.0
+        """When the run was stopped, or the lost worker was last heard, on the common clock."""
         self.uids: dict[int, str] = {}
         self.beats: dict[int, Heartbeat] = {}
         self.heard_s: dict[int, float] = {}
@@ -60,16 +67,23 @@ class Coordinator:
         """Barrier -> worker -> set once it may go on."""
         self._all_reported = asyncio.Event()
 
-    def stop(self, cause: str) -> None:
-        """Stop the run; the first cause counts."""
+    def stop(self, cause: str, reason: StopReason = StopReason.STOPPED, ago_s: float = 0.0) -> None:
+        """Stop the run for what happened some time ago; the first cause counts."""
         if not self.stopped.is_set():
-            self.cause = cause
+            self.cause, self._stop_reason = cause, reason
+            self._stopped_s = self._clock() - ago_s
             self.stopped.set()
+
+    def ended_early(self, began_s: float) -> Iterator[Occurrence]:
+        """Yield when and why the run was stopped, if it was stopped after its beginning."""
+        if self._stop_reason and self._stopped_s >= began_s:
+            at_s = round(self._stopped_s - began_s, 1)
+            yield Occurrence(at_s=at_s, what=self._stop_reason.value, is_failure=True)
 
     def lose(self, index: int, cause: str) -> None:
         """End the run for a lost worker, unless it has reported: then it is replaceable."""
         if index not in self.reports:
-            self.stop(f"worker {index} {cause}")
+            self.stop(f"worker {index} {cause}", StopReason.LOST)
 
     async def register(self, message: Registration, uid: str, version: str) -> bool:
         """Register a worker, hold the request for a while; return whether the tables are ready."""
@@ -160,7 +174,7 @@ class Coordinator:
         """Take a worker's result; an error in it ends the run."""
         self.reports[report.index] = report
         if report.error:
-            self.stop(f"worker {report.index}: {report.error}")
+            self.stop(f"worker {report.index}: {report.error}", StopReason.FAILED)
         if len(self.reports) == self.workers:
             self._all_reported.set()
 
@@ -205,4 +219,5 @@ class Coordinator:
                     self.stop(f"worker {index} did not register within {appear_s:.0f} s")
                 heard = self.heard_s.get(index)
                 if heard is not None and now - heard > silence_s:
-                    self.stop(f"worker {index} has been silent for {silence_s:.0f} s")
+                    cause = f"worker {index} has been silent for {silence_s:.0f} s"
+                    self.stop(cause, StopReason.LOST, now - heard)

@@ -63,8 +63,8 @@ KINDS: Mapping[str, Kind] = {
     "/barrier": Kind(Arrival, Reply),
     "/heartbeat": Kind(Heartbeat, Reply),
     "/report": Kind(WorkerReport, Reply),
-    "/answer/known": Kind(AnswerQuestion, Known),
-    "/answer": Kind(AnswerRows, Known),
+    "/answers/known": Kind(AnswerQuestion, Known),
+    "/answers": Kind(AnswerRows, Known),
     "/portion": Kind(PortionRequest, PortionReply),
 }
 
@@ -100,27 +100,27 @@ def application(gate: Gate, token: str) -> Starlette:
         gate.report(message, uid)
         return reply()
 
-    async def answer_known(message: AnswerQuestion, uid: str) -> Known:
+    async def answers_known(message: AnswerQuestion, uid: str) -> Known:
         return Known(known=gate.knows(message, uid))
 
-    async def answer(message: AnswerRows, uid: str) -> Known:
+    async def answers(message: AnswerRows, uid: str) -> Known:
         gate.answer(message, uid)
-        return Known(known=True)
+        return Known(known=(True,) * len(message.answers))
 
     handlers: dict[str, _Handler] = {
         "/register": register,
         "/barrier": barrier,
         "/heartbeat": heartbeat,
         "/report": report,
-        "/answer/known": answer_known,
-        "/answer": answer,
+        "/answers/known": answers_known,
+        "/answers": answers,
         "/portion": gate.portion,
     }
 
     def most_bytes(path: str) -> int:
         large = {
             "/report": gate.report_bytes,
-            "/answer": gate.script.answer_bytes,
+            "/answers": gate.script.answer_bytes,
             "/portion": gate.portions.request_bytes,
         }
         return large.get(path, _SMALL_BYTES)

@@ -6,17 +6,23 @@ The reader may be stopped: a full pipe must not keep the collector from hearing 
 import queue
 import sys
 import threading
+import time
+from collections.abc import Callable
 from typing import TextIO
 
-from simulator.protocol.messages import Event, event_line
+from simulator.protocol.events import Event, SampleEvent, event_line
 
 
 class EventWriter:
     """The numbered lines of one run, in order."""
 
-    def __init__(self, output: TextIO | None = None) -> None:
-        """Take the stream to write to; standard output by default."""
+    def __init__(
+        self, output: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Take the stream to write to, standard output by default, and the run's own clock."""
         self._output = output or sys.stdout
+        self._clock = clock
+        self._written_s = clock()
         self._number = 0
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._done = threading.Event()
@@ -26,6 +32,13 @@ class EventWriter:
         """Write an event soon."""
         self._number += 1
         self._lines.put(event_line(self._number, event) + "\n")
+        if not isinstance(event, SampleEvent):
+            self._written_s = self._clock()
+
+    @property
+    def silent_s(self) -> float:
+        """How long ago the last event was written; samples, which no log shows, do not count."""
+        return self._clock() - self._written_s
 
     def close(self) -> None:
         """Return once everything is written, or nobody reads it any more."""

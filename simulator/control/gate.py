@@ -4,7 +4,7 @@ Everything else is rejected with what was expected instead. Pure state; no HTTP,
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from simulator import __version__
 from simulator.clock import elapsed_s
@@ -15,8 +15,10 @@ from simulator.control.script import MOST_ANSWER_BYTES, Script
 from simulator.data.query import Answer, Output
 from simulator.data.schema import Type
 from simulator.protocol.messages import (
+    AnswerKey,
     AnswerQuestion,
     AnswerRows,
+    AnswerWithRows,
     Arrival,
     Heartbeat,
     PortionReply,
@@ -112,44 +114,60 @@ class Gate:
             await self.portions.take(message.index, message.folded)
         return await self.portions.next(message.index)
 
-    def knows(self, message: AnswerQuestion, uid: str) -> bool:
-        """Return whether this answer to an instance of a query is here."""
-        worker = self._worker(message.index, uid)
-        known = (message.instance, message.digest) in self._answers.get(message.query, ())
-        worker.answer(message, opened=self._opened(worker), known=known)
-        return known
+    def knows(self, message: AnswerQuestion, uid: str) -> tuple[bool, ...]:
+        """Return which of these answers to a query are here."""
+        worker, kept = self._answering(message, uid)
+        found = [_which(each) for each in message.answers]
+        worker.count_answers(message.query, [which for which in found if which in kept])
+        return tuple(which in kept for which in found)
 
     def answer(self, message: AnswerRows, uid: str) -> None:
-        """Keep the rows of an answer for its comparison with the truth."""
-        query, which, rows = message.query, (message.instance, message.digest), message.rows
-        worker = self._worker(message.index, uid)
-        known = which in self._answers.get(query, ())
-        worker.answer(message, opened=self._opened(worker), known=known)
-        if known:
-            return
-        if message.digest != digest_of(rows):
+        """Keep the rows of answers for their comparison with the truth: all of them, or none."""
+        worker, kept = self._answering(message, uid)
+        query, new = message.query, {}
+        for each in message.answers:
+            if _which(each) not in kept:
+                self._check_rows(query, each)
+                new[_which(each)] = json.dumps(each.rows).encode()
+        self._keep(query, new)
+        worker.count_answers(query, [_which(each) for each in message.answers])
+
+    def _answering(
+        self, message: AnswerQuestion | AnswerRows, uid: str
+    ) -> tuple[WorkerProgress, Mapping[tuple[int, str], bytes]]:
+        """Return the worker of these answers, and what is kept of their query."""
+        worker, kept = self._worker(message.index, uid), self._answers.get(message.query, {})
+        found = [_which(each) for each in message.answers]
+        worker.expect_answers(message.query, found, kept, self._opened(worker))
+        return worker, kept
+
+    def _check_rows(self, query: str, answer: AnswerWithRows) -> None:
+        if answer.digest != digest_of(answer.rows):
             raise Rejected(f"the digest of this answer to query {query!r} is not that of its rows")
         columns = self.script.outputs[query]
-        if not all(_fits(row, columns) for row in rows):
+        if not all(_fits(row, columns) for row in answer.rows):
             types = ", ".join(f"{column.name} {column.type}" for column in columns)
             raise Rejected(f"expected an answer to query {query!r} with rows of {types}")
-        self._keep(query, which, json.dumps(rows).encode())
-        worker.answer(message, opened=self._opened(worker), known=True)
 
-    def _keep(self, query: str, which: tuple[int, str], rows: bytes) -> None:
-        if self._answer_bytes + len(rows) > MOST_ANSWER_BYTES:
+    def _keep(self, query: str, answers: Mapping[tuple[int, str], bytes]) -> None:
+        size_bytes = sum(map(len, answers.values()))
+        if self._answer_bytes + size_bytes > MOST_ANSWER_BYTES:
             raise Rejected(
                 f"all different answers of this run take more than {MOST_ANSWER_BYTES:,} bytes;"
                 f" the last one is to query {query!r}; ask fewer queries (--count, --types)"
             )
-        self._answer_bytes += len(rows)
-        self._answers[query][which] = rows
+        self._answer_bytes += size_bytes
+        self._answers[query].update(answers)
 
     def answers(self, query: str) -> Iterator[tuple[int, Answer]]:
         """Yield the different answers to a query, each with its instance, in order of these."""
         names = tuple(column.name for column in self.script.outputs.get(query, ()))
         for (instance, _), rows in sorted(self._answers.get(query, {}).items()):
             yield instance, Answer(names, tuple(map(tuple, json.loads(rows))))
+
+
+def _which(answer: AnswerKey) -> tuple[int, str]:
+    return answer.instance, answer.digest
 
 
 def _fits(row: tuple[Scalar, ...], columns: tuple[Output, ...]) -> bool:

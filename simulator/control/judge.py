@@ -5,11 +5,13 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from simulator.data.dataset import Dataset
+from simulator.data.own_query import TextQuery
 from simulator.data.query import Answer, Query, Statement
 from simulator.data.query_type import QueryType
 from simulator.errors import counted
 from simulator.modules.base import Database, Unsupported
-from simulator.protocol.messages import AnswerDigest, QueryVerdict, ShownAnswer, digest_of
+from simulator.protocol.events import AnswerDigest, QueryVerdict, ShownAnswer
+from simulator.protocol.messages import digest_of
 from simulator.protocol.spec import QueryLoad
 from simulator.protocol.verdict import Check, Status, Verdict
 from simulator.verify.folding import truths
@@ -20,6 +22,9 @@ Answers: TypeAlias = Callable[[str], Iterable[tuple[int, Answer]]]
 """Query type -> instance and answer, for each different answer."""
 Rows: TypeAlias = Sequence[tuple[Any, ...]]
 _SHOWN_ROWS = 20
+_MOST_OWN_VALUES = 1 << 18
+"""Of all answers to own queries that are kept for a comparison between targets."""
+_NO_TRUTH = "the answers to own queries are not checked: no truth of them is known"
 _LISTED = 5
 """Wrong answers of a query type that a verdict describes."""
 
@@ -92,6 +97,45 @@ class Judge:
             digests=tuple(digests),
         )
 
+    def unchecked(
+        self, types: Mapping[str, QueryType[Query | TextQuery]], answers: Answers
+    ) -> tuple[QueryVerdict, ...]:
+        """Return what was answered to own queries, of which no truth is known."""
+        kept = _Kept(_MOST_OWN_VALUES)
+        return tuple(
+            self._unchecked(name, query_type, answers(name), kept)
+            for name, query_type in types.items()
+        )
+
+    def _unchecked(
+        self,
+        name: str,
+        query_type: QueryType[Query | TextQuery],
+        answers: Iterable[tuple[int, Answer]],
+        kept: "_Kept",
+    ) -> QueryVerdict:
+        first, count = self._database.statement(query_type.instance(0)), 0
+        digests: list[AnswerDigest] = []
+        shown: list[ShownAnswer] = []
+        for instance, answer in answers:
+            count += 1
+            if len(shown) < self._load.shown_answers:
+                statement = self._database.statement(query_type.instance(instance))
+                shown.append(_shown_alone(instance, statement, answer))
+            if self._load.digests:
+                digests.append(kept.digest(instance, answer))
+        return QueryVerdict(
+            name=name,
+            statement=first.text,
+            tuned=False,
+            own=True,
+            columns=tuple(output.name for output in first.outputs),
+            verdict=Verdict(status=Status.UNCHECKED, reason=_NO_TRUTH),
+            answers=count,
+            shown=tuple(shown),
+            digests=tuple(digests),
+        )
+
     def _statement(self, name: str, query: Query) -> Statement:
         return self._database.statement(query, self._load.queries[name])
 
@@ -111,6 +155,31 @@ class Judge:
             ok=ok,
             truth=None if ok else true_rows[part],
         )
+
+
+class _Kept:
+    """How many values of answers may still be kept for a comparison between targets."""
+
+    def __init__(self, values: int) -> None:
+        self._left = values
+
+    def digest(self, instance: int, answer: Answer) -> AnswerDigest:
+        """Return an answer's digest, with its rows as long as there is room."""
+        self._left -= len(answer.rows) * len(answer.names)
+        rows = answer.rows if self._left >= 0 else None
+        return AnswerDigest(instance=instance, digest=digest_of(answer.rows), ok=None, rows=rows)
+
+
+def _shown_alone(instance: int, statement: Statement, answer: Answer) -> ShownAnswer:
+    """Return an answer of which no truth is known."""
+    return ShownAnswer(
+        instance=instance,
+        statement=statement.text,
+        columns=answer.names,
+        rows=answer.rows[:_SHOWN_ROWS],
+        all_rows=len(answer.rows),
+        ok=None,
+    )
 
 
 def _summary(name: str, compared: int, right: int) -> Check:

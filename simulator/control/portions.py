@@ -67,14 +67,17 @@ class SharedPortions:
 
     async def take(self, index: int, folded: Folded) -> None:
         """Merge what a worker has folded, unless somebody else has folded it meanwhile."""
-        number, content = folded.number, folded.content
+        number = folded.number
         if self._given.get(number) != index:
             raise Rejected(f"worker {index} has not been given portion {number}")
+        if self._portions:
+            await self._merge(self._portions, index, folded)
         if self._last.get(index) == number:
             del self._last[index]
-        portions = self._portions
-        if portions is None:
-            return
+
+    @staticmethod
+    async def _merge(portions: Portions, index: int, folded: Folded) -> None:
+        number, content = folded.number, folded.content
         if content is None:
             await asyncio.to_thread(portions.shrink, number)
             return

@@ -4,10 +4,12 @@ A worker passes the barriers of the script in order and then reports. A message 
 because its reply was lost, is accepted in every state and changes nothing.
 """
 
+from collections.abc import Collection, Sequence
+
 from simulator.control.script import Script, rows_of
 from simulator.data.ranges import RowRange
-from simulator.protocol.messages import AnswerQuestion, AnswerRows, Heartbeat, WorkerReport
-from simulator.protocol.spec import MOST_INSTANCES, Ask, Insert
+from simulator.protocol.messages import Heartbeat, StageTimes, WorkerReport
+from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, Insert
 
 
 class Rejected(Exception):
@@ -103,18 +105,31 @@ class WorkerProgress:
 
     # --- answers ---------------------------------------------------------------------------------
 
-    def answer(self, message: AnswerQuestion | AnswerRows, *, opened: int, known: bool) -> None:
-        """Take an answer to a query that it has reached; after the report, only a known one."""
-        query, instance = message.query, message.instance
-        task, passed = self._task, self.barriers[: self._passed(opened)]
-        if query not in self._script.queries or query not in passed or isinstance(task, Insert):
+    def expect_answers(
+        self,
+        query: str,
+        answers: Collection[tuple[int, str]],
+        known: Collection[tuple[int, str]],
+        opened: int,
+    ) -> None:
+        """Reject answers to a query that it has not reached; after the report, all but known ones.
+
+        An answer is its instance and its digest.
+        """
+        task, passed = self._task, self._passed(opened)
+        if query not in self._script.reached(task, passed) or isinstance(task, Insert):
             raise self._reject(f"answers query {query!r}", opened)
-        if self.report and not known:
+        if self.report and not all(answer in known for answer in answers):
             raise self._reject(f"answers query {query!r} again", opened)
-        if instance not in self._script.instances(query, task, task.runs or MOST_INSTANCES):
-            raise self._reject(f"answers instance {instance} of query {query!r}", opened)
-        if known:
-            self._answers[query].add((instance, message.digest))
+        runs, warmup_runs = (task.runs or MOST_INSTANCES) if passed else 0, MOST_WARMUP
+        asked = self._script.instances(query, task, runs, warmup_runs)
+        for instance, _ in answers:
+            if instance not in asked:
+                raise self._reject(f"answers instance {instance} of query {query!r}", opened)
+
+    def count_answers(self, query: str, answers: Collection[tuple[int, str]]) -> None:
+        """Count answers that are here as sent by this worker, each once."""
+        self._answers[query].update(answers)
 
     # --- after the report ------------------------------------------------------------------------
 
@@ -145,35 +160,59 @@ class WorkerProgress:
         last = self._beat
         if report.rows < last.rows or report.prefill_rows < last.prefill_rows:
             raise self._reject(f"reports less than its last heartbeat, {_counts(last)}", opened)
-        if sum(report.rows_by_second) > report.rows:
-            raise self._reject("reports more rows by second than rows", opened)
+        self._check_parts(report, opened)
         self._check_queries(report, opened)
         if report.error is None and not stopped:
             self._check_complete(report, uncertain, opened)
         self.report = report
 
+    def _check_parts(self, report: WorkerReport, opened: int) -> None:
+        """Reject parts of the rows that cannot be."""
+        if sum(report.rows_by_second) > report.rows:
+            raise self._reject("reports more rows by second than rows", opened)
+        if report.warmup_rows > report.rows:
+            raise self._reject("reports more rows of the warm-up than rows", opened)
+        if sum(stage.rows for stage in report.stages) > report.rows - report.warmup_rows:
+            raise self._reject("reports more rows by stage than rows", opened)
+        self._check_stages(report.stages, opened)
+
     def _check_queries(self, report: WorkerReport, opened: int) -> None:
         """Reject measurements of queries that it cannot have run."""
         task = self._task
-        passed = self.barriers[: self._passed(opened)] if isinstance(task, Ask) else ()
+        reached = self._script.reached(task, self._passed(opened))
         names = tuple(times.name for times in report.queries)
-        left_out = {*passed} - {*names} if self._script.ramps else set()
-        if names != tuple(each for each in passed if each not in left_out)[: len(names)]:
+        left_out = {*reached} - {*names} if self._script.ramps else set()
+        if names != tuple(each for each in reached if each not in left_out)[: len(names)]:
             raise self._reject(f"reports the queries {', '.join(names)[:200]}", opened)
         assert isinstance(task, Ask) or not names
         for times in report.queries:
             assert isinstance(task, Ask)
-            if times.runs != (task.runs or max(times.runs, 1)):
-                ran = f"{times.runs} of {task.runs or 'at least 1'} times"
+            least = 0 if self._script.in_turn or self._script.stages else 1
+            if sum(stage.count for stage in times.stages) > times.runs:
+                raise self._reject("reports more runs by stage than runs", opened)
+            self._check_stages(times.stages, opened)
+            if times.runs != (task.runs or max(times.runs, least)):
+                ran = f"{times.runs} of {task.runs or f'at least {least}'} times"
                 raise self._reject(f"reports that query {times.name} ran {ran}", opened)
+            if times.warmup_runs < task.burn_in:
+                raise self._reject(f"reports a warm-up of {times.warmup_runs} runs", opened)
             sent = self._answers[times.name]
-            asked = self._script.instances(times.name, task, times.runs)
+            asked = self._script.instances(times.name, task, times.runs, times.warmup_runs)
             if len(sent) != times.answers or {instance for instance, _ in sent} != asked:
                 raise self._reject(
                     f"reports {times.answers} answers to {len(asked)} instances of query"
                     f" {times.name}, and has sent {len(sent)}",
                     opened,
                 )
+
+    def _check_stages(self, stages: Sequence[StageTimes], opened: int) -> None:
+        """Reject measurements of stages in which it was not active, or out of order."""
+        active = [
+            number for number, each in enumerate(self._script.stages) if self.index < each.workers
+        ]
+        found = [each.stage for each in stages]
+        if found != [number for number in active if number in found]:
+            raise self._reject(f"reports the stages {found}", opened)
 
     def _check_complete(self, report: WorkerReport, uncertain: int, opened: int) -> None:
         """Reject the report of a worker that left something out without an error."""

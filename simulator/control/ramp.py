@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from simulator.control.coordinator import Coordinator
-from simulator.protocol.messages import QueryRamp, RampEnd, RampStep
+from simulator.protocol.events import QueryRamp, RampEnd, RampStep
 from simulator.protocol.spec import Ramp
 
 _ABORT = 3

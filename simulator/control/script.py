@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from simulator.data.dataset import DatasetReader
-from simulator.data.query import Output, outputs
+from simulator.data.own_query import TextQuery
+from simulator.data.query import Output, Query, outputs
 from simulator.data.ranges import RowRange
 from simulator.modules.base import Database
-from simulator.protocol.spec import Ask, Insert, RunSpec, Task
+from simulator.protocol.spec import Ask, Insert, Kind, LoadStage, RunSpec, Task
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.portions import PORTION_ROWS
 
@@ -36,27 +36,56 @@ class Script:
     """Whether workers that have reported help the collector to compute the truth."""
     ramps: bool = False
     """Whether a worker may leave out a query whose ramp ended before it was let in."""
+    barrier: str = Kind.INSERT.value
+    """At which workers that write wait for all."""
+    in_turn: bool = False
+    """Whether queries are asked in turn behind that barrier, in place of one after the other."""
+    stages: tuple[LoadStage, ...] = ()
+    """Not empty: a worker is only active in some of them, and has warmed up each query before."""
 
     @classmethod
     def of(cls, spec: RunSpec, database: Database) -> "Script":
         """Return the script that a specification gives the workers of a database."""
         if not spec.asks:
-            return cls(spec.workers, duration_s=spec.duration_s, helps=_needs_help(spec))
-        types = DatasetReader(spec.dataset).query_types(aligned=spec.load.aligned)
+            return cls(
+                spec.workers,
+                duration_s=spec.duration_s,
+                helps=_needs_help(spec),
+                stages=spec.stages,
+            )
+        types = spec.query_types()
         asked = database.answered(types, spec.load.queries)
         return cls(
             spec.workers,
             {name: types[name].varies for name in asked},
-            {name: outputs(types[name].instance(0)) for name in asked},
+            {name: _outputs(types[name].instance(0)) for name in asked},
             spec.dataset.rows,
             spec.duration_s,
             _needs_help(spec),
             spec.load.ramp is not None,
+            spec.barrier,
+            spec.kind is Kind.MIXED,
+            spec.stages,
         )
 
     def barriers(self, task: Task) -> tuple[str, ...]:
         """Return the barriers that a worker passes, in order."""
-        return ("insert",) if isinstance(task, Insert) else tuple(self.queries)
+        alike = self.in_turn or isinstance(task, Insert)
+        return (self.barrier,) if alike else tuple(self.queries)
+
+    def reached(self, task: Task, passed: int) -> tuple[str, ...]:
+        """Return the queries that a worker asks before and behind so many of its barriers.
+
+        What it asks in turn or in stages, it has asked once before the clock starts.
+        """
+        if isinstance(task, Insert):
+            return ()
+        return tuple(self.queries) if self.in_turn else self.barriers(task)[: passed + self.warms]
+
+    @property
+    def warms(self) -> bool:
+        """Whether a worker asks a query before it comes to its barrier."""
+        return bool(self.stages)
 
     @cached_property
     def arrivals(self) -> Counter[str]:
@@ -70,19 +99,28 @@ class Script:
             names += [f"barrier {barrier}", barrier]
         return {name: place for place, name in enumerate(names)}
 
-    def instances(self, query: str, task: Ask, runs: int) -> set[int]:
-        """Return the instances of a query type that a worker asks in so many timed runs."""
-        return {*task.uncounted, *task.instances(runs)} if self.queries[query] else {0}
+    def instances(self, query: str, task: Ask, runs: int, warmup_runs: int) -> set[int]:
+        """Return the instances of a query type that a worker asks in so many runs."""
+        asked = {task.first, *task.warmup(warmup_runs), *task.instances(runs)}
+        return asked if self.queries[query] else {0}
 
     @cached_property
     def answer_bytes(self) -> int:
-        """The most that one answer may take in JSON: it has no more rows than are stored."""
+        """The most that a message of answers may take in JSON.
+
+        It has several small ones, or one, which has no more rows than are stored.
+        """
         return min(_MIB + self.stored_rows * _ANSWER_ROW_BYTES, MOST_ANSWER_BYTES)
 
     def report_bytes(self, elapsed_s: float) -> int:
         """Return the most that a report may take in JSON, so long after the run began."""
         seconds = 16 * int(elapsed_s)  # a number of rows for each
-        return _MIB + seconds + len(self.queries) * _QUERY_BYTES
+        histograms = len(self.queries) + len(self.stages) * max(len(self.queries), 1)
+        return _MIB + seconds + histograms * _QUERY_BYTES
+
+
+def _outputs(query: Query | TextQuery) -> tuple[Output, ...]:
+    return query.outputs if isinstance(query, TextQuery) else outputs(query)
 
 
 def _needs_help(spec: RunSpec) -> bool:

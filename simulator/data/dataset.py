@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simulator.data.block import Block, Rows, Values
 from simulator.data.query import Query, Selection, columns_of
-from simulator.data.query_type import QueryType
+from simulator.data.query_type import QueryType, before
 from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged, numbers_between
 from simulator.data.schema import ID, PrimaryKey, Table
 from simulator.data.walks import Precision
@@ -166,9 +166,27 @@ class DatasetReader:
         """Return the workload's named queries over the stored tables."""
         return self._workload.queries(self.tables)
 
-    def query_types(self, *, aligned: bool = False) -> dict[str, QueryType]:
-        """Return the workload's query types over the stored tables."""
-        return self._workload.query_types(self.tables, aligned=aligned)
+    def query_types(
+        self, *, aligned: bool = False, until_ms: int | None = None
+    ) -> dict[str, QueryType]:
+        """Return the workload's query types over the stored tables, or their rows before a time."""
+        types = self._workload.query_types(self.tables, aligned=aligned, until_ms=until_ms)
+        if until_ms is None:
+            return types
+        return {name: before(each, until_ms) for name, each in types.items()}
+
+    def begin_ms(self, ranges: Iterable[RowRange]) -> int | None:
+        """Return a time that none of these rows is before, in ms since 1970.
+
+        None if a row may have an earlier time than rows before it.
+        """
+        times: list[int] = []
+        for item in ranges if self._workload.time_rises else ():
+            table = self.tables[item.table]
+            block = self.drawn(table, np.array([item.start]))
+            begins = int(block.data[table.time.name].values()[0])
+            times.append(begins * 1000 // table.time_unit.per_second)
+        return min(times, default=None)
 
     def table(self, name: str) -> Table:
         """Return the stored table of that name."""
@@ -187,13 +205,20 @@ class DatasetReader:
         return self._block(self.place(table), 0, rows)
 
     def blocks(
-        self, ranges: Iterable[RowRange], block_rows: int = BLOCK_ROWS, batch_rows: int = 1
+        self,
+        ranges: Iterable[RowRange],
+        block_rows: int = BLOCK_ROWS,
+        batch_rows: int = 1,
+        *,
+        place: int = 0,
+        every: int = 1,
     ) -> Iterator[list[Block]]:
         """Yield the rows of ranges, which are of one lane, a turn at a time.
 
         A turn has a block for each physical table with rows left. The blocks of the largest table
         have `block_rows` rows; smaller tables take part in proportion, by whole batches. Only the
-        last blocks of a table may end within a batch.
+        last blocks of a table may end within a batch. Of each `every` turns only the one at `place`
+        is drawn.
         """
         by_table: dict[int, list[RowRange]] = defaultdict(list)
         for item in ranges:
@@ -201,12 +226,15 @@ class DatasetReader:
         streams = [_Stream(items) for items in by_table.values() if sum(map(len, items))]
         largest = max((len(stream) for stream in streams), default=0)
         step, unit = block_rows * self.lane_parts, batch_rows * self.lane_parts
-        for stop in range(step, largest + step, step):
+        for number, stop in enumerate(range(step, largest + step, step)):
             turn: list[Block] = []
             for stream in streams:
                 units = -(-stop * len(stream) // (largest * unit))
-                turn += self._blocks(stream.table, stream.until(units * unit))
-            yield turn
+                rows = stream.until(units * unit)
+                if number % every == place:
+                    turn += self._blocks(stream.table, rows)
+            if number % every == place:
+                yield turn
 
     def _blocks(self, table: int, numbers: Rows) -> Iterator[Block]:
         """Yield the rows of one table and lane by their parts."""

@@ -269,6 +269,8 @@ class Statement:
     parameters: tuple[Any, ...] = ()
     tuned: bool = False
     """The text comes from config.yaml, not from the module."""
+    own: bool = False
+    """The text is that of a user's own query."""
 
 
 @dataclass(frozen=True, slots=True)

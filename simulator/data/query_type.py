@@ -5,19 +5,23 @@ and the verification need no list of queries.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Generic
 
 import numpy as np
+from typing_extensions import TypeVar
 
 from simulator.data.mixer import draw, key_of
-from simulator.data.query import Query
+from simulator.data.query import DistinctQuery, Query
+
+Asked_co = TypeVar("Asked_co", covariant=True, default=Query)
 
 
 @dataclass(frozen=True, slots=True)
-class QueryType:
+class QueryType(Generic[Asked_co]):
     """A kind of query."""
 
-    instance: Callable[[int], Query]
+    instance: Callable[[int], Asked_co]
     varies: bool = True
     """Whether instances differ; otherwise all are instance 0."""
     problem: str = ""
@@ -40,6 +44,21 @@ def impossible(problem: str) -> QueryType:
         raise ValueError(problem)
 
     return QueryType(none, problem=problem)
+
+
+def before(query_type: QueryType, until_ms: int) -> QueryType:
+    """Return the type whose instances ask only about rows before an instant, in ms since 1970."""
+
+    def instance(number: int) -> Query:
+        query = query_type.instance(number)
+        if isinstance(query, DistinctQuery):
+            raise TypeError("a number of distinct keys has no range of time")
+        until = until_ms * query.table.time_unit.per_second // 1000
+        selection = query.selection
+        until = until if selection.until is None else min(until, selection.until)
+        return replace(query, selection=replace(selection, until=until))
+
+    return replace(query_type, instance=instance)
 
 
 def askable(types: Mapping[str, QueryType]) -> dict[str, QueryType]:

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class RecordFormat(StrEnum):
-    """A format of files of records; a record is a row."""
+    """A format of files of records; a record is a row, which may be several points."""
 
     INFLUX = "influx"
     ES_BULK = "es-bulk"
@@ -14,3 +14,5 @@ class RecordFormat(StrEnum):
     PGCOPY_BINARY = "pgcopy-binary"
     SPLUNK = "splunk"
     BSON = "bson"
+    OPENTSDB = "opentsdb"
+    GRAPHITE = "graphite"

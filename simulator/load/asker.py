@@ -3,24 +3,28 @@
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from simulator.data.query import Answer, Statement, answer
+from simulator.data.own_query import TextQuery
+from simulator.data.query import Query, Statement, answer
 from simulator.data.query_type import QueryType
 from simulator.errors import RunError
+from simulator.load.client import AnswerName, Rows
 from simulator.load.connection import Stopped
-from simulator.load.meter import Durations
+from simulator.load.meter import Durations, StageMeter
+from simulator.load.pace import Pace, wait_until
 from simulator.modules.base import Database, Session
-from simulator.protocol.messages import QueryTimes, digest_of
-from simulator.protocol.spec import MOST_INSTANCES, Ask
+from simulator.protocol.messages import MOST_ANSWERS, QueryTimes, digest_of
+from simulator.protocol.spec import MOST_INSTANCES, MOST_WARMUP, Ask, LoadStage
 
 _KEPT_VALUES = 1 << 20
 """Values of answers that are kept until the clock stops; more of them are sent before."""
 
-Report: TypeAlias = Callable[[str, int, str, Answer], None]
-"""Takes query, instance, digest and answer."""
-_Rows: TypeAlias = Sequence[Sequence[Any]]
+Report: TypeAlias = Callable[[str, Mapping[AnswerName, Rows]], None]
+"""Takes a query and up to MOST_ANSWERS different answers to it."""
+_Raw: TypeAlias = Sequence[Sequence[Any]]
+"""Rows as the driver returns them."""
 
 
 class Asker:
@@ -31,12 +35,16 @@ class Asker:
         database: Database,
         session: Session,
         name: str,
-        query_type: QueryType,
+        query_type: QueryType[Query | TextQuery],
         task: Ask,
         *,
         text: str = "",
+        warmup_s: float = 0.0,
     ) -> None:
-        """Render the statements of all instances; `text` is the target's own for all of them."""
+        """Render the statements of all instances; `text` is the target's own for all of them.
+
+        The warm-up lasts at least `warmup_s` and as many runs as the task says.
+        """
         self._database, self._session, self._name = database, session, name
         self._task = task
 
@@ -45,21 +53,16 @@ class Asker:
             return instance, database.statement(query_type.instance(instance), text)
 
         numbers = task.instances(task.runs or MOST_INSTANCES)
-        self._uncounted = [rendered(number) for number in task.uncounted]
+        self._first = rendered(task.first)
+        warmup = task.warmup(MOST_WARMUP if warmup_s else task.burn_in)
+        self._warmup = [rendered(number) for number in (warmup if query_type.varies else (0,))]
+        self._warmup_s = warmup_s
+        self._warmup_runs = 0
         self._others = [rendered(number) for number in (numbers if query_type.varies else (0,))]
         self._answers = _Answers(name)
-        self._waits = Durations()
-        self._client_ns = 0
-
-    @property
-    def runs(self) -> int:
-        """How often it has been run so far, without the first run and the burn-in."""
-        return self._waits.count
-
-    @property
-    def waited_s(self) -> float:
-        """How long these runs have waited for their answers."""
-        return self._waits.sum_ns / 1e9
+        self.waits = Durations()
+        """Of the timed runs so far: without the first one and the warm-up."""
+        self._first_ns = self._client_ns = 0
 
     def ask(
         self,
@@ -72,25 +75,94 @@ class Asker:
 
         With `over`, until it returns True.
         """
-        first_ns, *_ = [self._waited_ns(each, stop, report) for each in self._uncounted]
-        self._client_ns = 0
+        self.warm(stop, report)
         began_ns = ended_ns = time.perf_counter_ns()
         end_ns, wanted = began_ns + int(duration_s * 1e9), self._task.runs
         over = over or (lambda: ended_ns >= end_ns)
-        while self.runs < wanted or (not wanted and (not self.runs or not over())):
-            asked = self._others[self.runs % len(self._others)]
-            self._waits.record(self._waited_ns(asked, stop, report))
+        while self.waits.count < wanted or (not wanted and (not self.waits.count or not over())):
+            self.once(stop, report)
             ended_ns = time.perf_counter_ns()
+        return self.times((ended_ns - began_ns) / 1e9, report)
+
+    def ask_in_stages(
+        self,
+        stop: threading.Event,
+        report: Report,
+        stages: Sequence[LoadStage],
+        paces: Sequence[Pace],
+        instant_s: Callable[[int], float],
+    ) -> QueryTimes:
+        """Run the type in the stages whose `paces` these are, after `warm`; report its answers.
+
+        The stages begin now; `instant_s` returns the collector's time of an instant.
+        """
+        start_ns = ended_ns = time.perf_counter_ns()
+        meter = StageMeter(stages, start_ns)
+        for pace in paces:
+            wait_until(pace.begin_ns(start_ns, start_ns), stop)
+            while (began_ns := time.perf_counter_ns()) < pace.end_ns(start_ns):
+                waited_ns = self.once(stop, report)
+                ended_ns = time.perf_counter_ns()
+                meter.record(began_ns, waited_ns, ended_ns)
+        length_s = sum(stage.duration_s for stage in stages)
+        wait_until(start_ns + int(length_s * 1e9), stop)  # what follows would disturb the others
+        times = self.times((ended_ns - start_ns) / 1e9, report)
+        return times.model_copy(update={"stages": meter.times(instant_s)})
+
+    def warm(self, stop: threading.Event, report: Report) -> None:
+        """Run the type for the first time, and as its warm-up."""
+        self.ask_first(stop, report)
+        warm_ns = time.perf_counter_ns() + int(self._warmup_s * 1e9)
+        while self._warmup_runs < self._task.burn_in or (
+            self._warmup_s and time.perf_counter_ns() < warm_ns
+        ):
+            self.warm_once(stop, report)
+
+    def ask_first(self, stop: threading.Event, report: Report) -> None:
+        """Run the type for the first time."""
+        self._first_ns = self._untimed_ns(self._first, stop, report)
+
+    def warm_once(self, stop: threading.Event, report: Report, due_ns: int | None = None) -> int:
+        """Run the next instance of the warm-up; return the wait, as `once` does, in ns."""
+        late_ns = _late_ns(due_ns)
+        asked = self._warmup[self._warmup_runs % len(self._warmup)]
+        waited_ns = self._untimed_ns(asked, stop, report)
+        self._warmup_runs += 1
+        return late_ns + waited_ns
+
+    def once(self, stop: threading.Event, report: Report, due_ns: int | None = None) -> int:
+        """Run the next instance, timed; return the wait in ns.
+
+        One that begins after it was due has waited since then.
+        """
+        late_ns = _late_ns(due_ns)
+        asked = self._others[self.waits.count % len(self._others)]
+        waited_ns = late_ns + self._waited_ns(asked, stop, report)
+        self.waits.record(waited_ns)
+        return waited_ns
+
+    def times(self, elapsed_s: float, report: Report) -> QueryTimes:
+        """Return what was measured in a time, once the answers are reported."""
         return QueryTimes(
             name=self._name,
-            first_s=first_ns / 1e9,
-            runs=self.runs,
-            waits=self._waits.encoded(),
-            wait_s=self._waits.sum_ns / 1e9,
+            first_s=self._first_ns / 1e9,
+            runs=self.waits.count,
+            waits=self.waits.encoded(),
+            wait_s=self.waits.sum_ns / 1e9,
             client_s=self._client_ns / 1e9,
-            elapsed_s=(ended_ns - began_ns) / 1e9,
+            elapsed_s=elapsed_s,
             answers=self._answers.reported(report),
+            warmup_runs=self._warmup_runs,
         )
+
+    def _untimed_ns(
+        self, asked: tuple[int, Statement], stop: threading.Event, report: Report
+    ) -> int:
+        """Run an instance and return the wait; the client's share does not count."""
+        client_ns = self._client_ns
+        waited_ns = self._waited_ns(asked, stop, report)
+        self._client_ns = client_ns
+        return waited_ns
 
     def _waited_ns(
         self, asked: tuple[int, Statement], stop: threading.Event, report: Report
@@ -112,44 +184,55 @@ class Asker:
         return spent_ns - client_ns
 
 
+def _late_ns(due_ns: int | None) -> int:
+    """Return how long ago something was due."""
+    return 0 if due_ns is None else max(time.perf_counter_ns() - due_ns, 0)
+
+
 class _Answers:
     """The answers to one type: what is equal to an answer before is kept once."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._raw: dict[int, tuple[Statement, _Rows]] = {}
+        self._kept: list[tuple[int, Statement, _Raw]] = []
+        self._newest: dict[int, _Raw] = {}
+        """Instance -> the last of its answers that are kept."""
         self._values = 0
         self._digests: dict[int, set[str]] = defaultdict(set)
         """Instance -> digests of the answers that were reported."""
 
-    def keep(self, instance: int, statement: Statement, rows: _Rows, report: Report) -> None:
+    def keep(self, instance: int, statement: Statement, rows: _Raw, report: Report) -> None:
         """Keep the rows of an answer, unless they are those of the instance's answer before."""
-        before = self._raw.get(instance)
-        if before is not None:
-            if before[1] == rows:
-                return
-            self._report(instance, *before, report)
-        self._raw[instance] = statement, rows
-        self._values += len(rows) * len(statement.outputs)
-        if self._values > _KEPT_VALUES and len(self._raw) > 1:
+        if self._newest.get(instance) == rows:
+            return
+        self._kept.append((instance, statement, rows))
+        self._newest[instance] = rows
+        self._values += max(len(rows), 1) * len(statement.outputs)
+        if self._values > _KEPT_VALUES and len(self._kept) > 1:
             self.reported(report)
 
     def reported(self, report: Report) -> int:
         """Report what is kept; return how many different answers were reported in all."""
-        for instance, (statement, rows) in self._raw.items():
-            self._report(instance, statement, rows, report)
-        self._raw.clear()
+        for first in range(0, len(self._kept), MOST_ANSWERS):
+            found: dict[AnswerName, Rows] = {}
+            for instance, statement, raw in self._kept[first : first + MOST_ANSWERS]:
+                rows = self._rows(statement, raw)
+                digest = digest_of(rows)
+                if digest not in self._digests[instance]:
+                    found[instance, digest] = rows
+            if found:
+                report(self._name, found)
+            for instance, digest in found:
+                self._digests[instance].add(digest)
+        self._kept.clear()
+        self._newest.clear()
         self._values = 0
         return sum(map(len, self._digests.values()))
 
-    def _report(self, instance: int, statement: Statement, rows: _Rows, report: Report) -> None:
+    def _rows(self, statement: Statement, raw: _Raw) -> Rows:
         try:
-            found = answer(statement.outputs, rows)
+            return answer(statement.outputs, raw).rows
         except ValueError as error:
             raise RunError(
                 f"query {self._name}: the answer does not have the expected columns: {error}"
             ) from error
-        digest = digest_of(found.rows)
-        if digest not in self._digests[instance]:
-            report(self._name, instance, digest, found)
-            self._digests[instance].add(digest)

@@ -1,13 +1,13 @@
 """The worker's side of the protocol: posts messages to the collector until they arrive."""
 
+import json
 import time
 import uuid
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import requests
 
-from simulator.data.query import Answer
 from simulator.errors import RunError
 from simulator.host import boot_id
 from simulator.protocol.messages import (
@@ -16,18 +16,27 @@ from simulator.protocol.messages import (
     NO_COLLECTOR,
     TOKEN_HEADER,
     UID_HEADER,
+    AnswerKey,
     AnswerQuestion,
     AnswerRows,
+    AnswerWithRows,
     Folded,
     Message,
     PortionReply,
     PortionRequest,
     Reply,
+    Scalar,
     dump,
 )
 
+AnswerName: TypeAlias = tuple[int, str]
+"""Instance and digest."""
+Rows: TypeAlias = tuple[tuple[Scalar, ...], ...]
+
 _CONNECT_S = 1.0
 _LEAST_READ_S = 2.0
+_TOGETHER_BYTES = 1 << 18
+"""Rows of answers, in JSON, that a message of several has at most."""
 _CUT_OFF = 0.8
 """Part of the silence: the worker has to start first, and to be reported afterwards."""
 
@@ -89,12 +98,32 @@ class CollectorClient:
         """Do not wait any longer for a collector that cannot be reached."""
         self._patience_s = 0.0
 
-    def answer(self, query: str, instance: int, digest: str, found: Answer) -> None:
-        """Send the collector an answer to compare, unless it has it."""
-        which = {"index": self._index, "query": query, "instance": instance, "digest": digest}
-        if not self._post("/answer/known", dump(AnswerQuestion(**which)))["known"]:
-            rows = AnswerRows(**which, rows=found.rows)
-            self._post("/answer", dump(rows), self._silence_s)
+    def answers(self, query: str, found: Mapping[AnswerName, Rows]) -> None:
+        """Send the collector answers to compare, without those that it has.
+
+        A message has several small answers, or a large one.
+        """
+        keys = [AnswerKey(instance=instance, digest=digest) for instance, digest in found]
+        question = AnswerQuestion(index=self._index, query=query, answers=tuple(keys))
+        known = self._post("/answers/known", dump(question))["known"]
+        waiting: list[AnswerWithRows] = []
+        size_bytes = 0
+        for key, is_known in zip(keys, known, strict=True):
+            if is_known:
+                continue
+            rows = found[key.instance, key.digest]
+            own_bytes = len(json.dumps(rows))
+            if waiting and size_bytes + own_bytes > _TOGETHER_BYTES:
+                self._post_answers(query, waiting)
+                waiting, size_bytes = [], 0
+            waiting.append(AnswerWithRows(instance=key.instance, digest=key.digest, rows=rows))
+            size_bytes += own_bytes
+        if waiting:
+            self._post_answers(query, waiting)
+
+    def _post_answers(self, query: str, answers: Sequence[AnswerWithRows]) -> None:
+        message = AnswerRows(index=self._index, query=query, answers=tuple(answers))
+        self._post("/answers", dump(message), self._silence_s)
 
     def _post(self, path: str, body: dict[str, Any], read_s: float = 0.0) -> Any:
         """Post, and retry for a while; a message may therefore arrive twice.

@@ -7,11 +7,17 @@ an HDR histogram by distinct value. Merging histograms is exact.
 import base64
 import struct
 import zlib
-from collections.abc import Iterable
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
 from numpy.typing import NDArray
+
+from simulator.protocol.messages import StageTimes
+from simulator.protocol.sketch import Counts, counts_of
+from simulator.protocol.spec import LoadStage
 
 _BUFFER = 1 << 14
 _HIGHEST_US = 3_600_000_000
@@ -57,6 +63,7 @@ class Durations:
         self.count = self.sum_ns = 0
         self._waiting: list[int] = []
         self._histogram = new_histogram()
+        self._folded = _NOTHING
 
     def record(self, duration_ns: int) -> None:
         """Record one duration."""
@@ -67,8 +74,15 @@ class Durations:
             self._fold()
 
     def _fold(self) -> None:
-        _add(self._histogram, np.asarray(self._waiting, np.int64))
-        self._waiting.clear()
+        waiting = np.asarray(self._waiting, np.int64)
+        _add(self._histogram, waiting)
+        self._folded = self._folded.plus(waiting)
+        self._waiting = []  # a new one: another thread may be reading the old one
+
+    def sketch(self) -> Counts:
+        """Return all durations so far in coarse buckets; any thread may call it."""
+        count, waiting, folded = self.count, self._waiting, self._folded
+        return folded.plus(np.asarray(waiting[: max(count - folded.number, 0)], np.int64)).counts
 
     def encoded(self) -> str:
         """Return the encoded histogram; empty without any duration."""
@@ -84,6 +98,19 @@ def encoded_histogram(durations_ns: Iterable[int]) -> str:
     return durations.encoded()
 
 
+class _Folded(NamedTuple):
+    """Folded durations in coarse buckets, and how many there are: read together, they agree."""
+
+    counts: Counts
+    number: int
+
+    def plus(self, durations_ns: NDArray[np.int64]) -> "_Folded":
+        return _Folded(self.counts + counts_of(durations_ns), self.number + len(durations_ns))
+
+
+_NOTHING = _Folded(counts_of(np.zeros(0, np.int64)), 0)
+
+
 def _add(histogram: HdrHistogram, durations_ns: NDArray[np.int64]) -> None:
     micros = np.clip(durations_ns // 1000, 1, _HIGHEST_US)
     for value, count in zip(*np.unique(micros, return_counts=True), strict=True):
@@ -95,21 +122,107 @@ def _encoded(histogram: HdrHistogram) -> str:
     return encoded.decode()
 
 
+def _buffer() -> "array[int]":
+    """Return an array whose items are stored in half the time that NumPy takes."""
+    return array("q", bytes(8 * _BUFFER))
+
+
+class _Stage:
+    """What began in one stage."""
+
+    def __init__(self) -> None:
+        self.first_ns = self.last_ns = self.rows = self.count = 0
+        self.histogram = new_histogram()
+
+
+class StageMeter:
+    """Measures batches or queries of one worker by the stage in which they began."""
+
+    def __init__(self, stages: Sequence[LoadStage], start_ns: int) -> None:
+        """Take when the first stage begins; the others follow without a gap."""
+        lengths = [stage.duration_s for stage in stages[:-1]]
+        self._edges = start_ns + (np.cumsum([0.0, *lengths]) * 1e9).astype(np.int64)
+        self._stages = [_Stage() for _ in stages]
+        self._waiting: list[tuple[int, int, int]] = []
+
+    def record(self, begin_ns: int, wait_ns: int, end_ns: int) -> None:
+        """Record a query, which has waited for a part of its time."""
+        self._waiting.append((begin_ns, wait_ns, end_ns))
+        if len(self._waiting) == _BUFFER:
+            self._fold()
+
+    def _fold(self) -> None:
+        begins, waits, ends = np.asarray(self._waiting, np.int64).reshape(-1, 3).T
+        self._waiting.clear()
+        self.add(begins, waits, ends, np.zeros(len(begins), np.int64))
+
+    def add(
+        self,
+        begins_ns: NDArray[np.int64],
+        latencies_ns: NDArray[np.int64],
+        ends_ns: NDArray[np.int64],
+        rows: NDArray[np.int64],
+    ) -> None:
+        """Add batches; those that began before the first stage are left out."""
+        places = np.searchsorted(self._edges, begins_ns, side="right") - 1
+        for place in np.unique(places[places >= 0]):
+            of, stage = places == place, self._stages[place]
+            first_ns = int(begins_ns[of].min())
+            stage.first_ns = min(stage.first_ns, first_ns) if stage.count else first_ns
+            stage.last_ns = max(stage.last_ns, int(ends_ns[of].max()))
+            stage.rows += int(rows[of].sum())
+            stage.count += int(of.sum())
+            _add(stage.histogram, latencies_ns[of])
+
+    def times(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
+        """Return what was measured in each stage that has something.
+
+        `instant_s` returns the collector's time of an instant.
+        """
+        self._fold()
+        return tuple(
+            StageTimes(
+                stage=number,
+                started_s=instant_s(stage.first_ns),
+                ended_s=instant_s(stage.last_ns),
+                rows=stage.rows,
+                count=stage.count,
+                latency=_encoded(stage.histogram),
+            )
+            for number, stage in enumerate(self._stages)
+            if stage.count
+        )
+
+
 class Meter:
     """Records the batches of one worker; instants are time.perf_counter_ns()."""
 
-    def __init__(self, start_ns: int) -> None:
+    def __init__(
+        self, start_ns: int, warmup_s: float = 0.0, stages: Sequence[LoadStage] = ()
+    ) -> None:
+        """Take when the clock starts; what is due in the warm-up after it is counted apart.
+
+        `stages` follow the warm-up.
+        """
         self.start_ns = start_ns
-        self.last_ns = start_ns
+        self.measured_ns = start_ns + int(warmup_s * 1e9)
+        """What is due from here on is measured."""
+        self._stages = StageMeter(stages, self.measured_ns) if stages else None
+        self._last_ns = start_ns
         self.rows = 0
+        self.warmup_rows = 0
+        """Of the rows, those of the warm-up."""
+        self._warmup_sends = 0
         self.sends = 0
+        """Measured ones."""
         self.payload_bytes: int | None = 0
-        """Of all batches; None if one has no known size."""
-        self._ends = np.empty(_BUFFER, np.int64)
-        self._latencies = np.empty(_BUFFER, np.int64)
-        self._counts = np.empty(_BUFFER, np.int64)
+        """Of the measured batches; None if one has no known size."""
+        self._ends = _buffer()
+        self._latencies = _buffer()
+        self._counts = _buffer()
         self._filled = 0
         self._histogram = new_histogram()
+        self._folded = _NOTHING
         self._by_second = np.zeros(0, np.int64)
 
     def record(self, due_ns: int, end_ns: int, rows: int, size_bytes: int | None) -> None:
@@ -119,13 +232,16 @@ class Meter:
         self._latencies[at] = end_ns - due_ns
         self._counts[at] = rows
         self._filled = at + 1
-        self.last_ns = max(self.last_ns, end_ns)  # batches in flight end in any order
         self.rows += rows
-        self.sends += 1
-        if size_bytes is None or self.payload_bytes is None:
-            self.payload_bytes = None
+        if due_ns < self.measured_ns:
+            self.warmup_rows += rows
+            self._warmup_sends += 1
         else:
-            self.payload_bytes += size_bytes
+            self.sends += 1
+            if size_bytes is None or self.payload_bytes is None:
+                self.payload_bytes = None
+            else:
+                self.payload_bytes += size_bytes
         if self._filled == _BUFFER:
             self._fold()
 
@@ -133,17 +249,45 @@ class Meter:
         filled, self._filled = self._filled, 0
         if not filled:
             return
-        _add(self._histogram, self._latencies[:filled])
-        seconds = (self._ends[:filled] - self.start_ns) // 1_000_000_000
-        rows = np.bincount(seconds, weights=self._counts[:filled]).astype(np.int64)
+        ends, latencies, counts = (
+            np.frombuffer(each, np.int64, filled)
+            for each in (self._ends, self._latencies, self._counts)
+        )
+        self._last_ns = max(self._last_ns, int(ends.max()))  # those in flight end in any order
+        _add(self._histogram, latencies[ends - latencies >= self.measured_ns])
+        if self._stages:
+            self._stages.add(ends - latencies, latencies, ends, counts)
+        self._folded = self._folded.plus(latencies)
+        seconds = (ends - self.start_ns) // 1_000_000_000
+        rows = np.bincount(seconds, weights=counts).astype(np.int64)
         if len(rows) > len(self._by_second):
             self._by_second = np.pad(self._by_second, (0, len(rows) - len(self._by_second)))
         self._by_second[: len(rows)] += rows
+
+    def sketch(self) -> Counts:
+        """Return all latencies so far in coarse buckets; any thread may call it.
+
+        The number of sends is read first: batches that are folded meanwhile count as folded.
+        """
+        sends, folded = self.sends + self._warmup_sends, self._folded
+        waiting = np.frombuffer(self._latencies, np.int64, max(sends - folded.number, 0))
+        return folded.plus(waiting).counts
+
+    @property
+    def last_ns(self) -> int:
+        """When the last batch was acknowledged; `start_ns` without any."""
+        self._fold()
+        return self._last_ns
 
     def latency(self) -> str:
         """Return the encoded histogram."""
         self._fold()
         return _encoded(self._histogram)
+
+    def stages(self, instant_s: Callable[[int], float]) -> tuple[StageTimes, ...]:
+        """Return what was measured in each stage; see StageMeter."""
+        self._fold()
+        return self._stages.times(instant_s) if self._stages else ()
 
     def rows_by_second(self) -> tuple[int, ...]:
         """Return the acknowledged rows of each second since the start."""

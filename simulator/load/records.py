@@ -1,8 +1,8 @@
-"""Batches that lie encoded in a file: a worker reads its share, batch by batch."""
+"""Batches that lie encoded in a file: a worker reads its part, batch by batch."""
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from types import TracebackType
@@ -12,30 +12,81 @@ import numpy as np
 
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import RowRange, numbers_between
-from simulator.errors import RunError
-from simulator.load.window import Held
+from simulator.errors import ConfigError, RunError
+from simulator.load.batch import Held
 from simulator.modules.base import BATCH, Envelope, Payload, Session
-from simulator.protocol.spec import Insert, RecordsFile
+from simulator.protocol.records import RecordsFile
+from simulator.protocol.spec import Insert
+from simulator.records.layout import layout_of
+from simulator.records.scan import Found, scan_part, without
 
 _AT_ONCE = 1024
 """Batches whose places are looked up together."""
 
 
 class RecordReader(AbstractContextManager["RecordReader"]):
-    """Reads the batches of one worker."""
+    """Reads the batches of one worker; finds them before the clock starts."""
 
-    def __init__(self, file: RecordsFile, task: Insert, reader: DatasetReader) -> None:
-        self._path, self._format = file.path, file.format
-        first, stop = task.batches
-        self._index = np.load(file.index, mmap_mode="r")[first : stop + 1].copy()
-        self._index[:, 1:] -= self._index[:1, 1:].copy()
+    def __init__(
+        self,
+        file: RecordsFile,
+        task: Insert,
+        reader: DatasetReader,
+        batch_rows: int,
+        tick: Callable[[], None],
+    ) -> None:
+        """Scan the worker's part; RunError if it is not what it was when the sweep began.
+
+        `tick` is called during the scan and may raise an error that ends it.
+        """
+        self._name, self._format = file.name, file.format
         self._ranges: dict[int, list[RowRange]] = defaultdict(list)
         for item in task.timed:
             self._ranges[item.table].append(item)
         self._tables = [reader.tables[place] for place in sorted(self._ranges)]
-        self._handle = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC)
         self._session: Session | None = None
         self._envelope: Envelope | None = None
+        try:
+            self._handle = os.open(file.path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise RunError(f"{self._name}: cannot be read: {error.strerror or error}") from error
+        try:
+            found = self._scanned(file, task, reader, batch_rows, tick)
+        except BaseException:
+            os.close(self._handle)
+            raise
+        self._gaps = found.gaps
+        self._index = np.zeros((len(found.index), 1 + len(reader.tables)), np.int64)
+        self._index[:, [0, *(1 + place for place in file.tables)]] = found.index
+
+    def _scanned(
+        self,
+        file: RecordsFile,
+        task: Insert,
+        reader: DatasetReader,
+        batch_rows: int,
+        tick: Callable[[], None],
+    ) -> Found:
+        layout = layout_of(file.format, [reader.tables[place] for place in file.tables])
+        expected = tuple(sum(map(len, self._ranges.get(place, ()))) for place in file.tables)
+        try:
+            found = scan_part(
+                self._handle, self._name, layout, task.span,
+                batch_rows=batch_rows, skip=file.skip, tick=tick,
+            )  # fmt: skip
+        except ConfigError as error:
+            raise self._changed(str(error)) from error
+        except OSError as error:
+            raise RunError(f"{self._name}: cannot be read: {error.strerror or error}") from error
+        if found.rows != expected:
+            raise self._changed(f"{sum(found.rows):,} rows, expected {sum(expected):,}")
+        return found
+
+    def _changed(self, why: str) -> RunError:
+        return RunError(
+            f"{self._name}: was changed after the sweep was started ({why}); start it again, and"
+            " leave the file alone meanwhile"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -53,17 +104,23 @@ class RecordReader(AbstractContextManager["RecordReader"]):
         for first in range(0, len(self._index) - 1, _AT_ONCE):
             portion = self._index[first : first + _AT_ONCE + 1].tolist()
             for (start, *before), (stop, *after) in pairwise(portion):
-                content = os.pread(self._handle, stop - start, start)
-                if len(content) < stop - start:
-                    raise RunError(f"{self._path}: was truncated after the run was started")
                 yield (
-                    content,
+                    self._content(start, stop),
                     tuple(
                         Held(place, 0, numbers_between(ranges, before[place], after[place]))
                         for place, ranges in self._ranges.items()
                         if before[place] < after[place]
                     ),
                 )
+
+    def _content(self, start: int, stop: int) -> bytes:
+        content = os.pread(self._handle, stop - start, start)
+        if len(content) < stop - start:
+            raise RunError(f"{self._name}: was truncated after the run was started")
+        if len(self._gaps):
+            low, high = np.searchsorted(self._gaps[:, 0], (start, stop))
+            content = without(content, start, self._gaps[low:high].tolist())
+        return content
 
     def payload(self, session: Session, content: bytes, held: Sequence[Held]) -> Payload:
         """Return the payload of a batch."""

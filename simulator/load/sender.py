@@ -5,45 +5,36 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from itertools import chain, count, repeat, zip_longest
+from pathlib import Path
 
 from simulator.data.block import Block, Rows
 from simulator.data.dataset import BLOCK_ROWS, DatasetReader
+from simulator.data.edges import edges
 from simulator.data.ranges import RowRange, covering, written
 from simulator.errors import BenchError, RunError
+from simulator.load.batch import Batch, Held, OfBlock, OfBlocks, OfRecords, Origin
 from simulator.load.connection import Stopped, connected
+from simulator.load.failures import Failures
+from simulator.load.imports import written as written_to
 from simulator.load.meter import Meter
-from simulator.load.mixing import Mixer, edges
+from simulator.load.mixing import Mixer
+from simulator.load.pace import FASTEST, NEVER_NS, Pace, Timetable, wait_until
 from simulator.load.records import RecordReader
-from simulator.load.window import Batch, Held, Send, Window
+from simulator.load.window import Send, Window
 from simulator.modules.base import BATCH, Database, Failure, Payload, Session
+from simulator.protocol.messages import Failed
+from simulator.protocol.spec import LoadStage
 
 MAX_ATTEMPTS = 6
 MAX_UNCERTAIN_SENDS = 100
 _BACKOFF_S = 0.05
-_TIMER_SLACK_NS = 200_000
 _LONG_SEND_ROWS = 500
-_NEVER_NS = 1 << 63
 _AHEAD_BYTES = 1 << 22
 """Size of the values; 131,072 IoT events."""
 _AHEAD_OBJECTS_BYTES = 1 << 19
 _WHOLE_BLOCKS = 4
 """Parts whose rows are drawn as a whole block each; more parts share so many rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """How fast to write, and for how long."""
-
-    rows_per_s: float = 0.0
-    """0: as fast as possible."""
-    turn: float = 0.0
-    """The place of this worker among all, 0..1: it spreads the due times of workers."""
-    duration_s: float = 0.0
-    """No batch is sent after this time; 0: no limit."""
-
-
-FASTEST = Pace()
 
 
 class Sender:
@@ -63,17 +54,29 @@ class Sender:
         self._session: Session = connected(database, stop, clock)
         self._window = Window()
         self.meter = Meter(time.perf_counter_ns())
+        self.measured_ns = self.meter.start_ns
+        """When the measured part began; 0: the warm-up is not over."""
+        self._when_measured: Callable[[], object] = int
         self.generate_ns = 0
         self.encode_ns = 0
         self.send_ns = 0
         self.idle_ns = 0
+        self.inactive_ns = 0
+        """Between the stages in which the worker is active, and before the first one."""
         self.retried = 0
+        self.errors = 0
+        """Batches that failed, each as often as it did."""
+        self.failures = Failures(self.meter.start_ns)
+        self.backoff_ns = 0
+        """Pauses before repeated sends."""
         self.uncertain: list[RowRange] = []
         self.uncertain_rows = 0
         self.uncertain_cause = ""
         self._uncertain_sends = 0
         self._begun: dict[tuple[int, int], int] = defaultdict(int)
-        """(table, part) -> rows that were sent."""
+        """(table, part) -> rows that were sent, of origins that are done."""
+        self._origins: list[Origin] = []
+        """Of the batches that are made, until all were sent."""
         self._places = {table.name: place for place, table in enumerate(reader.tables)}
         self._mixer = Mixer()
         self._mixes = database.capabilities.mixes_tables and reader.one_group
@@ -90,39 +93,102 @@ class Sender:
                 self._deliver(batch, time.perf_counter_ns())
         return self.meter.rows
 
-    def start(self) -> None:
-        """Start the clock; discard all measurements so far."""
-        self.meter = Meter(time.perf_counter_ns())
-        self.generate_ns = self.encode_ns = self.send_ns = self.idle_ns = self.retried = 0
-        self._begun.clear()
-
-    def insert(
-        self, ranges: Sequence[RowRange], mode: str, batch_rows: int, pace: Pace = FASTEST
+    def start(
+        self,
+        warmup_s: float = 0.0,
+        when_measured: Callable[[], object] = int,
+        stages: Sequence[LoadStage] = (),
     ) -> None:
-        """Write rows, timed. With a rate, each batch is due at a time and is measured from it."""
-        ahead = self._ahead_bytes(batch_rows, pace.rows_per_s)
-        self._insert(self._batches(ranges, mode, batch_rows, ahead), batch_rows, pace)
+        """Start the clock; discard all measurements so far.
 
-    def insert_records(self, records: RecordReader, batch_rows: int, pace: Pace = FASTEST) -> None:
+        `when_measured` is called at the end of the warm-up, before the first measured batch.
+        """
+        self.meter = Meter(time.perf_counter_ns(), warmup_s, stages)
+        self.measured_ns = 0 if warmup_s else self.meter.start_ns
+        self._when_measured = when_measured
+        self.retried = self.backoff_ns = self.errors = 0
+        self.failures = Failures(self.meter.start_ns)
+        self._discard_times()
+        self._begun.clear()
+        self._origins.clear()
+
+    def _discard_times(self) -> None:
+        self.generate_ns = self.encode_ns = self.send_ns = self.idle_ns = self.inactive_ns = 0
+
+    def _measure(self) -> None:
+        """End the warm-up."""
+        self._discard_times()
+        self._when_measured()
+        self.measured_ns = time.perf_counter_ns()
+
+    def insert(self, ranges: Sequence[RowRange], mode: str, batch_rows: int, *paces: Pace) -> None:
+        """Write rows, timed: at one pace after the other, as fast as possible without any.
+
+        With a rate, each batch is due at a time and is measured from it.
+        """
+        ahead = self._ahead_bytes(batch_rows, max((each.rate_per_s for each in paces), default=0.0))
+        self._insert(self._batches(ranges, mode, batch_rows, ahead), batch_rows, paces)
+
+    def insert_records(self, records: RecordReader, batch_rows: int, *paces: Pace) -> None:
         """Write the batches of a file as they are, timed like drawn ones."""
-        self._insert(self._read(records), batch_rows, pace)
+        self._insert(self._read(records), batch_rows, paces)
 
-    def _insert(self, batches: Iterable[Batch], batch_rows: int, pace: Pace) -> None:
-        start, scheduled = self.meter.start_ns, pace.turn * batch_rows
-        end_ns = start + int(pace.duration_s * 1e9) if pace.duration_s else _NEVER_NS
+    def write_files(self, ranges: Sequence[RowRange], folder: Path) -> list[Batch]:
+        """Write rows to files, a batch each, for `insert_files`."""
+        try:
+            files = written_to(self._session, self._drawn(ranges), folder)
+        except OSError as error:
+            raise RunError(
+                f"--import: the rows cannot be written to {folder}: {error.strerror or error}; set"
+                " TMPDIR to a folder with more space"
+            ) from error
+        held = [(payload, Held(self._places[block.table.name], block.part, rows))
+                for block, payload, rows in files]  # fmt: skip
+        return [Batch(payload, OfRecords([rows]), 0) for payload, rows in held]
+
+    def _drawn(self, ranges: Sequence[RowRange]) -> Iterator[Block]:
+        """Yield the blocks of rows until the run is over."""
+        for turn in self._reader.blocks(ranges):
+            if self._stop.is_set():
+                raise Stopped
+            yield from turn
+
+    def insert_files(self, files: Sequence[Batch]) -> None:
+        """Have the database import files, timed, one after the other."""
+        self._origins += [batch.origin for batch in files]
+        self._insert(files, 0, ())
+
+    def _insert(self, batches: Iterable[Batch], batch_rows: int, paces: Sequence[Pace]) -> None:
+        measured_ns = self.meter.measured_ns
+        paces = paces or (FASTEST,)
+        timetable = Timetable(paces, self.meter.start_ns, measured_ns, batch_rows)
         with self._all_ended():
             for batch in batches:
                 due = time.perf_counter_ns()
-                if pace.rows_per_s:
-                    due = start + int(scheduled / pace.rows_per_s * 1e9)
-                    scheduled += batch.payload.rows
-                    self._wait_until(min(due, end_ns))
-                if due >= end_ns:
+                if due >= timetable.free_until_ns:
+                    due = self._awaited(timetable, due, batch.payload.rows)
+                if due == NEVER_NS:
                     break
+                if not self.measured_ns and due >= measured_ns:
+                    self._measure()
                 self._deliver(batch, due)
+        if not self.measured_ns:
+            self._discard_times()
+
+    def _awaited(self, timetable: Timetable, now_ns: int, rows: int) -> int:
+        """Wait until a batch of so many rows may begin; return when it is due, or NEVER_NS."""
+        due_ns = timetable.due_ns(now_ns, rows)
+        if due_ns == NEVER_NS:
+            return due_ns
+        if timetable.begin_ns > now_ns:
+            self._end_all()
+            self.inactive_ns += wait_until(timetable.begin_ns, self._stop)
+        self.idle_ns += wait_until(due_ns, self._stop)
+        return max(due_ns, time.perf_counter_ns()) if timetable.free_until_ns else due_ns
 
     def written(self, ranges: Sequence[RowRange]) -> tuple[RowRange, ...]:
         """Return the rows of `ranges` that were sent since the start, some perhaps uncertain."""
+        self._count_sent()
         found: list[RowRange] = []
         for place, table in enumerate(self._reader.tables):
             counts = [self._begun[place, part] for part in range(table.parts)]
@@ -130,17 +196,6 @@ class Sender:
                 counts = [sum(counts)]
             found += written([item for item in ranges if item.table == place], counts)
         return tuple(found)
-
-    def _wait_until(self, due_ns: int) -> None:
-        before = time.perf_counter_ns()
-        if due_ns > before:
-            self._stop.wait(max(due_ns - before - _TIMER_SLACK_NS, 0) / 1e9)
-            # A timer wakes up 0.1 ms late, which would count as latency of the database.
-            now = time.perf_counter_ns()
-            limit = min(due_ns, now + 2 * _TIMER_SLACK_NS)
-            while now < limit:
-                now = time.perf_counter_ns()
-            self.idle_ns += now - before
 
     def _ahead_bytes(self, batch_rows: int, rate_rows_per_s: float = 0.0) -> int:
         """Return how many bytes of values to draw and encode between two sends; 0: one block.
@@ -163,6 +218,13 @@ class Sender:
         while made := self._made(blocks, mode, batch_rows, ahead_bytes):
             while made:  # free each payload once it is sent
                 yield made.popleft()
+            self._count_sent()
+
+    def _count_sent(self) -> None:
+        for origin in self._origins:
+            for held in origin.held(0, origin.sent):
+                self._begun[held.table, held.part] += len(held.rows)
+        self._origins.clear()
 
     def _read(self, records: RecordReader) -> Iterator[Batch]:
         """Yield the batches of a file."""
@@ -172,7 +234,9 @@ class Sender:
             self.generate_ns += read - before
             payload = records.payload(self._session, content, held)
             self.encode_ns += time.perf_counter_ns() - read
-            yield Batch(payload, held)
+            self._origins.append(origin := OfRecords(held))
+            yield Batch(payload, origin, 0)
+            self._count_sent()
             before = time.perf_counter_ns()
 
     def _made(
@@ -206,27 +270,25 @@ class Sender:
     def _in_turn(
         self, blocks: Sequence[Block], encoded: Sequence[Sequence[Payload]], batch_rows: int
     ) -> Iterator[Batch]:
-        """Yield the batches of blocks, one per table in turn."""
-        for turn in range(max(map(len, encoded))):
-            first = turn * batch_rows
-            for block, payloads in zip(blocks, encoded, strict=True):
-                if turn < len(payloads):
-                    payload = payloads[turn]
-                    yield Batch(payload, (self._held(block, first, first + payload.rows),))
+        """Return the batches of blocks, one per table in turn."""
+        origins = [OfBlock(self._held(block), batch_rows) for block in blocks]
+        self._origins += origins
+        batches = (
+            map(Batch, payloads, repeat(origin), count())
+            for payloads, origin in zip(encoded, origins, strict=True)
+        )
+        return filter(None, chain.from_iterable(zip_longest(*batches)))
 
     def _mixed(
         self, blocks: Sequence[Block], places: Sequence[Rows], payloads: Sequence[Payload]
     ) -> Iterator[Batch]:
-        """Yield the batches of several tables, each with the rows between two places."""
-        for number, payload in enumerate(payloads):
-            held = (
-                self._held(block, *each[number : number + 2].tolist())
-                for block, each in zip(blocks, places, strict=True)
-            )
-            yield Batch(payload, tuple(each for each in held if len(each.rows)))
+        """Return the batches of several tables, each with the rows between two places."""
+        origin = OfBlocks([self._held(block) for block in blocks], places)
+        self._origins.append(origin)
+        return map(Batch, payloads, repeat(origin), count())
 
-    def _held(self, block: Block, first: int, stop: int) -> Held:
-        return Held(self._places[block.table.name], block.part, block.rows[first:stop])
+    def _held(self, block: Block) -> Held:
+        return Held(self._places[block.table.name], block.part, block.rows)
 
     def _deliver(self, batch: Batch, due_ns: int) -> None:
         """Send, alone or beside other batches in flight."""
@@ -240,8 +302,7 @@ class Sender:
                     self._end(self._window.ended())
             finally:
                 self.send_ns += time.perf_counter_ns() - before
-        for held in batch.held:
-            self._begun[held.table, held.part] += len(held.rows)
+        batch.origin.sent += 1
 
     def _begin(self, send: Send) -> None:
         if self._stop.is_set():
@@ -261,13 +322,17 @@ class Sender:
         """Wait at the end for batches in flight; after a failure, only count their outcome."""
         try:
             yield
-            before = time.perf_counter_ns()
-            while self._window:
-                self._end(self._window.ended())
-            self.send_ns += time.perf_counter_ns() - before
+            self._end_all()
         finally:
             while self._window:
                 self._count_ended(self._window.ended())
+
+    def _end_all(self) -> None:
+        """Wait for the batches in flight, and send again those that failed."""
+        before = time.perf_counter_ns()
+        while self._window:
+            self._end(self._window.ended())
+        self.send_ns += time.perf_counter_ns() - before
 
     def _count_acknowledged(self, send: Send) -> None:
         payload = send.batch.payload
@@ -304,8 +369,10 @@ class Sender:
 
     def _send_again(self, error: Exception, batch: Batch, attempt: int) -> bool:
         """Handle a failed send; return whether to retry, after a pause."""
+        self.errors += 1
         failure, cause = self._session.classify(error), self._database.explain(error)
         if failure is Failure.FATAL:
+            self.failures.note(Failed.FATAL)
             raise RunError(f"insert failed: {cause}")
         if failure is Failure.UNKNOWN:
             self._count_uncertain(batch, cause)
@@ -314,16 +381,21 @@ class Sender:
         if failure is Failure.UNKNOWN:
             return False
         if attempt + 1 == MAX_ATTEMPTS:
+            self.failures.note(Failed.FATAL)
             raise RunError(f"insert failed {MAX_ATTEMPTS} times in a row; the last error: {cause}")
         self.retried += 1
+        self.failures.note(Failed.RETRIED)
+        before = time.perf_counter_ns()
         self._stop.wait(_BACKOFF_S * 2**attempt)
+        self.backoff_ns += time.perf_counter_ns() - before
         return True
 
     def _add_uncertain(self, batch: Batch) -> None:
-        for held in batch.held:
+        for held in batch.held():
             self.uncertain += covering(held.rows, held.table)
             self.uncertain_rows += len(held.rows)
         self._uncertain_sends += 1
+        self.failures.note(Failed.UNCERTAIN)
 
     def _count_uncertain(self, batch: Batch, cause: str) -> None:
         self._add_uncertain(batch)
@@ -337,6 +409,7 @@ class Sender:
 
     def _reconnect(self, cause: str) -> None:
         """Open a new session; RunError if that takes longer than its `reconnect_s`."""
+        self.failures.note(Failed.LOST)
         self._session.close()
         try:
             self._session = connected(self._database, self._stop, self._clock)
@@ -345,3 +418,4 @@ class Sender:
                 f"the connection was lost ({cause}) and not restored within"
                 f" {self._database.reconnect_s:.0f} s: {error}"
             ) from error
+        self.failures.note(Failed.RESTORED)

@@ -4,27 +4,8 @@ import queue
 import time
 from dataclasses import dataclass
 
-from simulator.data.block import Rows
-from simulator.modules.base import Payload, Session
-
-
-@dataclass(slots=True)
-class Held:
-    """Rows of one physical table."""
-
-    table: int
-    part: int
-    rows: Rows
-    """Their numbers."""
-
-
-@dataclass(slots=True)
-class Batch:
-    """A payload, and the rows that it holds."""
-
-    payload: Payload
-    held: tuple[Held, ...]
-    """Of each physical table that it has rows of."""
+from simulator.load.batch import Batch
+from simulator.modules.base import Session
 
 
 @dataclass(slots=True)

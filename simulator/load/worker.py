@@ -5,7 +5,10 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from simulator import __version__
 from simulator.clock import OwnClock
@@ -14,13 +17,17 @@ from simulator.data.ranges import RowRange, merged
 from simulator.errors import BenchError, RunError
 from simulator.host import memory_peak_bytes, throttled_s
 from simulator.load.asker import Asker
+from simulator.load.batch import Batch
 from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connected
-from simulator.load.meter import Meter
+from simulator.load.meter import Durations, Meter
+from simulator.load.pace import Pace, paces_of
 from simulator.load.portions import fold_portions
 from simulator.load.records import RecordReader
-from simulator.load.sender import Pace, Sender
-from simulator.modules.base import Database
+from simulator.load.sender import Sender
+from simulator.load.turns import Turns
+from simulator.modules.base import Database, Session
+from simulator.protocol.events import ReportEvent, event_line
 from simulator.protocol.messages import (
     HEARTBEAT_S,
     REPORTED_SECONDS,
@@ -30,11 +37,10 @@ from simulator.protocol.messages import (
     Message,
     QueryTimes,
     Registration,
-    ReportEvent,
     WorkerReport,
-    event_line,
 )
-from simulator.protocol.spec import Ask, Insert, RunSpec
+from simulator.protocol.sketch import pairs_of
+from simulator.protocol.spec import Ask, Insert, Kind, RunSpec
 
 _GARBAGE_OBJECTS = 100_000
 _LAST_SEND_S = 3.5
@@ -74,7 +80,8 @@ class Worker:
         """Set when `run` ends."""
         self._phase = "start"
         self._sender: Sender | None = None
-        self._asker: Asker | None = None
+        self._waits: Durations | None = None
+        """Of the queries that are asked now."""
         self._prefilled = 0
         self._over_query = ""
         """The query whose ramp ended last."""
@@ -172,6 +179,8 @@ class Worker:
     def _heartbeat(self) -> Heartbeat:
         timed = self._started is not None  # read first: the timed meter is created before it is set
         sender, written = self._sender, self._sender.meter.rows if self._sender else 0
+        waits = self._waits
+        measured = waits or (sender.meter if sender and timed else None)
         return Heartbeat(
             index=self._index,
             phase=self._phase,
@@ -179,8 +188,10 @@ class Worker:
             prefill_rows=self._prefilled if timed else max(self._prefilled, written),
             uncertain_rows=sender.uncertain_rows if sender else 0,
             retried=sender.retried if sender else 0,
-            runs=self._asker.runs if self._asker else 0,
-            waited_s=self._asker.waited_s if self._asker else 0.0,
+            errors=sender.errors if sender else 0,
+            runs=waits.count if waits else 0,
+            waited_s=waits.sum_ns / 1e9 if waits else 0.0,
+            latency=pairs_of(measured.sketch()) if measured else (),
         )
 
     def _wait_for_all(self, barrier: str) -> bool:
@@ -217,38 +228,106 @@ class Worker:
                 sender.prefill(task.prefill, batch_rows)
             finally:
                 self._prefilled = sender.meter.rows
-        self._wait_for_all("insert")
-        sender.start()
+        if spec.imports:
+            with TemporaryDirectory(dir=spec.scratch or None) as folder:
+                files = sender.write_files(task.timed, Path(folder))
+                self._insert_timed(task, sender, files=files)
+        elif spec.records:
+            reader, batch_rows = DatasetReader(spec.dataset), max(spec.batch_rows, 1)
+            with RecordReader(spec.records, task, reader, batch_rows, self._expect_go) as records:
+                self._insert_timed(task, sender, records=records)
+        else:
+            self._insert_timed(task, sender)
+
+    def _expect_go(self) -> None:
+        if self._stop.is_set():
+            raise Stopped
+
+    def _insert_timed(
+        self,
+        task: Insert,
+        sender: Sender,
+        *,
+        files: Sequence[Batch] = (),
+        records: RecordReader | None = None,
+    ) -> None:
+        """Wait for all, and write the timed rows: those of files or records, if there are any."""
+        spec = self._spec
+        self._wait_for_all(spec.barrier)
+        sender.start(spec.warmup_s, self._start_clock, spec.stages)
         self._start_clock()
         mode = self._database.insert_mode(spec.batch_rows)
-        rate = spec.rate_rows_per_s / len(spec.inserts)
+        writers = len(spec.inserts)
         try:
-            pace = Pace(rate, self._index / len(spec.workers), spec.duration_s)
-            if spec.records:
-                with RecordReader(spec.records, task, DatasetReader(spec.dataset)) as records:
-                    sender.insert_records(records, max(spec.batch_rows, 1), pace)
+            turn = self._index / writers  # those that write come first
+            paces = [Pace(spec.rate_rows_per_s / writers, turn, spec.duration_s)]
+            if spec.stages:
+                paces = paces_of(spec.stages, self._index, spec.rate_rows_per_s)
+            if files:
+                sender.insert_files(files)
+            elif records:
+                sender.insert_records(records, max(spec.batch_rows, 1), *paces)
             else:
-                sender.insert(task.timed, mode, max(spec.batch_rows, 1), pace)
+                sender.insert(task.timed, mode, max(spec.batch_rows, 1), *paces)
         finally:
-            self._stop_clock((sender.meter.last_ns - sender.meter.start_ns) / 1e9)
+            if sender.measured_ns:
+                self._stop_clock(max(sender.meter.last_ns - sender.measured_ns, 0) / 1e9)
 
     def _ask(self, task: Ask) -> None:
-        load = self._spec.load
-        types = DatasetReader(self._spec.dataset).query_types(aligned=load.aligned)
         with connected(self._database, self._stop, self._clock) as session:
-            for name in self._database.answered(types, load.queries):
-                asker = self._asker = Asker(
-                    self._database, session, name, types[name], task, text=load.queries[name]
+            if self._spec.load.own:
+                session.read_only()
+            if self._spec.kind is Kind.MIXED:
+                self._ask_in_turn(task, session)
+            else:
+                self._ask_one_by_one(task, session)
+
+    def _ask_one_by_one(self, task: Ask, session: Session) -> None:
+        load, stages = self._spec.load, self._spec.stages
+        for name, asker in self._askers(task, session):
+            self._waits = asker.waits
+            if stages:
+                asker.warm(self._stop, self._client.answers)
+            if not self._wait_for_all(name):
+                continue
+            if self._started is None:
+                self._start_clock()
+            if stages:
+                paces = paces_of(stages, self._index)
+                report = self._client.answers
+                self._queries.append(
+                    asker.ask_in_stages(self._stop, report, stages, paces, self._instant_s)
                 )
-                if not self._wait_for_all(name):
-                    continue
-                if self._started is None:
-                    self._start_clock()
-                over = partial(self._is_over, name) if load.ramp else None
-                times = asker.ask(self._stop, load.duration_s, self._client.answer, over)
-                self._queries.append(times)
+                continue
+            over = partial(self._is_over, name) if load.ramp else None
+            times = asker.ask(self._stop, load.duration_s, self._client.answers, over)
+            self._queries.append(times)
         if self._started:
             self._stop_clock(time.perf_counter() - self._began_s)
+
+    def _ask_in_turn(self, task: Ask, session: Session) -> None:
+        """Ask all queries once; then wait for all workers, and ask them in turn for a time."""
+        load, report = self._spec.load, self._client.answers
+        askers = [asker for _, asker in self._askers(task, session)]
+        for asker in askers:
+            asker.ask_first(self._stop, report)
+        pace = Pace(load.rate_per_s / task.every, task.place / task.every, load.duration_s)
+        turns = Turns(askers, pace, task.place, load.warmup_s, self._start_clock)
+        self._waits = turns.waits
+        self._wait_for_all(self._spec.barrier)
+        turns.ask(self._stop, report)
+        self._stop_clock(time.perf_counter() - self._began_s)
+        self._queries += turns.times(report)
+
+    def _askers(self, task: Ask, session: Session) -> Iterator[tuple[str, Asker]]:
+        """Yield the types that the database can answer; each is rendered when it is its turn."""
+        load, types = self._spec.load, self._spec.query_types()
+        for name in self._database.answered(types, load.queries):
+            asker = Asker(
+                self._database, session, name, types[name], task,
+                text=load.queries[name], warmup_s=load.warmup_s,
+            )  # fmt: skip
+            yield name, asker
 
     def _start_clock(self) -> None:
         self._throttled_began_s, self._paused_began_s = throttled_s(), self._clock.paused_s()
@@ -261,6 +340,11 @@ class Worker:
         self._cpu_s = time.process_time() - self._cpu_began_s
         self._throttled_s = throttled_s() - self._throttled_began_s
         self._paused_s = self._clock.paused_s() - self._paused_began_s
+
+    def _instant_s(self, instant_ns: int) -> float:
+        """Return the collector's time of an instant of time.perf_counter_ns()."""
+        ago_s = (time.perf_counter_ns() - instant_ns) / 1e9
+        return time.time() - ago_s + self._client.clock_offset_s
 
     def _written(self) -> tuple[RowRange, ...] | None:
         """Return the timed rows that were sent; None: all of the plan."""
@@ -275,19 +359,23 @@ class Worker:
         sender = self._sender
         timed = sender is not None and self._started is not None
         meter = sender.meter if sender and timed else Meter(0)
-        started = self._started + offset if self._started else None
+        measured = sender is None or sender.measured_ns
+        started = self._started + offset if self._started and measured else None
         ended = self._ended + offset if self._ended else None
+        inactive_s = sender.inactive_ns / 1e9 if sender else 0.0
         return WorkerReport(
             index=self._index,
             error=error,
             started_s=started,
             ended_s=ended,
-            duration_s=ended - started if started and ended else 0.0,
+            duration_s=max(ended - started - inactive_s, 0.0) if started and ended else 0.0,
             rows=meter.rows,
+            warmup_rows=meter.warmup_rows,
             prefill_rows=self._prefilled,
             sends=meter.sends,
             payload_bytes=meter.payload_bytes,
             retried=sender.retried if sender else 0,
+            backoff_s=sender.backoff_ns / 1e9 if sender else 0.0,
             written=self._written(),
             uncertain=tuple(sender.uncertain) if sender else (),
             uncertain_cause=self._database.options.redact(sender.uncertain_cause) if sender else "",
@@ -299,8 +387,11 @@ class Worker:
             memory_peak_bytes=memory_peak_bytes(),
             latency=meter.latency() if meter.sends else "",
             rows_by_second=meter.rows_by_second()[:REPORTED_SECONDS],
+            stages=meter.stages(self._instant_s),
             queries=tuple(self._queries),
             node=os.environ.get("NODE_NAME", ""),
             throttled_s=self._throttled_s,
             paused_s=self._paused_s,
+            failures=sender.failures.listed() if sender and timed else (),
+            more_failures=sender.failures.unlisted if sender and timed else 0,
         )

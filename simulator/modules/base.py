@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias
 
@@ -18,18 +19,22 @@ from typing_extensions import TypeVar
 
 from simulator.data.block import Block, Rows
 from simulator.data.features import Feature, features_of
+from simulator.data.own_query import TextQuery
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.query_type import QueryType
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
 from simulator.modules.options import Options
+from simulator.modules.texts import TextLanguage
 from simulator.modules.waits import Waits
 
 SINGLE = "single"
 """Insert mode: one row per batch, each acknowledged on its own."""
 BATCH = "batch"
 """Insert mode: the best bulk path of the database."""
+IMPORT = "import"
+"""Insert mode: the database's own import of a file, which is written before the clock starts."""
 
 
 PREFILL_ROWS = 1000
@@ -55,7 +60,7 @@ class Capabilities:
     """What a module supports, as plain data."""
 
     modes: Mapping[str, str]
-    """Insert mode -> how one batch is sent; SINGLE and BATCH first."""
+    """Insert mode -> how one batch is sent; SINGLE and BATCH first, IMPORT if it has one."""
     primary_keys: Mapping[PrimaryKey, str]
     """Supported primary key -> how this database generates it."""
     acknowledged: str
@@ -67,6 +72,8 @@ class Capabilities:
     """Whether a payload of mode BATCH can have rows of several tables of a group."""
     formats: frozenset[RecordFormat] = frozenset()
     """Formats of files whose records it takes as they are (`Session.envelope`)."""
+    no_import: str = "this module knows none beside its batches"
+    """Why there is no mode IMPORT."""
     indices: bool = False
     """Whether there are secondary indices (option `create_indices`)."""
     stores: bool = True
@@ -75,6 +82,9 @@ class Capabilities:
     """Whether `check_rows` knows without a server that a value cannot be stored."""
     replaces_rows: bool = False
     """Whether a row replaces another one that has the same tags and time."""
+    separates_fields: bool = False
+    """Whether each field is stored apart, so that rows with the same tags and time mix their
+    values."""
     embedded: bool = False
     """Whether the data is a local file that all workers open."""
     prefill_rows: int = PREFILL_ROWS
@@ -106,6 +116,8 @@ class Server:
     durable: bool | None
     """Whether an acknowledged row survives a power cut; None if unknown."""
     settings: Mapping[str, str] = field(default_factory=dict)
+    buffer_bytes: int | None = None
+    """Memory for pages of tables that the server keeps for itself; None if it does not say."""
 
 
 class Payload(NamedTuple):
@@ -118,6 +130,8 @@ class Payload(NamedTuple):
     """The bytes of `data` as they are sent, without headers; None if the driver makes them."""
 
 
+ReadCounters: TypeAlias = Callable[[], Mapping[str, int]]
+"""Name -> how often the server has done it since it started."""
 Encoder: TypeAlias = Callable[[Block, int], Sequence[Any]]
 """Block, batch size -> the data of each payload; UnstorableError if a value cannot be stored."""
 Envelope: TypeAlias = Callable[[bytes, int], Any]
@@ -158,10 +172,12 @@ class Session(Waits, ABC):
         encoder = self._known_encoders.get(key)
         if encoder is None:
             encoder = self._known_encoders[key] = self.encoder(block.table, block.name, mode)
-        starts = range(0, len(block), batch_rows)
+        whole, rest = divmod(len(block), batch_rows)
+        rows = [batch_rows] * whole + [rest] * bool(rest)
+        size_of = self.size_of
         return [
-            Payload(min(batch_rows, len(block) - start), mode, data, self.size_of(data))
-            for start, data in zip(starts, encoder(block, batch_rows), strict=True)
+            Payload(count, mode, data, size_of(data))
+            for count, data in zip(rows, encoder(block, batch_rows), strict=True)
         ]
 
     def mixed_encoder(self, tables: Sequence[Table]) -> MixedEncoder:
@@ -178,15 +194,22 @@ class Session(Waits, ABC):
 
     @abstractmethod
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
-        """Return the encoder of one physical table; the session keeps it."""
+        """Return the encoder of one physical table; the session keeps it.
+
+        In mode IMPORT the data of a payload is a tuple that ends with bytes. Those of all blocks
+        are written to one file, and `send` gets the tuple with its path in place of the bytes.
+        """
 
     def size_of(self, data: Any) -> int | None:
         """Return how many bytes of a payload's data are sent; None if the driver makes them.
 
-        Here for data that is bytes, or a tuple that ends with them, such as path and body.
+        Here for data that is bytes or a file, or a tuple that ends with one of them, such as path
+        and body.
         """
         body = data[-1] if isinstance(data, tuple) else data
-        return len(body) if isinstance(body, _BYTES) else None
+        if isinstance(body, _BYTES):
+            return len(body)
+        return body.stat().st_size if isinstance(body, Path) else None
 
     @abstractmethod
     def send(self, payload: Payload) -> None:
@@ -221,6 +244,9 @@ class Session(Waits, ABC):
         What Python does with the answer, beyond what a driver does, is done within `in_client`,
         and `Capabilities.in_client` says what that is.
         """
+
+    def read_only(self) -> None:
+        """Have the database refuse from now on what writes; nothing where it has no such state."""
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield portions of about `rows` rows, in bounded memory."""
@@ -343,6 +369,14 @@ class Database(ABC, Generic[Session_co]):
     def describe(self) -> Server:
         """Return version, nodes and effective durability, read from the server."""
 
+    @contextmanager
+    def background_work(self) -> Iterator[ReadCounters]:
+        """Open a session that reads how often the server has done work of its own since it started.
+
+        The counters, such as {"checkpoints": 3}, are read once a second; by default there are none.
+        """
+        yield dict
+
     def inspect(self) -> Server:
         """Describe the server; SetupError if it is too old for the module."""
         server = self.describe()
@@ -372,13 +406,21 @@ class Database(ABC, Generic[Session_co]):
     def translate(self, query: Query) -> Statement:
         """Return a query without `unsupported` features; Unsupported if it has no translation."""
 
-    def statement(self, query: Query, tuned: str = "") -> Statement:
-        """Return the statement of a query: the target's own text (`tuned`), or the rendered one."""
+    def texts(self, table: Table) -> TextLanguage:
+        """Return the language of a user's own queries over a table; Unsupported if it has none."""
+        raise Unsupported(f"the module {self.name} takes no texts")
+
+    def statement(self, query: Query | TextQuery, tuned: str = "") -> Statement:
+        """Return the statement of a query: a user's text, the target's (`tuned`), or rendered."""
+        if isinstance(query, TextQuery):
+            return self.texts(query.table).statement(query)
         if tuned:
             return Statement(tuned, outputs(query), tuned=True)
         return self.render(query)
 
-    def answered(self, types: Mapping[str, QueryType], tuned: Mapping[str, str]) -> tuple[str, ...]:
+    def answered(
+        self, types: Mapping[str, QueryType[Query | TextQuery]], tuned: Mapping[str, str]
+    ) -> tuple[str, ...]:
         """Return the query types of `tuned` (name -> own text or empty) that it can express."""
         found = []
         for name, text in tuned.items():

@@ -99,6 +99,10 @@ class EmbeddedSession(ClickhouseSession):
             raise ServerError(str(error)) from error
         return content
 
+    def read_only(self) -> None:
+        """Have the engine refuse what writes."""
+        self.execute("SET readonly = 2")
+
     def pieces(self, statement: str) -> Generator[bytes, None, None]:
         """Run a statement and yield its output as it arrives."""
         try:
@@ -116,3 +120,12 @@ class EmbeddedSession(ClickhouseSession):
                 return int(inserter.finish().rows_written)
         except RuntimeError as error:
             raise ServerError(str(error)) from error
+
+    def load(self, into: str, form: str, file: Path) -> int | None:
+        """Have the engine read a file; return how many rows it has written."""
+        try:
+            name = self.dialect.text(str(file))
+            done = self._connection.query(f"{into} FROM INFILE {name} FORMAT {form}")
+        except Exception as error:
+            raise ServerError(str(error)) from error
+        return int(done.rows_written())

@@ -5,7 +5,8 @@ PostgreSQL cannot parse (SHOW ..., a session's COPY settings) are not tested.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
 from typing import Any, ClassVar
@@ -14,7 +15,7 @@ from simulator.data.block import Block
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.encode.pgcopy import EMPTY
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, Failure, Payload, Server
+from simulator.modules.base import BATCH, IMPORT, Failure, Payload, ReadCounters, Server
 from simulator.modules.postgres.database import Postgres
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
@@ -83,8 +84,9 @@ class Cockroachdb(Postgres):
     name = "cockroachdb"
     capabilities = replace(
         Postgres.capabilities,
+        no_import="IMPORT INTO reads files from where every node can reach them",
         modes={
-            **Postgres.capabilities.modes,
+            **{mode: how for mode, how in Postgres.capabilities.modes.items() if mode != IMPORT},
             BATCH: "one binary COPY, which is a transaction; with use_values_lists=true an INSERT "
             "with a list of rows, in prefill too",
         },
@@ -141,6 +143,11 @@ class Cockroachdb(Postgres):
                 ((ranges,),) = cursor.fetchall()
                 size += int(ranges or 0)
         return size
+
+    @contextmanager
+    def background_work(self) -> Iterator[ReadCounters]:
+        """Count nothing: it has no checkpoints."""
+        yield dict
 
     def describe(self) -> Server:
         """Return the version, the number of stores with replicas, and whether the log is synced."""

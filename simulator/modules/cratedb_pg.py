@@ -86,6 +86,9 @@ class CratedbPgSession(PostgresSession):
             return Failure.FATAL
         return Failure.UNKNOWN
 
+    def read_only(self) -> None:
+        """Do nothing: CrateDB has no transactions, and so none that only read."""
+
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, from a cursor on the server."""
         self.cursor.execute(f"DECLARE portions NO SCROLL CURSOR WITH HOLD FOR {statement.text}")
@@ -105,6 +108,7 @@ class CratedbPg(CrateTables[PostgresSession], PostgresWire):
     """A CrateDB cluster, through PostgreSQL's protocol."""
 
     name = "cratedb_pg"
+    relative = "cratedb"
     capabilities = Capabilities(
         modes={
             SINGLE: "an INSERT of one row",

@@ -7,6 +7,7 @@ write at the same time. Rows are inserted from Arrow batches, which the engine r
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -16,10 +17,13 @@ from simulator.data.block import Block
 from simulator.data.query import Statement
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, former_names
 from simulator.encode.arrow import Arrow
+from simulator.encode.instants import Iso
 from simulator.encode.objects import Objects
+from simulator.encode.text import CSV, Text
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import (
     BATCH,
+    IMPORT,
     SINGLE,
     Capabilities,
     Encoder,
@@ -38,6 +42,12 @@ if TYPE_CHECKING:
 
 _OPENING = threading.Lock()
 """Of connections opened at the same moment, some would not find the driver's own functions."""
+_CSV = replace(CSV, style=replace(CSV.style, instants=Iso(zone=b"", decimals=9)))
+_READING = (
+    "FORMAT csv, HEADER false, AUTO_DETECT false, DELIMITER ',', QUOTE '\"', ESCAPE '\"',"
+    " NULLSTR '', ALLOW_QUOTED_NULLS false, NEW_LINE '\\n'"
+)
+"""How the engine reads such a file; what it detects by itself depends on the first rows."""
 _INSTALL = "it needs the package duckdb: pip install -r requirements-embedded.txt"
 
 
@@ -143,6 +153,7 @@ class DuckDb(SqlFile["DuckDbSession"]):
         modes={
             SINGLE: "one INSERT of one row, committed on its own",
             BATCH: "INSERT ... SELECT from an Arrow batch in memory, which is a transaction",
+            IMPORT: "COPY of a CSV file, which the engine reads: one transaction",
         },
         primary_keys={
             PrimaryKey.DB: "BIGINT DEFAULT nextval(...) PRIMARY KEY",
@@ -281,11 +292,15 @@ class DuckDbSession(Session):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as Arrow tables, or as Python rows, beside the statement."""
-        insert = f"INSERT INTO {sql.target(_dialect(table), table, name)}"
-        if mode == SINGLE:
+        into = sql.target(_dialect(table), table, name)
+        insert = f"INSERT INTO {into}"
+        if mode == IMPORT:
+            insert = f"COPY {into}"
+            rows_of: Encoder = Text.of(table.columns, table.time_unit, _CSV).encode
+        elif mode == SINGLE:
             marks = ", ".join(_mark(column, table.time_unit) for column in table.columns)
             insert += f" VALUES ({marks})"
-            rows_of: Encoder = Objects(table.columns, table.time_unit).encode
+            rows_of = Objects(table.columns, table.time_unit).encode
         else:
             # The engine finds the Arrow table by the name of a variable in `send`.
             insert += " SELECT * FROM arrow_rows"
@@ -302,6 +317,9 @@ class DuckDbSession(Session):
         insert, rows = payload.data
         if payload.mode == SINGLE:
             done = self.connection.execute(insert, rows[0])
+        elif payload.mode == IMPORT:
+            file = str(rows).replace("'", "''")
+            done = self.connection.execute(f"{insert} FROM '{file}' ({_READING})")
         else:
             arrow_rows = rows  # noqa: F841  # the statement refers to it by name
             done = self.connection.execute(insert)
@@ -328,6 +346,10 @@ class DuckDbSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.execute(statement.text, statement.parameters).fetchall()
+
+    def read_only(self) -> None:
+        """Begin a transaction that refuses what writes; it ends with the connection."""
+        self.connection.execute("BEGIN TRANSACTION READ ONLY")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, which the engine computes one by one."""

@@ -27,6 +27,7 @@ from simulator.modules.shared import influxql
 from simulator.modules.shared.http import Http, HttpOptions, basic
 from simulator.modules.shared.influxql import QueryFailed, identifier, literal
 from simulator.modules.shared.subqueries import Chunk, Plan
+from simulator.modules.texts import TextLanguage
 
 if TYPE_CHECKING:
     from simulator.modules.influxdb.wire import Client
@@ -91,6 +92,10 @@ class Influxdb1(Influxdb):
         """Return the query in InfluxQL."""
         plan = Plan(query, influxql.subqueries(query, self.bucket(query.table)))
         return Statement(plan.text, outputs(query), (plan,))
+
+    def texts(self, table: Table) -> TextLanguage:
+        """Return InfluxQL."""
+        return influxql.InfluxqlTexts(table, self.bucket(table), self.name)
 
     # --- databases
 

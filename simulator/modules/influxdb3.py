@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 from pydantic import Field, SecretStr
 
+from simulator.data.own_query import TextQuery
 from simulator.data.query import (
     AggregateQuery,
     DistinctQuery,
@@ -34,7 +35,9 @@ from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpOptions, lines
 from simulator.modules.shared.influxql import QueryFailed
+from simulator.modules.shared.sql_texts import SqlTexts
 from simulator.modules.shared.subqueries import SECOND_NS
+from simulator.modules.texts import TextLanguage
 
 _TIME = "time"
 
@@ -194,6 +197,29 @@ class Influxdb3(Influxdb):
         names = ", ".join(f"c{place}" for place in range(len(columns)))
         text = f"SELECT * FROM ({asked}) AS answer ({names})"
         return Statement(text, columns, (self.bucket(query.table),))
+
+    def texts(self, table: Table) -> TextLanguage:
+        """Return DataFusion's SQL."""
+        stored = replace(table, columns=tuple(map(_stored, table.columns)))
+        return _Texts(_DIALECT, stored, [self.name], self.bucket(table))
+
+
+class _Texts(SqlTexts):
+    """SQL about one database, whose columns are named as those of `translate`."""
+
+    def __init__(
+        self, dialect: sql.Dialect, table: Table, keys: Sequence[str], database: str
+    ) -> None:
+        super().__init__(dialect, table, keys)
+        self._database = database
+
+    def statement(self, query: TextQuery) -> Statement:
+        """Return the text with its parameters."""
+        asked = super().statement(query)
+        names = ", ".join(f"c{place}" for place in range(len(asked.outputs)))
+        inner = asked.text.strip().rstrip(";")
+        text = f"SELECT * FROM ({inner}\n) AS answer ({names})"
+        return replace(asked, text=text, parameters=(self._database,))
 
 
 _JSON = {"Content-Type": "application/json"}

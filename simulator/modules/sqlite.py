@@ -87,6 +87,7 @@ class Sqlite(SqlFile["SqliteSession"]):
             SINGLE: "one INSERT, committed on its own",
             BATCH: "BEGIN IMMEDIATE, one prepared INSERT for each row, COMMIT",
         },
+        no_import="the library has none; .import of its shell inserts row by row, as a batch does",
         primary_keys={
             PrimaryKey.DB: "INTEGER PRIMARY KEY AUTOINCREMENT",
             PrimaryKey.CLIENT: "TEXT PRIMARY KEY",
@@ -271,6 +272,10 @@ class SqliteSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.execute(statement.text, statement.parameters).fetchall()
+
+    def read_only(self) -> None:
+        """Have SQLite refuse what writes."""
+        self.connection.execute("PRAGMA query_only = ON")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions."""

@@ -5,14 +5,15 @@ HASH and the settings yb_... are not tested.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import Field
 
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, names_of
-from simulator.modules.base import Failure, Server
+from simulator.modules.base import Failure, ReadCounters, Server
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import PostgresSession
@@ -150,6 +151,11 @@ class YugabyteSql(Postgres):
             )
             ((size,),) = cursor.fetchall()
         return None if size is None else int(size)
+
+    @contextmanager
+    def background_work(self) -> Iterator[ReadCounters]:
+        """Count nothing: the checkpoints that it counts do not write its tables."""
+        yield dict
 
     def describe(self) -> Server:
         """Return the version, the number of servers, and the session's settings."""

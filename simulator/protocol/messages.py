@@ -9,13 +9,12 @@ import hashlib
 import json
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field
 
 from simulator.data.ranges import RowRange
-from simulator.protocol.mark import Mark
-from simulator.protocol.verdict import Verdict
+from simulator.protocol.sketch import BUCKETS
 
 TOKEN_HEADER = "X-Run-Token"  # noqa: S105 - the header's name, not a token
 UID_HEADER = "X-Worker-Uid"
@@ -30,6 +29,10 @@ NO_COLLECTOR = "the collector cannot be reached"
 """How a worker that has lost the collector begins its last message."""
 HOLD_S = 2.0
 """The longest time for which the collector holds a waiting request; the worker then repeats it."""
+WARMUP = "warmup"
+"""The phase between the barrier and the measured part."""
+MOST_FAILURES = 300
+"""A report lists the first failures: so many different kinds and seconds."""
 REPORTED_SECONDS = 7 * 86_400
 """A report lists the rows of each second for a week at most."""
 _TEXT_CHARACTERS = 10_000
@@ -40,6 +43,10 @@ FOLD_BYTES = 4 << 20
 """The most that the collector takes of one portion."""
 _FOLD_CHARACTERS = (FOLD_BYTES + 2) // 3 * 4
 _BASE64 = "^[A-Za-z0-9+/=]*$"
+MOST_ANSWERS = 100
+"""Answers that a worker asks about, or sends, in one message."""
+MOST_STAGES = 100
+"""Of a run (--stages)."""
 _MOST_RANGES = 5_000
 """More than a sender leaves: two for each of a hundred uncertain batches and those in flight."""
 
@@ -64,6 +71,9 @@ Instance: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 22)]
 Digest: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Histogram: TypeAlias = Annotated[str, Field(max_length=_LATENCY_CHARACTERS, pattern=_BASE64)]
 """Encoded HdrHistogram of microseconds; empty without values."""
+Bucket: TypeAlias = Annotated[int, Field(ge=0, lt=BUCKETS)]
+BucketCount: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 40)]
+"""So many fit into a heartbeat, and the sum of all workers' into 64 bits."""
 Scalar: TypeAlias = int | float | str | bool | None
 
 
@@ -94,10 +104,14 @@ class Heartbeat(Message):
     prefill_rows: Count = 0
     uncertain_rows: Count = 0
     retried: Count = 0
+    errors: Count = 0
+    """Batches that failed, each as often as it did."""
     runs: Count = 0
-    """Timed ones, of the query that it asks now."""
+    """Timed ones, of the query that it asks now; of all queries in a mixed run."""
     waited_s: Duration = 0.0
     """How long these runs have waited for their answers."""
+    latency: Annotated[tuple[tuple[Bucket, BucketCount], ...], Field(max_length=BUCKETS)] = ()
+    """Of all timed batches or runs so far: simulator.protocol.sketch."""
 
 
 class Reply(Message):
@@ -115,35 +129,67 @@ class Reply(Message):
     """Identifies the clock: workers on the same machine need no correction."""
 
 
-class AnswerQuestion(Message):
-    """A worker asks whether the collector already has this answer to an instance of a query."""
+class AnswerKey(Message):
+    """Which answer to which instance of a query."""
 
-    index: Index
-    query: Name
-    instance: Instance
-    digest: Digest
-
-
-class AnswerRows(Message):
-    """The rows of an answer that the collector does not have yet."""
-
-    index: Index
-    query: Name
     instance: Instance
     digest: Digest
     """`digest_of` the rows."""
+
+
+class AnswerWithRows(AnswerKey):
+    """An answer and its rows."""
+
     rows: Annotated[tuple[Annotated[tuple[Scalar, ...], FailFast()], ...], FailFast()]
 
 
-class Known(Message):
-    """The collector's reply to both."""
+class AnswerQuestion(Message):
+    """A worker asks which of these answers to a query the collector already has."""
 
-    known: bool
+    index: Index
+    query: Name
+    answers: Annotated[tuple[AnswerKey, ...], Field(min_length=1, max_length=MOST_ANSWERS)]
+
+
+class AnswerRows(Message):
+    """Answers to a query that the collector does not have yet."""
+
+    index: Index
+    query: Name
+    answers: Annotated[
+        tuple[AnswerWithRows, ...], Field(min_length=1, max_length=MOST_ANSWERS), FailFast()
+    ]
+
+
+class Known(Message):
+    """The collector's reply to both: for each of the answers, whether it has it now."""
+
+    known: tuple[bool, ...]
 
 
 def digest_of(rows: Sequence[Sequence[Scalar]]) -> str:
     """Return the digest that identifies the rows of an answer."""
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+
+
+class StageTimes(Message):
+    """The measurements of one stage by one worker. Instants are in the collector's clock."""
+
+    stage: Annotated[int, Field(ge=0, lt=MOST_STAGES)]
+    """Its number, from 0."""
+    started_s: float
+    """When the first batch was due, or the first query was asked."""
+    ended_s: float
+    """When the last batch or query that began in the stage was acknowledged or answered."""
+    rows: Count = 0
+    """Acknowledged; 0 for queries."""
+    count: Count
+    """Batches or queries."""
+    latency: Histogram
+    """Of the batches, or of the waits of the queries."""
+
+
+ByStage: TypeAlias = Annotated[tuple[StageTimes, ...], Field(max_length=MOST_STAGES)]
 
 
 class QueryTimes(Message):
@@ -164,6 +210,30 @@ class QueryTimes(Message):
     """From the first timed request to the last answer."""
     answers: Count
     """Different answers to different instances, those of the first run included."""
+    warmup_runs: Count = 0
+    """Between the first run and the timed ones."""
+    stages: ByStage = ()
+    """The timed runs by the stage in which they began (--stages)."""
+
+
+class Failed(StrEnum):
+    """What can go wrong with the batches of a worker that goes on."""
+
+    RETRIED = "batches retried"
+    """The database refused a batch, which was sent again."""
+    UNCERTAIN = "batches of unknown outcome"
+    FATAL = "batches failed for good"
+    LOST = "connections lost"
+    RESTORED = "connections restored"
+
+
+class BatchFailures(Message):
+    """What went wrong in one second of the timed part of a worker."""
+
+    second: Count
+    """Since the common start."""
+    what: Failed
+    count: Count
 
 
 class WorkerReport(Message):
@@ -172,16 +242,22 @@ class WorkerReport(Message):
     index: Index
     error: Text | None = None
     started_s: float | None = None
+    """When the measured part began; None if it did not."""
     ended_s: float | None = None
     """When the last send was acknowledged."""
     duration_s: float = 0.0
+    """Between them, without the time between the stages in which it was active."""
     rows: Count = 0
-    """Acknowledged in the timed part."""
+    """Acknowledged after the barrier."""
+    warmup_rows: Count = 0
+    """Of these, those of the warm-up; durations, batches and bytes are of what follows it."""
     prefill_rows: Count = 0
     sends: Count = 0
     payload_bytes: Count | None = None
-    """Size of what was acknowledged in the timed part; None where the driver makes the bytes."""
+    """Size of what was acknowledged; None where the driver makes the bytes."""
     retried: Count = 0
+    backoff_s: Duration = 0.0
+    """Pauses before these sends, which `send_s` includes."""
     written: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES)] | None = None
     """The timed rows that were sent, if not all of its plan; some may be uncertain."""
     uncertain: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES), FailFast()] = ()
@@ -201,6 +277,8 @@ class WorkerReport(Message):
         tuple[Count, ...], Field(max_length=REPORTED_SECONDS), FailFast()
     ] = ()
     """Acknowledged rows of each second, for the first week."""
+    stages: ByStage = ()
+    """The batches after the warm-up by the stage in which they began (--stages)."""
     queries: Annotated[tuple[QueryTimes, ...], Field(max_length=_NAME_CHARACTERS), FailFast()] = ()
     node: Text = ""
     """The cluster node of the worker."""
@@ -208,6 +286,10 @@ class WorkerReport(Message):
     """For how long a CPU limit throttled the worker while the clock ran."""
     paused_s: Duration = 0.0
     """For how long the worker stood still meanwhile: it was stopped, or its machine suspended."""
+    failures: Annotated[tuple[BatchFailures, ...], Field(max_length=MOST_FAILURES)] = ()
+    """What went wrong in the timed part, by second; the first ones."""
+    more_failures: Count = 0
+    """Those after the listed ones."""
 
 
 class Folded(Message):
@@ -238,186 +320,6 @@ class PortionReply(Message):
     ranges: tuple[RowRange, ...] = ()
     over: bool = False
     """The worker may end."""
-
-
-# --- collector -> command line ----------------------------------------------------------------
-
-
-class PhaseEvent(Message):
-    """A phase has begun."""
-
-    event: Literal["phase"] = "phase"
-    phase: str
-    detail: str = ""
-
-
-class ProgressEvent(Message):
-    """The progress of the run."""
-
-    event: Literal["progress"] = "progress"
-    phase: str
-    rows: int
-    of: int
-    rows_per_s: float
-    left_s: float | None
-
-
-class AskedEvent(Message):
-    """How often the workers have asked a query (--print-interval)."""
-
-    event: Literal["asked"] = "asked"
-    query: str
-    runs: int
-    wait_ms_avg: float
-    queries_per_s: float
-
-
-class CheckEvent(Message):
-    """One step of `check` has succeeded."""
-
-    event: Literal["check"] = "check"
-    name: str
-    detail: str
-
-
-class ReportEvent(Message):
-    """The report of one worker; all reports precede the outcome."""
-
-    event: Literal["report"] = "report"
-    report: WorkerReport
-
-
-class ServerFacts(Message):
-    """The description of the database; see simulator.modules.base.Server."""
-
-    version: str
-    nodes: int
-    durability: str
-    durable: bool | None
-    settings: dict[str, str]
-
-
-class ShownAnswer(Message):
-    """One answer to a query, as the user asked to see it."""
-
-    instance: int
-    statement: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Scalar, ...], ...]
-    """The first ones, of a wrong answer from the first difference on."""
-    skipped: int = 0
-    """Rows before these."""
-    all_rows: int
-    ok: bool
-    truth: tuple[tuple[Scalar, ...], ...] | None = None
-    """The same rows of the true answer, if it is another one."""
-
-
-class AnswerDigest(Message):
-    """One of the answers to an instance of a query."""
-
-    instance: int
-    digest: str
-    ok: bool
-
-
-class QueryVerdict(Message):
-    """A query type: the statement of its first instance, and the verdict on its answers."""
-
-    name: str
-    statement: str
-    tuned: bool
-    verdict: Verdict
-    answers: int = 0
-    """How many different answers were compared."""
-    shown: tuple[ShownAnswer, ...] = ()
-    digests: tuple[AnswerDigest, ...] = ()
-    """Of all answers, where they are to be compared with those of another target."""
-
-
-class RampEnd(StrEnum):
-    """Why a ramp is over."""
-
-    LIMIT = "limit"
-    """The response time passed the limit."""
-    ABORT = "abort"
-    """It passed three times the limit."""
-    ALL = "all"
-    """It stayed within the limit with all workers."""
-
-
-class RampStep(Message):
-    """What a number of workers measured until more were let in."""
-
-    workers: int
-    runs: int
-    wait_ms_avg: float | None
-    queries_per_s: float
-
-
-class QueryRamp(Message):
-    """The ramp of one query (--ramp)."""
-
-    query: str
-    workers: int
-    """How many were let in when it ended."""
-    end: RampEnd
-    wait_ms_avg: float
-    """The moving average when it ended."""
-    steps: tuple[RampStep, ...]
-
-
-class Outcome(Message):
-    """The outcome of a run, whether it succeeded or failed.
-
-    On the wire it does not contain the workers' reports: each report is an event of its own, so
-    that no line grows with the number of workers.
-    """
-
-    event: Literal["outcome"] = "outcome"
-    status: Literal["done", "failed", "interrupted"]
-    cause: str = ""
-    exit_code: int = 0
-    """The exit code for the cause; 0 when done."""
-    touched: bool = False
-    """Whether the tables were dropped, created or written."""
-    released_s: float | None = None
-    phases_s: dict[str, float] = {}
-    server: ServerFacts | None = None
-    insert_mode: str = ""
-    reports: int = 0
-    """Number of workers that have reported."""
-    workers: tuple[WorkerReport, ...] = ()
-    verdict: Verdict | None = None
-    queries: tuple[QueryVerdict, ...] = ()
-    ramps: tuple[QueryRamp, ...] = ()
-    size_bytes: int | None = None
-    complete: bool = False
-    """Whether every row of an insert is known to be stored, or was acknowledged."""
-    marks: tuple[Mark, ...] = ()
-    """Of a run that reads them: the newest mark of each table."""
-    no_mark: str = ""
-    """Why the database keeps no mark of the insert; empty if it does."""
-    paused_s: float = 0.0
-    """For how long the collector stood still while the workers were timed."""
-
-
-Event: TypeAlias = Annotated[
-    PhaseEvent | ProgressEvent | AskedEvent | CheckEvent | ReportEvent | Outcome,
-    Field(discriminator="event"),
-]
-_EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
-
-
-def event_line(number: int, event: Event) -> str:
-    """Return an event as a numbered JSON line, without its line end."""
-    return f"{number} {event.model_dump_json()}"
-
-
-def parse_event(line: str) -> tuple[int, Event]:
-    """Return the number and the event of a line; ValueError if it is none."""
-    number, _, body = line.partition(" ")
-    return int(number), _EVENTS.validate_json(body)
 
 
 def dump(message: Message) -> dict[str, Any]:

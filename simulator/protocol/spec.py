@@ -12,17 +12,22 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from simulator import __version__
-from simulator.data.dataset import Dataset
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.own_query import OwnQuery, TextQuery, own_types
+from simulator.data.query import Query
+from simulator.data.query_type import QueryType
 from simulator.data.ranges import RowRange
-from simulator.data.records import RecordFormat
 from simulator.errors import ConfigError
 from simulator.protocol.messages import SILENCE_S, WorkerReport
+from simulator.protocol.records import RecordsFile, ScanTask
 from simulator.protocol.verdict import VerifyMode
 
 MOST_INSTANCES = 10_000
 """Different timed instances of a query type in a run; more runs ask them again."""
 FIRST_INSTANCE = 1 << 20
-"""From here on are the instances of first runs and of the burn-in."""
+"""From here on are the instances of first runs and of the warm-up."""
+MOST_WARMUP = 300
+"""Different instances of the warm-up of a worker; more runs ask them again."""
 
 
 class Kind(StrEnum):
@@ -30,12 +35,21 @@ class Kind(StrEnum):
 
     INSERT = "insert"
     QUERY = "query"
+    MIXED = "mixed"
+    """Some workers write rows, others ask about the rows that were stored before."""
     CHECK = "check"
     """No workers: the collector checks whether the target can be used."""
     VERIFY = "verify"
     """No workers: the collector compares what is stored with the dataset."""
     MARKS = "marks"
     """No workers: the collector reads the marks of the database."""
+    SCAN = "scan"
+    """No workers: the collector scans a file of records in a volume claim."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether a run of this kind leaves rows in the tables."""
+        return self in (Kind.INSERT, Kind.MIXED)
 
 
 class Insert(BaseModel):
@@ -46,15 +60,15 @@ class Insert(BaseModel):
     task: Literal["insert"] = "insert"
     prefill: tuple[RowRange, ...] = ()
     timed: tuple[RowRange, ...] = ()
-    batches: tuple[int, int] = (0, 0)
-    """First batch, and the one after the last, of the file of records that has the timed rows."""
+    span: tuple[int, int] = (0, 0)
+    """Where the timed rows begin and end in the file of records, in bytes."""
 
 
 class Ask(BaseModel):
     """The task of a worker that asks queries: its share of the instances of every type.
 
     Its timed runs ask instances place, place + every, ... and begin again after its share of
-    MOST_INSTANCES. The first run, which is timed apart, and the burn-in ask instances of their own.
+    `most`. The first run, which is timed apart, and the warm-up ask instances of their own.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -65,12 +79,14 @@ class Ask(BaseModel):
     runs: int = Field(ge=0)
     """Timed runs of each query; 0: as many as are possible in the time."""
     burn_in: int = Field(default=0, ge=0)
-    """Runs of each query between the first one and the timed ones."""
+    """Runs of each query between the first one and the timed ones, at least."""
+    most: int = Field(default=MOST_INSTANCES, ge=1, le=MOST_INSTANCES)
+    """Different timed instances of a query, of all workers."""
 
-    @property
-    def uncounted(self) -> range:
-        """The instances of the first run and of the burn-in."""
-        return range(self.first, self.first + self.every * (1 + self.burn_in), self.every)
+    def warmup(self, runs: int) -> range:
+        """Return the different instances of so many runs of the warm-up."""
+        start = self.first + self.every
+        return range(start, start + self.every * min(runs, MOST_WARMUP), self.every)
 
     @property
     def first(self) -> int:
@@ -79,7 +95,7 @@ class Ask(BaseModel):
 
     def instances(self, runs: int) -> range:
         """Return the different instances of so many timed runs; run k asks number k of them."""
-        share = max(-(-(MOST_INSTANCES - self.place) // self.every), 1)
+        share = max(-(-(self.most - self.place) // self.every), 1)
         return range(self.place, self.place + self.every * min(runs, share), self.every)
 
 
@@ -99,15 +115,34 @@ class Ramp(BaseModel):
     limit_s: float = Field(gt=0)
 
 
+class LoadStage(BaseModel):
+    """A part of a run: workers 0 to `workers` - 1 are active, the others wait."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    workers: int = Field(ge=1)
+    duration_s: float = Field(gt=0)
+
+
 class QueryLoad(BaseModel):
     """Which queries the workers of a run ask, and for how long."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     queries: dict[str, str] = {}
-    """Query type -> the target's own text for it, or empty."""
+    """Query type -> the target's own text for it, or empty; own queries too, without a text."""
+    own: dict[str, OwnQuery] = {}
+    """The user's own queries among them."""
     duration_s: float = 0.0
-    """For how long each type is asked; 0: until each worker has done its runs."""
+    """For how long each type is asked, in a mixed run all of them together; 0: until each worker
+    has done its runs."""
+    warmup_s: float = 0.0
+    """For how long each worker asks each type at least before the timed runs, in a mixed run all of
+    them together, after the barrier."""
+    rate_per_s: float = 0.0
+    """Queries of all workers of a mixed run; 0: as fast as possible."""
+    until_ms: int | None = None
+    """Only rows before this time, in ms since 1970, are asked about; None: all rows."""
     aligned: bool = False
     """Whether windows of time are aligned to the buckets of the query."""
     shown_answers: int = 0
@@ -118,17 +153,6 @@ class QueryLoad(BaseModel):
     """Whether the outcome has the digest of every answer, and the wrong ones."""
     print_interval: int = 0
     """After how many timed runs of a query the collector reports them; 0: never."""
-
-
-class RecordsFile(BaseModel):
-    """A file of encoded rows, which workers send as they are."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    path: str
-    format: RecordFormat
-    index: str
-    """An array as .npy: for each batch where it starts, and the rows of each table before it."""
 
 
 class RunSpec(BaseModel):
@@ -154,11 +178,22 @@ class RunSpec(BaseModel):
     workers: tuple[Task, ...]
     records: RecordsFile | None = None
     """None: workers draw and encode the rows."""
+    scan: ScanTask | None = None
+    """Of a run of Kind.SCAN."""
     batch_rows: int = 0
+    imports: bool = False
+    """Whether each worker writes its timed rows to files, which the database then imports."""
+    scratch: str = ""
+    """The folder of these files; empty: that of temporary files."""
     rate_rows_per_s: float = 0.0
-    """Over all workers; 0: as fast as possible."""
+    """Over all workers that write; 0: as fast as possible."""
     duration_s: float = 0.0
-    """The timed part ends after this time even if rows are left; 0: no limit."""
+    """The measured part ends after this time even if rows are left; 0: no limit."""
+    warmup_s: float = 0.0
+    """What is due in this time after the barrier is not measured."""
+    stages: tuple[LoadStage, ...] = ()
+    """One after the other, after the warm-up; for each query again. Empty: all workers are always
+    active. Otherwise `duration_s`, here or of the load, is the sum of theirs."""
     clean: bool = True
     verify: VerifyMode = VerifyMode.COUNTS
     timeout_s: float = 0.0
@@ -168,6 +203,22 @@ class RunSpec(BaseModel):
     """A worker or collector that is silent for this long is considered lost."""
     load: QueryLoad = QueryLoad()
     """Of the workers that ask."""
+
+    @property
+    def barrier(self) -> str:
+        """The barrier at which the clock of workers that write starts, and of all of a mixed run.
+
+        Without rows to write, each query has a barrier of its own.
+        """
+        return (self.kind if self.kind is Kind.MIXED else Kind.INSERT).value
+
+    def active_at(self, elapsed_s: float) -> int:
+        """Return how many workers are active so long after the start of the stages."""
+        for stage in self.stages:
+            elapsed_s -= stage.duration_s
+            if elapsed_s < 0:
+                return stage.workers
+        return self.stages[-1].workers if self.stages else len(self.workers)
 
     @property
     def inserts(self) -> tuple[Insert, ...]:
@@ -183,6 +234,12 @@ class RunSpec(BaseModel):
     def after(self) -> Dataset:
         """The contents of the tables once every row of the run is written."""
         return self.stored(())
+
+    def query_types(self) -> dict[str, QueryType[Query | TextQuery]]:
+        """Return what its workers can ask: the workload's types, and the user's own queries."""
+        aligned, until_ms = self.load.aligned, self.load.until_ms
+        types = DatasetReader(self.dataset).query_types(aligned=aligned, until_ms=until_ms)
+        return {**types, **own_types(self.load.own, self.dataset, aligned=aligned)}
 
     def stored(self, reports: Iterable[WorkerReport]) -> Dataset:
         """Return the contents of the tables by what the workers of a finished run report."""

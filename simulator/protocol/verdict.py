@@ -30,7 +30,19 @@ class Status(StrEnum):
     INCOMPLETE = "incomplete"
     """Every acknowledged row is stored, but some of unknown outcome are not."""
     UNKNOWN = "unknown"
+    UNCHECKED = "not checked"
+    """The answers to a user's own queries, of which no truth is known."""
     OFF = "not verified"
+
+
+WORST_FIRST = (
+    Status.MISMATCH,
+    Status.INCOMPLETE,
+    Status.UNKNOWN,
+    Status.UNCHECKED,
+    Status.OFF,
+    Status.VERIFIED,
+)
 
 
 class Check(BaseModel):
@@ -93,4 +105,16 @@ class Verdict(BaseModel):
             not_compared=tuple(not_compared),
             uncertain_present=present,
             uncertain_absent=absent,
+        )
+
+    def beside(self, other: "Verdict") -> "Verdict":
+        """Return the verdict on what this one and another one are about: the worse of both."""
+        both = sorted((self, other), key=lambda each: WORST_FIRST.index(each.status))
+        return Verdict(
+            status=both[0].status,
+            reason="; ".join(each.reason for each in both if each.reason),
+            checks=self.checks + other.checks,
+            not_compared=self.not_compared + other.not_compared,
+            uncertain_present=self.uncertain_present + other.uncertain_present,
+            uncertain_absent=self.uncertain_absent + other.uncertain_absent,
         )

@@ -38,7 +38,7 @@ def names_of_instances(asked: Mapping[str, Mapping[int, Query]]) -> Names:
 def queries_named(names: Iterable[QueryName], spec: RunSpec) -> list[Query]:
     """Return the queries of these names."""
     reader = DatasetReader(spec.dataset)
-    types = reader.query_types(aligned=spec.load.aligned)
+    types = reader.query_types(aligned=spec.load.aligned, until_ms=spec.load.until_ms)
     return [
         types[name].instance(number) if name else statistics_of(reader.tables[number])
         for name, number in names

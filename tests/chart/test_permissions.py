@@ -3,10 +3,10 @@
 import pytest
 import yaml
 
-from cli.cluster.permissions import PERMISSIONS
+from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS
 from tests.chart.harness import CHART
 
-FILES = ("rbac.yaml", "rbac-nodes.yaml")
+FILES = ("rbac.yaml", "rbac-nodes.yaml", "rbac-resources.yaml")
 
 
 def documents(name):
@@ -30,6 +30,17 @@ def test_the_role_grants_what_check_asks_for_and_the_network_policy():
     }
     policies = ("networking.k8s.io", "networkpolicies")
     assert granted(role) == {**needed, policies: needed["batch", "jobs"]}
+
+
+def test_the_role_for_resources_grants_what_they_need():
+    role, _ = documents("rbac-resources.yaml")
+
+    assert role["kind"] == "ClusterRole"
+    assert all(permission.everywhere for permission in FOR_RESOURCES)
+    assert granted(role) == {
+        (permission.group, permission.resource): set(permission.verbs)
+        for permission in FOR_RESOURCES
+    }
 
 
 def test_every_object_of_the_chart_may_be_installed_and_removed(rendered):

@@ -8,6 +8,7 @@ import yaml
 
 from cli.cluster.release import Release
 from simulator import __version__
+from simulator.protocol.records import VOLUME_FOLDER
 from simulator.protocol.spec import Insert
 from tests.chart.harness import CHART, container, one, pods, selects
 from tests.unit.specs import run_spec
@@ -240,6 +241,29 @@ def test_what_is_extra_reaches_both_pods(helm):
         assert pod["spec"]["imagePullSecrets"] == [{"name": "registry"}]
         assert pod["spec"]["priorityClassName"] == "high"
         assert pod["spec"]["serviceAccountName"] == "bench"
+
+
+def claims(pod):
+    return [
+        (volume["persistentVolumeClaim"], mount["mountPath"], mount["readOnly"])
+        for volume in pod["spec"]["volumes"]
+        for mount in container(pod)["volumeMounts"]
+        if "persistentVolumeClaim" in volume and mount["name"] == volume["name"]
+    ]
+
+
+def test_a_volume_claim_is_mounted_read_only_by_those_who_read_the_file(helm):
+    run = values_of_run(volumeClaim="fleet.data")
+    mounted = [({"claimName": "fleet.data", "readOnly": True}, VOLUME_FOLDER, True)]
+
+    inserting, scanning = pods(helm.render(run)), pods(helm.render({**run, "workers": 0}))
+    assert {name: claims(pod) for name, pod in inserting.items()} == {
+        "collector": [],
+        "worker": mounted,
+    }
+    assert {name: claims(pod) for name, pod in scanning.items()} == {"collector": mounted}
+    assert not any(map(claims, pods(helm.render({})).values()))
+    assert helm.template(values_of_run(volumeClaim="Fleet")).returncode != 0
 
 
 def test_own_labels_and_annotations_come_on_top(helm):

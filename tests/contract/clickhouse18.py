@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from simulator.data.query import AggregateQuery, Query, Statement, outputs
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
-from simulator.modules.base import Capabilities
+from simulator.modules.base import IMPORT, Capabilities
 from simulator.modules.clickhouse.database import Clickhouse
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import CSV
@@ -61,7 +61,11 @@ class Clickhouse18(Clickhouse):
     capabilities: ClassVar[Capabilities] = replace(
         Clickhouse.capabilities,
         primary_keys={key: Clickhouse.capabilities.primary_keys[key] for key in KEYS},
-        modes={mode: text for mode, text in Clickhouse.capabilities.modes.items() if mode != CSV},
+        modes={
+            mode: text
+            for mode, text in Clickhouse.capabilities.modes.items()
+            if mode not in (CSV, IMPORT)
+        },
         oldest={},
     )
     settings: ClassVar[dict[str, str]] = {}

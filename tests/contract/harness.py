@@ -3,6 +3,8 @@
 import time
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -20,7 +22,8 @@ from simulator.data.query import (
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, Database, Session
+from simulator.load.imports import written
+from simulator.modules.base import BATCH, IMPORT, Database, Session
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
 
@@ -80,6 +83,16 @@ class Wideset:
 
 
 def send(session: Session, batch: Block, mode: str, batch_rows: int) -> None:
+    """Send a block in batches; in mode IMPORT as one file, which is written in several portions."""
+    if mode == IMPORT:
+        with TemporaryDirectory() as folder:
+            portions = [
+                batch.slice(start, start + batch_rows) for start in range(0, len(batch), batch_rows)
+            ]
+            ((_, payload, rows),) = written(session, portions, Path(folder))
+            assert rows.tolist() == batch.rows.tolist()
+            session.send(payload)
+        return
     payloads = session.encode(batch, mode, batch_rows)
     assert sum(payload.rows for payload in payloads) == len(batch)
     for payload in payloads:

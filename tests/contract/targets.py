@@ -12,7 +12,7 @@ from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import Iot
 from simulator.modules import database_class
-from simulator.modules.base import Database
+from simulator.modules.base import IMPORT, Database
 from tests.contract.harness import Wideset
 from tests.contract.wide import Awkward
 from tests.servers.victoriametrics import VictoriaMetrics
@@ -45,6 +45,8 @@ class Target:
     duplicate: Duplicate = Duplicate.REFUSED
     lacks: Collection[Awkward] = ()
     """Values that it cannot store, and refuses to encode."""
+    import_lacks: Collection[Awkward] = ()
+    """Values that its import cannot read from a file, and that it refuses to encode for one."""
     unsupported: Collection[str] = ()
     """Queries of the wide workload that `render` refuses with Unsupported."""
     stand_in: bool = False
@@ -66,11 +68,14 @@ class Target:
     def database(self) -> type[Database]:
         return database_class(self.module)
 
-    def wide(self, primary_key: PrimaryKey = PrimaryKey.NONE, parts: int = 1) -> Wideset:
+    def wide(
+        self, primary_key: PrimaryKey = PrimaryKey.NONE, parts: int = 1, mode: str = ""
+    ) -> Wideset:
         """The wide dataset without what it cannot store; another key or one part where needed."""
+        lacks = (*self.lacks, *(self.import_lacks if mode == IMPORT else ()))
         can = self.database.capabilities
         key = primary_key if primary_key in can.primary_keys else next(iter(can.primary_keys))
-        return Wideset(key, parts if can.multiple_tables else 1, self.lacks)
+        return Wideset(key, parts if can.multiple_tables else 1, lacks)
 
     def iot(self) -> Dataset:
         """The workload `iot` with one device that starts sending now."""
@@ -209,6 +214,7 @@ TARGETS = {
         sums_beyond_64_bits=True,
         duplicate=Duplicate.KEPT,
         lacks=(Awkward.LEAST_INTEGERS, Awkward.ODD_NAMES, Awkward.OLD_ROWS),
+        import_lacks=(Awkward.EMPTY_TEXT,),
     ),
     "elasticsearch": Target("elasticsearch", server="elasticsearch", sums_beyond_64_bits=True),
     "opensearch": Target("elasticsearch", server="opensearch", sums_beyond_64_bits=True),

@@ -40,7 +40,8 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.cassandra import query as cql
-from simulator.modules.cassandra.database import Cassandra, CassandraOptions, durability
+from simulator.modules.cassandra.database import Cassandra, CassandraOptions
+from simulator.modules.cassandra.durability import durability
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests.contract.harness import Wideset, ask, count, refusal, send
@@ -443,6 +444,7 @@ def test_a_server_that_crashes(server, cassandra, mode):
         assert count(cassandra, session, wide.tables[0]) == first.rows
 
 
+@pytest.mark.rare
 def test_a_node_that_vanishes_is_detected(server, cassandra):
     wide = Wideset()
     cassandra.create(wide.tables, 10)
@@ -691,6 +693,7 @@ def test_the_sentence_of_durability(nodes, consistency, replicas, durable, words
     assert words in sentence
 
 
+@pytest.mark.rare
 @pytest.mark.server("cassandra")
 def test_a_log_that_is_synced_before_the_acknowledgement_keeps_all(own_server):
     with own_server(commitlog_sync="batch", commitlog_sync_period="") as server:

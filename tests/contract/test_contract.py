@@ -24,7 +24,8 @@ from simulator.data.query import (
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey, Type
 from simulator.errors import BenchError, UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Database, Unsupported
+from simulator.load.imports import written
+from simulator.modules.base import BATCH, IMPORT, SINGLE, Database, Unsupported
 from simulator.protocol.mark import Mark, State
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
@@ -42,8 +43,14 @@ READ_HERE = {
 """Targets whose answers come through a socket and are decoded or combined in Python."""
 READ_S = 0.3
 """How much longer each read from a socket takes in the test of waiting."""
+IMPORTING = {n: t for n, t in STORING.items() if IMPORT in t.database.capabilities.modes}
 OBJECTS = ("duckdb", "quasardb", "sqlite")
 """Modules whose drivers make the bytes."""
+COMPACTED = {
+    "cassandra": ("memtable flushes", "compaction tasks"),
+    "elasticsearch": ("refreshes", "flushes"),
+}
+"""Module -> counters of its own work that rise when tables are compacted."""
 SINGLE_ROWS = 72
 """Of each table; among them is every value of the columns that hold awkward ones."""
 
@@ -67,7 +74,7 @@ MODES_AND_KEYS = [
 
 @pytest.mark.parametrize(("target", "mode", "primary_key"), MODES_AND_KEYS)
 def test_every_value_comes_back_as_it_was_sent(request, target, mode, primary_key):
-    database, wide = target.open(request), target.wide(primary_key)
+    database, wide = target.open(request), target.wide(primary_key, mode=mode)
     blocks = [block.slice(0, SINGLE_ROWS) if mode == SINGLE else block for block in wide.batches]
     database.create(wide.tables, 100)
     with database.connect() as session:
@@ -338,14 +345,17 @@ def test_several_sessions_write_at_once(target, database):
 
 @pytest.mark.parametrize(("target", "mode", "primary_key"), MODES_AND_KEYS)
 def test_a_payload_knows_how_many_bytes_are_sent(request, target, mode, primary_key):
-    """At least those of the texts in it; where a driver makes them of objects, they are unknown."""
-    database, wide = target.open(request), target.wide(primary_key)
+    """At least those of the texts in it, unless compressed; unknown where a driver makes them."""
+    database, wide = target.open(request), target.wide(primary_key, mode=mode)
     block, rows = wide.batches[0], 1 if mode == SINGLE else 20
     database.create(wide.tables, 100)
     with database.connect() as session:
         payloads = session.encode(block, mode, rows)
-    if database.name in OBJECTS:
+    if database.name in OBJECTS and mode != IMPORT:
         assert {payload.size_bytes for payload in payloads} == {None}
+        return
+    if getattr(database.options, "gzip", False):
+        assert [payload.size_bytes for payload in payloads] == [len(p.data[-1]) for p in payloads]
         return
     columns = [column.name for column in block.table.columns if column.type is Type.TEXT]
     for place, payload in enumerate(payloads):
@@ -360,18 +370,51 @@ def test_a_row_whose_key_exists(target, database):
     modes = database.capabilities.modes
     with database.connect() as session:
         for mode in modes:
-            (payload,) = session.encode(wide.batches[0].slice(0, 1), mode, 1)
+            row = wide.batches[0].slice(0, 1)
             if target.duplicate is not Duplicate.REFUSED:
-                session.send(payload)
+                send(session, row, mode, 1)
                 continue
             with pytest.raises(Exception, match=r"(?i)unique|duplicate") as caught:
-                session.send(payload)
+                send(session, row, mode, 1)
             assert session.classify(caught.value) == "fatal"
             assert session.alive
             assert re.search("unique|duplicate", database.explain(caught.value).lower())
         database.visible(wide.tables)
         kept = len(modes) if target.duplicate is Duplicate.KEPT else 0
         assert count(database, session, wide.tables[0]) == 300 + kept
+
+
+@pytest.mark.parametrize(
+    ("target", "group"),
+    [pytest.param(t, g, id=f"{n}-{g}") for n, t in IMPORTING.items() for g in t.import_lacks],
+)
+def test_a_value_that_its_import_cannot_read_is_refused_before(request, target, group):
+    database = target.open(request)
+    others = [each for each in target.import_lacks if each is not group]
+    wide = Wideset(target.wide().dataset.primary_key, lacks=[*target.lacks, *others])
+    with database.connect() as session:
+        encode = session.encoder(wide.tables[0], wide.tables[0].name, IMPORT)
+        with pytest.raises(UnstorableError, match="import"):
+            encode(wide.batches[0], 100)
+
+
+@pytest.mark.parametrize("target", IMPORTING.values(), ids=IMPORTING)
+def test_a_file_that_ends_with_no_row_is_not_imported(request, target, tmp_path):
+    """All of it is refused, or it counts as uncertain; the session can be used, or says not."""
+    database, wide = target.open(request), target.wide(mode=IMPORT)
+    database.create(wide.tables, 100)
+    block = wide.batches[0]
+    with database.connect() as session:
+        ((_, payload, _),) = written(session, [block], tmp_path)
+        with payload.data[-1].open("ab") as file:
+            file.write(b"no row\n")
+        with pytest.raises(Exception, match=r".") as caught:
+            session.send(payload)
+        meaning = session.classify(caught.value)
+        assert meaning in ("fatal", "unknown")
+        assert session.alive
+        stored = count(database, session, block.table)
+    assert stored == 0 if meaning == "fatal" else stored in (0, len(block), len(block) + 1)
 
 
 def test_size_grows_with_rows_and_indices(target, database):
@@ -418,6 +461,21 @@ def test_an_empty_table_answers(target, database):
         assert ask(session, database.render(query)).rows == ((0, None),)
         assert ask(session, database.render(DistinctQuery(states, states.key))).rows == ((0,),)
         assert list(session.stream(database.render(RowsQuery(states)), 10)) == []
+
+
+def test_the_servers_own_work_is_counted(target, database):
+    with database.background_work() as counters:
+        before = counters()
+        wide = target.wide()
+        wide.fill(database)
+        database.visible(wide.tables)
+        database.compact(wide.tables)
+        after = counters()
+
+    assert before.keys() == after.keys()
+    assert all(0 <= count <= after[name] for name, count in before.items())
+    done = [name for name, count in before.items() if after[name] > count]
+    assert set(COMPACTED.get(database.name, ())) <= set(done)
 
 
 def test_describe_reports_version_and_durability(target, database, record_property):

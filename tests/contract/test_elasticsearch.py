@@ -12,14 +12,18 @@ import psutil
 import pytest
 
 from simulator.data.block import Block, Coded, Values
+from simulator.data.own_query import TextQuery
 from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
     OneOf,
+    Operator,
+    Output,
     RowsQuery,
     Selection,
     Statement,
@@ -416,6 +420,44 @@ def test_a_users_own_search_is_answered(search):
         for logical, own in ((query, text), (newest, collapsed)):
             found = ask(session, Statement(own, outputs(logical), tuned=True))
             assert found == wide.answer(logical)
+
+
+@BOTH
+def test_the_buckets_and_values_of_a_users_body_are_rows(search):
+    wide = Wideset(PrimaryKey.DB)
+    wide.fill(search)
+    table = wide.tables[0]
+    columns = ("count", "few", "min_s", "0.0_p", "max_s", "100.0_p")
+    wanted = (
+        Output("half", Type.TEXT, table.time_unit),
+        *(Output(name, Type.FLOAT64, table.time_unit) for name in columns),
+    )
+    field = {"field": "single"}
+    named = {"all": {"match_all": {}}, "none": {"bool": {"must_not": {"match_all": {}}}}}
+    inside = {
+        "few": {"filter": {"range": {"single": {"gt": 0}}}},
+        "p": {"percentiles": {**field, "percents": [0, 100]}},
+        "s": {"stats": field},
+    }
+    body = {"aggregations": {"half": {"filters": {"filters": named}, "aggs": inside}}}
+    language = search.texts(table)
+    texts = {"elasticsearch": json.dumps(body)}
+    more = Aggregate(Function.COUNT)
+    above = Selection(compared=(Compared("single", Operator.MORE, 0),))
+    with search.connect() as session:
+        assert language.problem(texts["elasticsearch"], ["half", *columns]) == ""
+        whole, empty = ask(session, language.statement(TextQuery(table, texts, {}, wanted))).rows
+        total = {"elasticsearch": '{"size": 0}'}
+        ((rows,),) = ask(session, language.statement(TextQuery(table, total, {}, wanted[1:2]))).rows
+        ((few,),) = ask(
+            session, search.render(AggregateQuery(table, (more,), selection=above))
+        ).rows
+
+    assert rows == 300
+    assert (*whole[:3], *empty[:3]) == ("all", 300, few, "none", 0, 0)
+    assert (whole[3], whole[5]) == (whole[4], whole[6])
+    assert whole[3] < 0 < whole[5]
+    assert empty[3:] == (None,) * 4
 
 
 @ONE

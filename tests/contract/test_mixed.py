@@ -10,12 +10,13 @@ import pytest
 from simulator.data import workloads
 from simulator.data.block import Block, Coded, ColumnData
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.edges import edges
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
 from simulator.data.schema import Table, Type
 from simulator.data.workloads.devops.workload import Devops
 from simulator.errors import UnstorableError
-from simulator.load.mixing import Mixer, edges
+from simulator.load.mixing import Mixer
 from simulator.load.sender import Sender
 from simulator.modules.base import BATCH, Failure
 from simulator.protocol.verdict import Status, VerifyMode

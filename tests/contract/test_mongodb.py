@@ -3,10 +3,12 @@
 The server is FerretDB. Replies that only a mongod gives are made up from MongoDB's manual.
 """
 
+import json
 import os
 import re
 import signal
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -27,11 +29,13 @@ from pymongo.errors import (
 )
 
 from simulator.data.block import Block, Coded, Values
+from simulator.data.own_query import Instant, TextQuery
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Function,
     NewestQuery,
+    Output,
     RowsQuery,
     Selection,
     Statement,
@@ -263,6 +267,31 @@ def test_a_tuned_query_is_a_command(mongodb):
         pytest.raises(ValueError, match="expected a command in extended JSON"),
     ):
         session.run(Statement("db.readings.count()", outputs(query), tuned=True))
+
+
+@pytest.mark.parametrize("layout", [Format.FLAT, Format.TIMESERIES])
+def test_a_users_pipeline_reads_all_parts_and_compares_instants(open_mongodb, layout):
+    database, batch = open_mongodb(document_format=layout), samples()
+    table = replace(batch.table, parts=2)
+    database.create([table], 10)
+    window = {"time": {"$gte": "{start}", "$lt": "{end}"}}
+    count = {"$group": {"_id": None, "n": {"$sum": 1}}}
+    text = json.dumps([{"$match": window}, count])
+    n = (Output("n", Type.INT64, TimeUnit.MILLISECOND),)
+    languages = database.texts(table)
+
+    def counted(since, until):
+        values = {"start": Instant(since), "end": Instant(until)}
+        statement = languages.statement(TextQuery(table, {"mongodb": text}, values, n))
+        return session.run(statement)
+
+    with database.connect() as session:
+        for name in table.names:
+            part = Block(table, table.names.index(name), batch.rows, batch.data)
+            session.send(encoded(session, part, 3))
+        assert languages.problem(text, ["n"]) == ""
+        assert counted(FIRST_MS, FIRST_MS + 1001) == [(4,)]
+        assert counted(FIRST_MS + 1, FIRST_MS + 1000) == []  # no documents, no group
 
 
 def test_equal_names_do_not_hide_each_other(mongodb):

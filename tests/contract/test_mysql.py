@@ -695,6 +695,8 @@ def test_durability_is_read_from_the_server(open_mysql, execute, engine):
     server = database.describe()
     assert server.durable is (engine == "InnoDB")
     assert server.settings["innodb_flush_log_at_trx_commit"] == "1"
+    pool = int(server.settings["innodb_buffer_pool_size"])
+    assert server.buffer_bytes == (pool if engine == "InnoDB" else None)
     execute("SET GLOBAL innodb_flush_log_at_trx_commit = 2")
     try:
         assert database.describe().durable is False
@@ -734,3 +736,11 @@ def test_compacting_finds_a_missing_table(mysql):
 
 def test_the_servers_are_known_to_the_suite():
     assert {"mysql", "mariadb"} <= set(SERVERS)
+
+
+def test_waits_of_innodb_are_counted(mysql):
+    with mysql.background_work() as counters:
+        found = counters()
+
+    assert [*found] == ["waits for a free page", "waits for the log buffer"]
+    assert min(found.values()) >= 0

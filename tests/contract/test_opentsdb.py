@@ -9,7 +9,7 @@ import pytest
 
 from simulator.data.block import Block, Coded, Values
 from simulator.data.query import OneOf, RowsQuery, Selection, Statement, outputs
-from simulator.data.schema import PrimaryKey
+from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload
@@ -82,6 +82,17 @@ def test_the_published_queries_are_sub_queries_of_one_request():
     assert texts["newest-per-device"] == (
         f'{begin}{metric}"mimmax", "downsample": "0all-last", "filters": [{group}]}}]}}'
     )
+
+
+@SERVER
+def test_more_tags_than_the_server_allows_are_refused_before_anything_is_written(opentsdb):
+    tags = [Column(f"tag_{number}", Type.TEXT, Role.TAG) for number in range(17)]
+    time, field = Column("time", Type.TIMESTAMP, Role.TIME), Column("n", Type.INT64, Role.FIELD)
+    table = Table("many", (time, *tags, field), key=("time",))
+    with pytest.raises(UnstorableError, match="a row has 17 tags, and this server allows 16"):
+        opentsdb.create([table], 10)
+    with opentsdb.connect() as session:
+        assert session.known(f"{opentsdb.options.prefix}many", 10) == []
 
 
 @SERVER

@@ -6,7 +6,7 @@ import time
 import psycopg2
 import pytest
 
-from simulator.data.query import Aggregate, AggregateQuery, Function, Selection
+from simulator.data.query import Aggregate, AggregateQuery, Function, Selection, Statement
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError
@@ -481,6 +481,14 @@ def test_durability_follows_from_the_servers_settings(postgres, server_database,
     assert "synchronous_commit=off" in server.durability
 
 
+def test_the_size_of_the_buffers_is_the_servers(postgres):
+    with postgres.connect() as session:
+        statement = Statement("SELECT pg_size_bytes(current_setting('shared_buffers'))", ())
+        ((expected,),) = session.run(statement)
+
+    assert postgres.describe().buffer_bytes == expected >= 1 << 17
+
+
 def test_compacting_leaves_statistics_and_a_visibility_map(postgres):
     wide = Wideset(parts=4)
     wide.fill(postgres)
@@ -507,3 +515,14 @@ def test_a_query_that_reads_an_instant_is_served_by_an_index(postgres):
         cursor.execute("CREATE INDEX ON readings (time); SET enable_seqscan = off")
         cursor.execute(f"EXPLAIN {postgres.render(query).text}")
         assert "Index Cond" in str(cursor.fetchall())
+
+
+def test_checkpoints_are_counted(postgres, execute):
+    with postgres.background_work() as counters:
+        before = counters()
+        execute("CHECKPOINT")
+        deadline = time.monotonic() + 10
+        while counters() == before and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+        assert counters()["checkpoints"] > before["checkpoints"]

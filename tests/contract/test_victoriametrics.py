@@ -21,7 +21,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import BATCH, Failure, Payload, Unsupported
+from simulator.modules.base import BATCH, Failure, Payload
 from simulator.modules.shared.http import NoAnswer, NotConnected, Refused
 from simulator.modules.victoriametrics.database import VictoriaMetrics, VictoriaMetricsOptions
 from simulator.modules.victoriametrics.query import identifier
@@ -110,14 +110,19 @@ def test_parts_are_added_up_by_the_server():
     assert 'benchmark_table=~"events0|events1|events2|events3"' in expression
 
 
-@pytest.mark.parametrize(
-    "selection", [Selection(since=1), Selection(until=60_001)], ids=["since", "until"]
-)
-def test_what_no_window_is_is_not_asked(selection):
+def test_buckets_that_a_range_cuts_are_asked_apart():
     database = VictoriaMetrics(VictoriaMetricsOptions(url="http://h"))
     count = (Aggregate(Function.COUNT),)
-    with pytest.raises(Unsupported, match="must begin and end with a bucket"):
-        database.render(AggregateQuery(TABLE, count, bucket=60_000, selection=selection))
+    cut = Selection(since=START_MS + 1, until=START_MS + 200_000)
+    text = database.render(AggregateQuery(TABLE, count, bucket=60_000, selection=cut)).text
+    heads = [each.splitlines()[0] for each in text.split("\n\n")]
+
+    assert START_MS % 60_000 == 0
+    assert [head.partition("?")[0] for head in heads] == [
+        "/api/v1/query_range", "/api/v1/query", "/api/v1/query",
+    ]  # fmt: skip
+    assert text.count("[59999ms]") == 1
+    assert text.count("[20000ms]") == 1
 
 
 @SERVER

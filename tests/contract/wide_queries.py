@@ -110,6 +110,19 @@ def _aggregated(scope: Scope) -> dict[str, Query]:
         "by tag and time": AggregateQuery(
             states, _aggregates(("level", "avg max")), by=("machine",), bucket=15 * pause
         ),
+        "by time in a range that cuts buckets": AggregateQuery(
+            readings,
+            SOME,
+            bucket=7 * hour,
+            selection=Selection(since=scope.middle_us - 20 * hour - 5, until=scope.middle_us + 6),
+        ),
+        "by tag and time in a range within a bucket": AggregateQuery(
+            states,
+            _aggregates(("level", "avg max"), ("starts", "last")),
+            by=("machine",),
+            bucket=600 * pause,
+            selection=Selection(since=scope.turn_ms - pause, until=scope.turn_ms + 7 * pause),
+        ),
         "newest buckets": AggregateQuery(readings, SOME, bucket=7 * hour, newest=3),
         "newest buckets, in integers": AggregateQuery(
             states,

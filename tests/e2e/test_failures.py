@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from cli.cluster.diagnosis import index_of
 from tests.e2e.harness import (
     LONG,
     NULL,
@@ -30,6 +32,7 @@ QUICK = ("--workers=1", "--runs=1", "--batch=1000", "--num-inserts=2000")
 SOON_S = 90
 """On a loaded machine; on an idle one it takes 1 to 17 s. An unnoticed failure takes longer."""
 A_LOST_NODE_S = 120
+REPORT = re.compile(r'"event":"report","report":\{"index":(\d+)')
 
 
 def failed(line: ClusterLine, done: Finished, *words: str) -> Any:
@@ -213,6 +216,32 @@ def test_a_worker_is_killed(cli: ClusterLine) -> None:
     assert kill_container(cli.namespace.pods("worker")[0])
     done = timed(lambda: cli.finish(process), SOON_S)
     failed(cli, done, "worker", "137")
+
+
+@pytest.mark.rare
+@pytest.mark.timeout(500, func_only=True)
+@pytest.mark.usefixtures("powers")
+def test_a_worker_that_is_killed_after_its_report_ends_nothing(cli: ClusterLine) -> None:
+    """Of three hosts, worker 0 has two: worker 1 is done half-way, and stays to help verify."""
+    rows = ("--workload=cpu", "--scale=3", "--interval=1s", "--split=series", "--rate=20k",
+            "--start=2026-06-01", "--end=2026-06-05T04:00:00Z", "--batch=5000")  # fmt: skip
+    process = cli.start("insert", "--target=postgresql", "--workers=2", "--runs=1", *rows)
+
+    def reported() -> list[str]:
+        assert process.poll() is None, process.communicate()
+        logs = [cli.namespace.log(p["metadata"]["name"]) for p in cli.namespace.pods("collector")]
+        return [index for log in logs for index in REPORT.findall(log)]
+
+    assert waited("a worker has reported", reported, 180) == ["1"]
+    (pod,) = [pod for pod in cli.namespace.pods("worker") if index_of(pod) == 1]
+    assert kill_container(pod)
+    done = cli.finish(process, 240)
+    assert done.code == 0, done.err
+    (run,) = cli.result()["runs"]
+    reports = run["outcome"]["workers"]
+    assert [report["rows"] for report in reports] == [720_000, 360_000]
+    assert reports[0]["ended_s"] - reports[1]["ended_s"] > 10
+    assert run["outcome"]["verdict"]["status"] == "verified"
 
 
 @pytest.mark.rare

@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from tests.e2e.harness import NULL, ClusterLine, Kubernetes, Namespace
+from tests.integration.conftest import ROOT
+from tests.integration.test_postgres import ONE_AT_A_TIME
 
 POSTGRES = "--target=postgresql"
 QUICK = ("--workers=1", "--runs=1", "--batch=1000", "--num-inserts=2000")
@@ -63,6 +65,21 @@ def test_prefill_comes_before_the_clock(cli: ClusterLine) -> None:
     assert cli.namespace.sql("SELECT count(*) FROM events") == "5000"
 
 
+def test_pods_send_in_stages_and_then_beside_queries(cli: ClusterLine) -> None:
+    done = cli.insert(POSTGRES, "--stages=1:2s,2:2s", "--batch=100")
+    assert done.code == 0, done.err
+    (run,) = cli.result()["runs"]
+    reports = run["outcome"]["workers"]
+    assert [[each["stage"] for each in report["stages"]] for report in reports] == [[0, 1], [1]]
+    stored = sum(each["rows"] for report in reports for each in report["stages"])
+    assert cli.namespace.sql("SELECT count(*) FROM events") == str(stored)
+
+    mixed = cli.run("mixed", POSTGRES, "--duration=3s", "--batch=100", "--types=count-events")
+    assert mixed.code == 0, mixed.err
+    assert verdicts(cli.results()[-1]) == ["verified"]
+    assert int(cli.namespace.sql("SELECT count(*) FROM events")) > stored
+
+
 def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
     done = cli.insert(POSTGRES, *QUICK, "--tables=multiple", "--devices=4")
     assert done.code == 0, done.err
@@ -72,6 +89,27 @@ def test_multiple_tables_are_queried(cli: ClusterLine) -> None:
     result = cli.results()[-1]
     assert result["kind"] == "query"
     assert verdicts(result) == ["verified"]
+
+
+def test_a_ramp_lets_pods_in_until_answers_take_too_long(cli: ClusterLine) -> None:
+    """Answers come one at a time, each 0.2 s after the one before."""
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    tuned = {**config["targets"]["postgresql"], "queries": {"count-events": ONE_AT_A_TIME}}
+    cli.write_config({"postgresql": tuned})
+    done = cli.insert(POSTGRES, "--workers=1", "--runs=1", "--batch=1000", "--num-inserts=2000")
+    assert done.code == 0, done.err
+    ramp = ("--ramp", "--response-limit=500ms", "--ramp-interval=5s", "--moving-average=3s")
+    words = ("--types=count-events", "--workers=6", "--format=json", *ramp)
+    asked = cli.run("query", POSTGRES, *words, within_s=150)
+    assert asked.code == 0, asked.err
+
+    (found,) = asked.json["ramps"]
+    assert (found["end"], found["workers"], found["workers_at_most"]) == ("limit", 3, 6), found
+    assert [step["workers"] for step in found["steps"]] == [1, 2, 3]
+    (row,) = asked.json["rows"]
+    assert (row["verdict"], row["workers"]) == ("verified, tuned", 3)
+    (run,) = cli.results()[-1]["runs"]
+    assert len(run["outcome"]["workers"]) == 6
 
 
 def test_the_dataset_is_known_without_the_results_folder(

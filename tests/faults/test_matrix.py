@@ -16,7 +16,7 @@ from tests.faults.cells import Cell
 from tests.faults.matrix import Judged
 
 SEED = 1
-CELLS = 40
+CELLS = 24
 AT_ONCE = 5
 
 

@@ -1,12 +1,13 @@
 """The command line, driven from outside as a user drives it."""
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,15 @@ import pytest
 
 from tests import ROOT
 from tests.processes import living_with
+
+
+def combined(*choices: Collection[str], often: Collection[tuple[str, ...]]) -> list[Any]:
+    """Return every combination for `parametrize`; all but those in `often` are rare."""
+    found = list(itertools.product(*choices))
+    assert {*often} < {*found}, "not a combination of these choices"
+    return [
+        pytest.param(*each, marks=[] if each in often else [pytest.mark.rare]) for each in found
+    ]
 
 
 @dataclass
@@ -62,8 +72,12 @@ class CommandLine:
         stderr: Any = subprocess.PIPE,
     ) -> subprocess.Popen[str]:
         """Start a command; those that run something get their own output folder."""
-        own = [] if command in ("show", "generate") else [f"--config={self.config}"]
-        own += [f"--output={self.output}"] if command in ("insert", "query") else []
+        own = (
+            []
+            if command in ("show", "generate", "init", "results", "compare", "publish", "report")
+            else [f"--config={self.config}"]
+        )
+        own += [f"--output={self.output}"] if command in ("insert", "query", "mixed") else []
         self.temporary.mkdir(exist_ok=True)
         return subprocess.Popen(
             [sys.executable, str(self.program), command, *own, *arguments],

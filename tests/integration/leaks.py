@@ -25,7 +25,6 @@ class Watch:
 
     def __init__(self, pid: int) -> None:
         self._parent = psutil.Process(pid)
-        self._words = self._parent.cmdline()
         self._seen: set[str] = set()
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -53,7 +52,7 @@ class Watch:
     def _look(self, child: psutil.Process) -> None:
         words = child.cmdline()
         # Until it runs its program, a child looks like its parent, or like nothing.
-        if words and words != self._words:
+        if words and words != self._parent.cmdline():
             environment = [f"{name}={value}" for name, value in child.environ().items()]
             self._seen.add("\n".join([" ".join(words), *environment]))
 

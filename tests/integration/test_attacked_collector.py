@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from simulator import __version__
-from simulator.protocol.messages import Outcome, parse_event
+from simulator.protocol.events import Outcome, parse_event
 from tests import ROOT
 from tests.pods import mount
 from tests.unit.specs import run_spec
@@ -137,7 +137,7 @@ def test_large_bodies_are_dropped(collector: Collector) -> None:
     before = collector.memory_bytes
 
     assert collector.post_large("/report", 200 << 20) == 413
-    assert collector.post_large("/answer", 20 << 20, chunked=True) == 413
+    assert collector.post_large("/answers", 20 << 20, chunked=True) == 413
     assert collector.post_large("/heartbeat", 20 << 20) == 413
     assert collector.post_large("/portion", 20 << 20) == 413
     is_as_before(collector, before)

@@ -9,7 +9,7 @@ import pytest
 
 from tests import ROOT
 from tests.files import ohlcv
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, combined
 from tests.servers import Postgres
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
@@ -74,8 +74,14 @@ def test_a_file_is_inserted_verified_and_asked(cli: CommandLine, bars: Path) -> 
     assert cli.leftovers() == []
 
 
-@pytest.mark.parametrize("primary_key", ["db", "client", "none"])
-@pytest.mark.parametrize("tables", ["single", "multiple"])
+@pytest.mark.parametrize(
+    ("primary_key", "tables"),
+    combined(
+        ("db", "client", "none"),
+        ("single", "multiple"),
+        often=[("client", "multiple")],
+    ),
+)
 def test_tags_nulls_and_odd_texts_arrive(
     cli: CommandLine, sensors: Path, primary_key: str, tables: str
 ) -> None:

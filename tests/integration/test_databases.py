@@ -11,6 +11,8 @@ from tests.integration.conftest import ROOT, CommandLine
 from tests.servers import SERVERS
 
 WRITTEN = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
+ALIKE = {"timescaledb", "mariadb", "mysql_myisam", "cassandra_async"}
+"""What runs the code of another target here."""
 PAIRS = [(server, target) for server, cls in SERVERS.items() for target in cls.targets]
 
 
@@ -36,7 +38,16 @@ def edited(target: str, options: dict[str, Any], cli: CommandLine) -> Path:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("server_name", "target"), PAIRS, ids=["-".join(pair) for pair in PAIRS])
+@pytest.mark.parametrize(
+    ("server_name", "target"),
+    [
+        pytest.param(
+            server, target, id=f"{server}-{target}",
+            marks=[pytest.mark.rare] if target in ALIKE else [],
+        )
+        for server, target in PAIRS
+    ],
+)  # fmt: skip
 def test_insert_and_query_are_verified(
     cli: CommandLine, server_options: dict[str, Any], target: str
 ) -> None:
@@ -60,54 +71,3 @@ def test_insert_and_query_are_verified(
         if value := server_options.get(secret):
             assert value not in "".join(path.read_text() for path in cli.output.glob("*.json"))
             assert value not in checked.out + inserted.err + asked.err
-
-
-FLEETS = {  # workload -> targets, options, rows, query types
-    "devops": (
-        ("postgresql", "timescaledb", "influxdb", "elasticsearch", "cassandra_async"),
-        ["--scale=4", "--end=2026-06-01T01:00:00Z"],
-        9 * 4 * 360,
-        14,
-    ),
-    "homes": (
-        ("postgresql", "influxdb", "elasticsearch", "mongodb"),
-        ["--scale=3", "--end=2026-06-01T13:00:00Z", "--interval=30m"],
-        166 * 26 + 9,
-        46,
-    ),
-}
-FLEET = [
-    pytest.param(
-        server,
-        target,
-        workload,
-        id=f"{server}-{target}-{workload}",
-        marks=[pytest.mark.rare] if (server, workload) == ("elasticsearch", "homes") else [],
-    )
-    for workload, (targets, *_) in FLEETS.items()
-    for server, target in PAIRS
-    if target in targets
-]
-
-
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize(("server_name", "target", "workload"), FLEET)
-def test_a_fleet_is_inserted_and_queried(
-    cli: CommandLine, server_options: dict[str, Any], target: str, workload: str
-) -> None:
-    cli.config = edited(target, server_options, cli)
-    _, options, rows, types = FLEETS[workload]
-    inserted = cli.run(
-        "insert", f"--target={target}", f"--workload={workload}", "--start=2026-06-01", *options,
-        "--workers=3", "--runs=1", "--batch=100", "--verify=full", "--quiet", within_s=300,
-    )  # fmt: skip
-    asked = cli.run("query", f"--target={target}", "--runs=1", "--quiet", within_s=300)
-
-    assert inserted.code == 0, inserted.err
-    assert asked.code == 0, asked.err
-    insert, query = cli.results()
-    assert insert["manifest"]["rows"] == rows
-    assert [run["outcome"]["verdict"]["status"] for run in insert["runs"]] == ["verified"]
-    answers = {each["name"]: each["verdict"] for each in query["runs"][0]["outcome"]["queries"]}
-    assert len(answers) == types
-    assert {verdict["status"] for verdict in answers.values()} == {"verified"}

@@ -173,6 +173,8 @@ def assert_parses(words: list[str]) -> None:
     """The command exists and its options parse; nothing is run."""
     name, *arguments = words
     command = commands.commands[name]
+    if isinstance(command, click.Group):
+        command, arguments = command.commands[arguments[0]], arguments[1:]
     with command.make_context(name, arguments) as context:
         assert isinstance(context, click.Context)
 

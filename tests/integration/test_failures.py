@@ -40,6 +40,9 @@ def test_a_killed_worker_is_named_and_everything_ends(cli: CommandLine, eventual
     assert result["manifest"]["complete"] is False
     workers = result["runs"][0]["outcome"]["workers"]
     assert [worker["rows"] > 0 for worker in workers] == [True, True]
+    (lost,) = result["runs"][0]["outcome"]["occurrences"]
+    assert (lost["what"], lost["is_failure"]) == ("worker lost", True)
+    assert 0 < lost["at_s"] < 60
     assert cli.leftovers() == []
 
 
@@ -125,7 +128,7 @@ def test_a_second_ctrl_c_stops_at_once(cli: CommandLine, eventually: Wait) -> No
     start = time.monotonic()
     done = cli.finish(running)
 
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 8
     assert done.code == 130
     assert cli.results()[0]["status"] == "interrupted"
     assert cli.leftovers() == []
@@ -221,6 +224,14 @@ BAD_INPUT = {
         ["--target=postgresql", "--data=config.yaml"],
         ["--data: pods cannot read a file of this machine"],
     ),
+    "a file of records for pods": (
+        ["--target=influxdb", "--data=config.yaml", "--data-format=influx"],
+        ["--data: pods cannot read a file of this machine; copy it to a volume claim"],
+    ),
+    "a file in a volume claim without a cluster": (
+        ["--target=null", "--runner=local", "--data=claim:Data/a", "--data-format=influx"],
+        ["only pods mount volume claims", "--data: claim:Data/a: expected claim:NAME/PATH"],
+    ),
     "wrong words for the chart": (
         ["--target=postgresql", "--set=x", "--set=run.id=1", "--values=no.yaml", "--image=a b"],
         ["--set: expected KEY=VALUE", "--set: run.id", "--values: no.yaml", "--image: expected"],
@@ -258,6 +269,16 @@ BAD_INPUT = {
     "tags that the database cannot store": (
         ["--target=graphite", "--runner=local", "--workload=devops", "--workers=1"],
         ["graphite: cpu, diskio, disk, kernel, mem, net, nginx, postgresql, redis: column os: '"],
+    ),
+    "more tags than the server allows": (
+        [
+            "--target=opentsdb",
+            "--runner=local",
+            "--workload=cpu",
+            "--workers=1",
+            "--extra-option=max_tags=8",
+        ],
+        ["opentsdb: cpu: a row has 10 tags, and this server allows 8; set tsd.storage.max_tags"],
     ),
     "texts that the database cannot store": (
         ["--target=opentsdb", "--runner=local", "--workload=homes", "--workers=1"],

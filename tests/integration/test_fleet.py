@@ -29,7 +29,11 @@ def stored(cli: CommandLine) -> dict[str, list[tuple[object, ...]]]:
     ("fleet", "sizes"),
     [
         (FLEET, [POINTS] * TABLES),
-        (HOMES, [600, 600, 600, 1200, 1200, 90, 90, 90, 5, 90, 90, 180, 150]),
+        pytest.param(
+            HOMES,
+            [600, 600, 600, 1200, 1200, 90, 90, 90, 5, 90, 90, 180, 150],
+            marks=pytest.mark.rare,
+        ),
     ],
     ids=["devops", "homes"],
 )
@@ -41,7 +45,7 @@ def test_any_number_of_workers_stores_the_same_rows(
         ["--workers=1", "--batch=100"],
         ["--workers=4", "--batch=7"],
         ["--workers=4", "--batch=100", "--split=series"],
-        ["--workers=16", "--force", "--batch=0", "--prefill=1000"],
+        ["--workers=7", "--force", "--batch=0", "--prefill=1000"],
     ):
         done = cli.run("insert", *SQLITE, *fleet, *words)
         assert done.code == 0, done.err
@@ -112,6 +116,7 @@ def test_a_fleet_is_inserted_in_parts(cli: CommandLine) -> None:
     assert [r["manifest"]["rows"] for r in cli.results()] == [3000, POINTS * TABLES]
 
 
+@pytest.mark.rare
 def test_only_the_same_fleet_is_continued(cli: CommandLine) -> None:
     ten_minutes = ("--workload=devops", "--end=2026-01-01T00:10:00Z", "--start=2026-01-01")
     cli.run("insert", *SQLITE, *ten_minutes, "--workers=1", "--limit=100")
@@ -132,6 +137,7 @@ def test_only_the_same_fleet_is_continued(cli: CommandLine) -> None:
     assert [r["manifest"]["rows"] for r in cli.results()] == [100, 540]
 
 
+@pytest.mark.rare
 def test_a_run_that_ends_by_time_leaves_what_was_sent(cli: CommandLine) -> None:
     insert = ("insert", *SQLITE, "--workers=2", "--batch=20", "--rate=2000")
     first = cli.run(*insert, "--duration=2s")

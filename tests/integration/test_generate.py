@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from cli.records.formats import FORMATS
 from cli.records.manifest import read
 from simulator.data.dataset import DatasetReader
+from simulator.records.formats import FORMATS
 from tests import ROOT
 from tests.contract.reference import rows_of
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, combined
 from tests.servers import Postgres
 
 DEVICES = ("--seed=7", "--start=2026-01-01", "--num-inserts=2500", "--devices=3")
@@ -65,6 +67,41 @@ def test_the_manifest_fits_the_file_and_standard_output_is_the_same(
     assert sorted(each.name for each in cli.folder.iterdir() if each.is_file()) == sorted(
         ["named.json", path.name, f"{path.name}.json"]
     )
+
+
+@pytest.mark.parametrize(
+    "form",
+    combined(
+        [name for name, form in FORMATS.items() if form.divisible],
+        often=[("csv",), ("es-bulk",), ("pgcopy-binary",)],
+    ),
+)
+def test_several_processes_write_the_same_bytes(cli: CommandLine, form: str) -> None:
+    words = ("--seed=7", "--start=2026-01-01", "--num-inserts=50000", "--devices=3")
+    path = generated(cli, form, *words, "--tick-ms=1000")
+    alone, manifest = path.read_bytes(), read(path.with_name(f"{path.name}.json"))
+    generated(cli, form, *words, "--tick-ms=1000", "--workers=3")
+
+    assert path.read_bytes() == alone
+    assert read(path.with_name(f"{path.name}.json")) == manifest
+
+
+def test_several_processes_alternate_the_tables_of_a_fleet_as_one_does(cli: CommandLine) -> None:
+    words = ("--workload=devops", "--scale=40", "--start=2026-01-01", "--end=2026-01-01T02:00:00Z")
+    path = generated(cli, "influx", *words)
+    alone = path.read_bytes()
+    generated(cli, "influx", *words, "--workers=4")
+
+    assert path.read_bytes() == alone
+
+
+def test_one_process_after_another_has_no_more_rows(cli: CommandLine) -> None:
+    few = generated(cli, "csv", *DEVICES, "--workers=5").read_bytes()
+
+    assert few.count(b"\n") == 2501
+    refused = cli.run("generate", "--format=parquet", "--workers=2", "--output=f", *DEVICES)
+    assert refused.code == 2
+    assert "--workers: format parquet is written by one process" in refused.err
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "parquet"])
@@ -132,7 +169,9 @@ def test_postgresql_copies_the_same_rows(
     connection.close()
 
 
-@pytest.mark.parametrize(("form", "name"), [("csv", "CSVWithNames"), ("tsv", "TSVWithNames")])
+@pytest.mark.parametrize(
+    ("form", "name"), [("csv", "CSVWithNames"), ("tsv", "TSVWithNames"), ("parquet", "Parquet")]
+)
 def test_clickhouse_reads_the_same_rows(cli: CommandLine, form: str, name: str) -> None:
     path = generated(cli, form, *DEVICES)
     script = (
@@ -212,18 +251,56 @@ def test_a_full_disk_is_named_and_nothing_is_left(cli: CommandLine) -> None:
     assert not (cli.folder / "m.json").exists()
 
 
-def test_an_interrupted_file_does_not_exist(
+def children(process: subprocess.Popen[str]) -> list[int]:
+    """The processes that encode rows."""
+    return [
+        int(stat.parent.name)
+        for stat in Path("/proc").glob("[0-9]*/stat")
+        if _parent(stat) == process.pid
+    ]
+
+
+def _parent(stat: Path) -> int | None:
+    with suppress(OSError):
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    return None
+
+
+def test_a_process_that_is_killed_is_named_and_nothing_is_left(
     cli: CommandLine, eventually: Callable[[Callable[[], Any]], Any]
+) -> None:
+    process = cli.start(
+        "generate", "--format=csv", "--num-inserts=1000M", "--output=f.csv", "--workers=3"
+    )
+    eventually(lambda: any(f.stat().st_size > 1e6 for f in cli.folder.glob(".f.csv.*")))
+    *_, last = sorted(children(process))
+    os.kill(last, signal.SIGKILL)
+    done = cli.finish(process)
+
+    assert done.code == 1
+    assert "a process that encodes rows ended before it was done" in done.err
+    assert [each.name for each in cli.folder.iterdir() if each.is_file()] == []
+    eventually(lambda: not children(process))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_an_interrupted_file_does_not_exist(
+    cli: CommandLine, eventually: Callable[[Callable[[], Any]], Any], workers: int
 ) -> None:
     before = cli.folder / "f.csv"
     before.write_text("kept")
-    process = cli.start("generate", "--format=csv", "--num-inserts=1000M", "--output=f.csv")
+    process = cli.start(
+        "generate", "--format=csv", "--num-inserts=1000M", "--output=f.csv", f"--workers={workers}"
+    )
     eventually(lambda: any(f.stat().st_size > 1e6 for f in cli.folder.glob(".f.csv.*")))
+    encoding = children(process)
     process.send_signal(signal.SIGTERM)
     began = time.monotonic()
     done = cli.finish(process)
 
     assert done.code == 130
+    assert len(encoding) >= (workers if workers > 1 else 0)
+    eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in encoding))
     assert time.monotonic() - began < 5
     assert [each.name for each in cli.folder.iterdir() if each.is_file()] == ["f.csv"]
     assert before.read_text() == "kept"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.integration.conftest import ROOT, CommandLine
+from tests.integration.conftest import ROOT, CommandLine, combined
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
 
@@ -63,9 +63,21 @@ def test_another_version_in_the_folder_at_hand_is_not_run(cli: CommandLine) -> N
     assert done.code == 0, done.err
 
 
-@pytest.mark.parametrize("primary_key", ["db", "client", "none"])
-@pytest.mark.parametrize("tables", ["single", "multiple"])
-@pytest.mark.parametrize("batch", ["0", "7"])
+PAIRS = (
+    ("db", "single", "0"),
+    ("db", "multiple", "7"),
+    ("client", "single", "7"),
+    ("client", "multiple", "0"),
+    ("none", "single", "0"),
+    ("none", "multiple", "7"),
+)
+"""Every pair of a key, a number of tables and a batch."""
+
+
+@pytest.mark.parametrize(
+    ("primary_key", "tables", "batch"),
+    combined(("db", "client", "none"), ("single", "multiple"), ("0", "7"), often=PAIRS),
+)
 def test_every_kind_of_insert_is_verified_row_by_row(
     cli: CommandLine, primary_key: str, tables: str, batch: str
 ) -> None:

@@ -59,7 +59,10 @@ def test_an_insert_runs_from_an_empty_folder(installed: Path, tmp_path: Path) ->
         "--batch=100",
     )
     verified = run(installed, tmp_path, "verify", "-t", "sqlite")
+    reported = run(installed, tmp_path, "report", "last", "last~1")
 
+    assert reported.returncode == 0, reported.stderr
+    assert (tmp_path / "report.html").stat().st_size > 20_000
     assert inserted.returncode == 0, inserted.stderr
     assert "verified" in inserted.stdout
     assert verified.returncode == 0, verified.stderr
@@ -121,3 +124,13 @@ def test_the_shell_completes_commands_and_targets(
 
     assert f"plain,{found}" in completed.stdout.split()
     assert "complete -o nosort -F" in script.stdout
+
+
+def test_editors_find_the_schema_that_a_new_configuration_names(
+    installed: Path, tmp_path: Path
+) -> None:
+    written = run(installed, tmp_path, "init")
+    first = (tmp_path / "config.yaml").read_text().partition("\n")[0]
+
+    assert written.returncode == 0, written.stderr
+    assert Path(first.partition("$schema=")[2]).is_file()

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.integration.conftest import CommandLine, Finished
+from tests.integration.conftest import CommandLine, Finished, combined
 from tests.integration.short_silence import SILENCE_S
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet", "--workers=2", "--runs=1")
@@ -62,7 +62,7 @@ def ended(cli: CommandLine, running: subprocess.Popen[str]) -> tuple[Finished, A
     return done, result, time.monotonic() - began
 
 
-@pytest.mark.parametrize("role", ["collector", "--index=1"])
+@pytest.mark.parametrize("role", combined(["collector", "--index=1"], often=[("--index=1",)]))
 def test_a_process_that_stays_stopped_is_named_and_everything_ends(
     cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], role: str
 ) -> None:
@@ -79,6 +79,7 @@ def test_a_process_that_stays_stopped_is_named_and_everything_ends(
     assert result["manifest"]["complete"] is False
 
 
+@pytest.mark.rare
 def test_processes_that_are_stopped_before_they_start_are_named(
     cli: CommandLine, eventually: Wait
 ) -> None:
@@ -92,7 +93,7 @@ def test_processes_that_are_stopped_before_they_start_are_named(
     assert took_s < SILENCE_S + 6
 
 
-@pytest.mark.parametrize("role", ["collector", "--index=1"])
+@pytest.mark.parametrize("role", combined(["collector", "--index=1"], often=[("collector",)]))
 def test_a_short_pause_of_a_process_is_survived_and_reported(
     cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], role: str
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_stopped_command_line_delays_nothing_but_the_report(
     assert not any("stood still" in text for text in result["warnings"])
 
 
+@pytest.mark.rare
 def test_workers_end_without_collector_and_command_line(
     cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], eventually: Wait
 ) -> None:
@@ -152,6 +154,7 @@ def test_workers_end_without_collector_and_command_line(
     assert result["runs"][0]["metrics"]["rows"] > 0
 
 
+@pytest.mark.rare
 @pytest.mark.skipif(sys.platform != "linux", reason="other kernels have no PR_SET_PDEATHSIG")
 def test_stopped_processes_end_with_a_command_line_that_is_killed(
     cli: CommandLine, inserting: Callable[..., subprocess.Popen[str]], eventually: Wait
@@ -166,6 +169,7 @@ def test_stopped_processes_end_with_a_command_line_that_is_killed(
     eventually(lambda: not cli.processes())
 
 
+@pytest.mark.rare
 def test_the_timeout_is_kept_without_the_collector(cli: CommandLine, eventually: Wait) -> None:
     cli.program = CommandLine.program
     running = cli.start("insert", *LONG, "--timeout=2s")

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg2
 import pytest
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, combined
 from tests.servers import Postgres
 
 pytestmark = pytest.mark.server("postgres")
@@ -38,13 +38,19 @@ def rows(server: Postgres, database: str, statement: str) -> list[tuple[Any, ...
     try:
         with connection.cursor() as cursor:
             cursor.execute(statement)
-            return cursor.fetchall()
+            return cursor.fetchall() if cursor.description else []
     finally:
         connection.close()
 
 
-@pytest.mark.parametrize("mode", ["", "use_values_lists=true", "transaction=true"])
-@pytest.mark.parametrize("primary_key", ["db", "sql", "client", "uuid", "none"])
+MODES = ("", "use_values_lists=true", "transaction=true")
+KEYS = ("db", "sql", "client", "uuid", "none")
+
+
+@pytest.mark.parametrize(
+    ("mode", "primary_key"),
+    combined(MODES, KEYS, often=[*((mode, "db") for mode in MODES), *(("", key) for key in KEYS)]),
+)
 def test_every_mode_and_key_is_verified_row_by_row(
     pg: CommandLine, mode: str, primary_key: str
 ) -> None:
@@ -133,11 +139,12 @@ def test_a_lost_connection_is_survived_and_counted(
         "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--num-inserts=1000000",
         "--verify=full", "--quiet",
     )  # fmt: skip
-    writing = (
+    writing = (  # other databases may have a backend whose client an earlier test has killed
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE query LIKE 'COPY%' AND state = 'active' LIMIT 1"
+        " WHERE datname = current_database() AND query LIKE 'COPY%' AND state = 'active' LIMIT 1"
     )
     eventually(lambda: rows(server, server_database, writing))
+    rows(server, server_database, "CHECKPOINT")
     done = pg.finish(running, 120)
 
     assert done.code == 1, done.out + done.err
@@ -150,6 +157,16 @@ def test_a_lost_connection_is_survived_and_counted(
     assert not result["manifest"]["complete"]
     assert any("no known outcome" in warning for warning in result["warnings"])
 
+    outcome = result["runs"][0]["outcome"]
+    (lost,) = [each for each in outcome["workers"] if each["failures"]]
+    assert [each["what"] for each in lost["failures"]] == [
+        "batches of unknown outcome", "connections lost", "connections restored",
+    ]  # fmt: skip
+    checkpoints = [each for each in outcome["occurrences"] if each["what"] == "checkpoints"]
+    assert sum(each["count"] for each in checkpoints) == outcome["background"]["checkpoints"] > 0
+    assert checkpoints[0]["at_s"] >= lost["failures"][0]["second"]
+    assert "failures: batches of unknown outcome: 1, connections lost: 1" in done.out
+
 
 def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
     cli: CommandLine, eventually: Wait
@@ -160,7 +177,10 @@ def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
         eventually(lambda: len(cli.processes("worker")) == 2)
         eventually(
             lambda: rows(
-                server, database, "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'COPY%'"
+                server,
+                database,
+                "SELECT 1 FROM pg_stat_activity"
+                " WHERE datname = current_database() AND query LIKE 'COPY%'",
             )
         )
         time.sleep(1)
@@ -190,7 +210,8 @@ def test_a_killed_worker_leaves_no_connection_behind(
 
     assert done.code == 1
     assert "worker 0 was killed by SIGKILL" in done.out
-    others = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'benchmark%'"
+    others = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+    others += " AND application_name LIKE 'benchmark%'"
     eventually(lambda: not rows(server, server_database, others))
     assert pg.leftovers() == []
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import yaml
 
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange
+from simulator.data.records import RecordFormat
 from tests import ROOT
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, combined
 from tests.standins.splunk import SEARCH_TOKEN, TOKEN, SyntheticSplunk
 from tests.standins.web import Web
 
@@ -22,8 +24,13 @@ NULL = ("--target=null", "--runs=1", "--format=json")
 FLEET = ("--workload=devops", "--scale=3", "--start=2026-01-01", "--end=2026-01-01T00:20:00Z")
 EVENTS = ("--num-inserts=3000", "--devices=3", "--start=2026-01-01")
 POINTS = 3 * 120 * 9
+RECENT = f"{datetime.now(UTC) - timedelta(hours=2):%Y-%m-%dT%H:%M:%S}"
+SECONDS = ("--num-inserts=500", "--devices=3", f"--start={RECENT}", "--tick-ms=1000")
+"""Rows that Graphite can store."""
 SLOW_S = 240
 """For a command on a server that shares a busy machine."""
+OFTEN = [("csv",), ("es-bulk",), ("pgcopy-binary",), ("bson",)]
+"""A format of each kind: lines, pairs of lines, records with a length, binary documents."""
 
 
 def generated(cli: CommandLine, form: str, *words: str) -> Path:
@@ -51,19 +58,32 @@ def fingerprint(cli: CommandLine) -> Any:
 @pytest.mark.parametrize(
     ("server_name", "module", "form", "words"),
     [
-        pytest.param(server, module, form, words, id=f"{module}-{form}")
+        pytest.param(
+            server,
+            module,
+            form,
+            words,
+            id=f"{module}-{form}",
+            marks=[] if server != "postgres" or (form,) in OFTEN else [pytest.mark.rare],
+        )
         for server, module, forms, words in [
             ("influxdb", "influxdb", ["influx"], FLEET),
             ("elasticsearch", "elasticsearch", ["es-bulk"], FLEET),
-            ("postgres", "postgres", ["csv", "tsv", "pgcopy", "pgcopy-binary"],
-             (*FLEET, "--table=redis")),
+            (
+                "postgres",
+                "postgres",
+                ["csv", "tsv", "pgcopy", "pgcopy-binary"],
+                (*FLEET, "--table=redis"),
+            ),
             ("ferretdb", "mongodb", ["bson"], EVENTS),
             ("questdb", "questdb", ["influx"], EVENTS),
             ("victoriametrics", "victoriametrics", ["influx"], EVENTS),
+            ("opentsdb", "opentsdb", ["opentsdb"], SECONDS),
+            ("graphite", "graphite", ["graphite"], SECONDS),
         ]
         for form in forms
     ],
-)  # fmt: skip
+)
 def test_records_are_stored_as_by_a_direct_insert(
     cli: CommandLine, server_options: dict[str, Any], module: str, form: str, words: tuple[str, ...]
 ) -> None:
@@ -88,7 +108,7 @@ def test_records_are_stored_as_by_a_direct_insert(
         assert fingerprint(cli) == (dataset, checks)
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "pgcopy"])
+@pytest.mark.parametrize("form", combined(["csv", "tsv", "pgcopy"], often=[("tsv",)]))
 def test_embedded_clickhouse_reads_the_text_as_it_is(cli: CommandLine, form: str) -> None:
     path = generated(cli, form, *FLEET, "--table=redis")
     target = configured(cli, "clickhouse_embedded", {"path": str(cli.folder / "clickhouse")})
@@ -151,11 +171,9 @@ def test_a_pipe_that_is_interrupted_leaves_nothing(
     assert not cli.output.exists()
 
 
-@pytest.mark.parametrize(
-    "form", ["influx", "es-bulk", "csv", "tsv", "pgcopy", "pgcopy-binary", "bson"]
-)
+@pytest.mark.parametrize("form", combined(RecordFormat, often=OFTEN))
 def test_a_truncated_file_is_refused_with_record_and_byte(cli: CommandLine, form: str) -> None:
-    path = generated(cli, form, *EVENTS)
+    path = generated(cli, form, *EVENTS, "--tick-ms=1000")
     content = path.read_bytes()
     path.write_bytes(content[:-20])
     insert = ("insert", *NULL, f"--data={path}", f"--data-format={form}", "--workers=1")
@@ -193,10 +211,21 @@ def test_a_damaged_record_is_named_or_left_out(
 
     skipped = cli.run(*insert, "--on-error=skip", "--batch=100")
     assert skipped.code == 0, skipped.err
-    assert "1 record left out" in skipped.err
+    assert f"1 record left out; {POINTS - 1:,} of {POINTS:,} rows are sent" in skipped.err
     (result,) = cli.results()
     assert result["manifest"]["rows"] == POINTS - 1
     assert result["configuration"]["skipped"] == 1
+
+
+def test_last_rows_that_the_database_cannot_store_are_refused_before_a_run(
+    cli: CommandLine,
+) -> None:
+    path = generated(cli, "graphite", "--num-inserts=5000", "--devices=3", *SECONDS[2:])
+    target = configured(cli, "graphite", {"url": "http://127.0.0.1:1"})
+    done = cli.run("insert", *target, f"--data={path}", "--data-format=graphite", "--workers=2")
+
+    assert done.code == 2
+    assert "is in the future, which Graphite does not return" in done.err
 
 
 def test_a_file_without_a_manifest_needs_its_tables(cli: CommandLine) -> None:
@@ -229,6 +258,7 @@ def test_what_was_sent_until_the_end_of_time_is_known(cli: CommandLine) -> None:
     assert cli.results()[-1]["manifest"]["rows"] == 95
 
 
+@pytest.mark.rare
 @pytest.mark.server("postgres")
 def test_without_a_manifest_only_the_number_of_rows_is_verified(
     cli: CommandLine, server_options: dict[str, Any]

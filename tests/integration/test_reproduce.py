@@ -6,11 +6,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from typing import Any
 
 import pytest
 
+from cli.reproduce.documents import NAMES
 from tests import ROOT
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, Finished
+from tests.integration.test_databases import edited
 from tests.servers import Postgres
 
 PLAN = """
@@ -38,9 +41,9 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from cli.cluster.options import ClusterOptions
-from cli.commands.measure import Measuring
+from cli.running.measure import Measuring
 from cli.commands.reproduce import reproduced
-from cli.commands.roster import candidates_of, roster_of
+from cli.running.roster import candidates_of, roster_of
 from cli.config import load
 from cli.experiment.plan import read_plan
 from cli.host.interrupts import caught_interrupts, stop_on_signals
@@ -53,7 +56,8 @@ candidates = candidates_of(loaded, None)
 roster = roster_of(plan, candidates, loaded, None, cluster, force=False, quiet=True)
 with caught_interrupts() as interrupts:
     measuring = Measuring(Path("results"), interrupts, cluster, 0.0, force=False, quiet=False)
-    record, _ = reproduced("iot", "demo", read_document("iot"), plan, roster, measuring)
+    name = sys.argv[1]
+    record, _ = reproduced(name, "demo", read_document(name), plan, roster, measuring)
 print(record.model_dump_json())
 sys.exit(record.exit_code)
 """
@@ -116,10 +120,136 @@ def test_the_modes_of_postgresql_stand_beside_the_documents(
         assert all(len(side["values"]) == 3 for side in claims[text]["sides"])
 
 
-def start(cli: CommandLine) -> subprocess.Popen[str]:
+EXACT = {
+    "devops": {"I05", "I02"},
+    "ingress": {"Q06"},
+    "cratedb": {"C16"},
+}
+"""Document -> claims that follow from the rows alone, whatever the machine."""
+
+
+def expect_repeated(done: Finished, name: str, target: str) -> None:
+    """Check a whole document at demo size: every item verified, every figure that it names."""
+    assert done.code == 0, done.err
+    record = done.json
+    assert (record["status"], record["size"]) == ("done", "demo")
+    assert {item["verdict"] for item in record["items"]} == {"verified"}
+    figures = [line for line in record["lines"] if line["target"] == target and line["values"]]
+    assert figures
+    assert all(len(line["values"]) >= 3 for line in figures)
+    assert all(line["values"] or line["not_had"] for line in record["lines"])
+    claims = [claim for claim in record["claims"] if claim["target"] == target]
+    exact = {claim["row"]: claim["seen"] for claim in claims if claim["row"] in EXACT.get(name, ())}
+    assert exact == dict.fromkeys(EXACT.get(name, ()), "seen")
+
+
+@pytest.mark.rare
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_whole_document_is_repeated_on_sqlite(cli: CommandLine, name: str) -> None:
+    words = ("--targets=sqlite", "--quiet", "--format=json")
+    expect_repeated(cli.run("reproduce", name, *words, within_s=1100), name, "sqlite")
+    assert cli.leftovers() == []
+
+
+@pytest.mark.rare
+@pytest.mark.timeout(1800)
+@pytest.mark.server("postgres")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_whole_document_is_repeated_on_postgresql(
+    cli: CommandLine, server_options: dict[str, Any], name: str
+) -> None:
+    cli.config = edited("postgresql", server_options, cli)
+    words = ("--targets=postgresql", "--quiet", "--format=json")
+    expect_repeated(cli.run("reproduce", name, *words, within_s=1700), name, "postgresql")
+    assert cli.leftovers() == []
+
+
+IMPORTS = """
+name: ingress-tiny
+repeats: 2
+until_settled: 3
+settings:
+  - name: one-thread
+    insert: &bars {workload: ohlcv, parameters: {years: 0.1}, start: 2000-01-01, batch: 1000}
+  - name: import
+    insert: {<<: *bars, batch: 0, import: true}
+"""
+
+
+@pytest.mark.rare
+def test_imports_of_files_stand_beside_batches(folder: CommandLine) -> None:
+    (folder.folder / "plan.yaml").write_text(IMPORTS)
+    duck = "duck: {module: duckdb, runner: local, path: duck.db}"
+    lite = "lite: {module: sqlite, runner: local, path: bench.db}"
+    (folder.folder / "config.yaml").write_text(f"targets:\n  {duck}\n  {lite}\n")
+    done = folder.finish(start(folder, "ingress"), within_s=200)
+
+    assert done.code == 0, done.err
+    record = done.json
+    (refused,) = record["refused"].items()
+    assert refused[0] == "lite, import"
+    assert refused[1].startswith("--import: sqlite: the library has none")
+    modes = Counter(
+        (result["target"], run["outcome"]["insert_mode"])
+        for result in folder.results()
+        for run in result.get("runs", ())
+    )
+    assert modes["lite", "batch"] == 2
+    assert modes["duck", "import"] == modes["duck", "batch"]
+    claims = {(claim["text"], claim["target"]): claim for claim in record["claims"]}
+    imported = claims["all rows of imported files are there afterwards", "duck"]
+    assert imported["seen"] == "seen"
+    faster = "the database's own import, which the document prefers, is faster than batches"
+    settled = claims[faster, "duck"]["seen"] in ("seen", "not seen")
+    assert modes["duck", "import"] == 2 if settled else modes["duck", "import"] == 3
+    assert record["in_memory"].keys() == {"duck", "lite"}
+    assert folder.leftovers() == []
+
+
+SLIM = """
+name: nosql-slim
+repeats: 1
+settings:
+  - name: slim-transaction
+    resources: true
+    insert: {workload: slim, workers: 1, batch: 1000, duration: 2s}
+  - name: slim-shards
+    insert: {workload: slim, workers: 1, batch: 1000, num_inserts: 2k}
+"""
+
+
+@pytest.mark.rare
+@pytest.mark.server("postgres")
+def test_client_and_server_are_measured_where_the_plan_says_so(
+    folder: CommandLine, server: Postgres, server_database: str
+) -> None:
+    (folder.folder / "plan.yaml").write_text(SLIM)
+    reach = f"connection_string: {server.connection_string(server_database)}"
+    (folder.folder / "config.yaml").write_text(
+        f"targets:\n  pg: {{module: postgres, runner: local, {reach}, password: '${{PGSECRET}}'}}\n"
+    )
+    folder.environment["PGSECRET"] = server.password
+    done = folder.finish(start(folder, "nosql"), within_s=120)
+
+    assert done.code == 0, done.err
+    lines = {line["title"]: line for line in done.json["lines"] if line["row"] == "D17"}
+    assert {line["setting"] for line in lines.values()} == {"slim-transaction"}
+    for part in ("server", "client"):
+        cores, memory = (lines[f"slim, transactions, {of} of the {part}"]
+                         for of in ("CPU", "memory"))  # fmt: skip
+        assert cores["mean"] > 0.01
+        assert memory["mean"] > 10
+        assert (cores["unit"], memory["unit"], memory["published"]) == ("cores", "MiB", None)
+    assert lines["slim, transactions, load of the machine"]["mean"] >= 0
+    runs = [result["runs"][0] for result in folder.results() if "runs" in result]
+    assert sorted(run["resources"] is None for run in runs) == [False, True]
+
+
+def start(cli: CommandLine, document: str = "iot") -> subprocess.Popen[str]:
     own = {"TMPDIR": str(cli.temporary), "XDG_STATE_HOME": str(cli.state.parent)}
     return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", SCRIPT, document],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -128,16 +258,22 @@ def start(cli: CommandLine) -> subprocess.Popen[str]:
     )
 
 
+def sweeps(cli: CommandLine) -> list[dict[str, Any]]:
+    """Return the results of sweeps, without the record of the reproduction."""
+    return [result for result in cli.results() if "sweep_id" in result]
+
+
+@pytest.mark.rare
 def test_killed_at_a_random_moment_it_goes_on_to_the_same_report(folder: CommandLine) -> None:
     process = start(folder)
     time.sleep(random.uniform(4, 12))
     process.kill()
     process.communicate(timeout=30)
-    before = {r["sweep_id"] for r in folder.results() if (r["status"], r["kind"]) == DONE}
+    before = {r["sweep_id"] for r in sweeps(folder) if (r["status"], r["kind"]) == DONE}
 
     done = folder.finish(start(folder), within_s=120)
     assert done.code == 0, done.err
-    swept = [r for r in folder.results() if "sweep_id" in r]
+    swept = sweeps(folder)
     finished = Counter((r["sweep_id"], r["kind"]) for r in swept if r["status"] == "done")
     assert len({sweep_id for sweep_id, _ in finished}) == ITEMS
     assert {count for (_, kind), count in finished.items() if kind == "query"} == {1}
@@ -156,6 +292,36 @@ def test_killed_at_a_random_moment_it_goes_on_to_the_same_report(folder: Command
     again = folder.finish(start(folder))
     assert again.json["lines"] == record["lines"]
     assert again.err.count("measured before") == ITEMS
+
+
+SEARCH = """
+name: nosql-tiny
+repeats: 2
+settings:
+  - name: single
+    insert: {workload: slim, num_inserts: 100}
+  - name: best
+    insert: {workload: slim, num_inserts: 2k, batch: 500}
+    shards: 2
+"""
+
+
+def test_a_search_for_shards_is_verified_and_goes_on_as_well(folder: CommandLine) -> None:
+    (folder.folder / "plan.yaml").write_text(SEARCH)
+    done = folder.finish(start(folder), within_s=120)
+
+    assert done.code == 0, done.err
+    (curve,) = done.json["curves"]
+    assert (curve["setting"], curve["target"]) == ("best", "lite")
+    numbers = [point["shards"] for point in curve["points"]]
+    assert numbers in ([1], [1, 2])
+    assert {(len(each["values"]), each["verdict"]) for each in curve["points"]} == {(2, "verified")}
+    items = [item["setting"] for item in done.json["items"]]
+    assert sorted(items) == ["best"] * 2 * len(numbers) + ["single"] * 2
+
+    again = folder.finish(start(folder))
+    assert again.json["curves"] == done.json["curves"]
+    assert again.err.count("measured before") == len(items)
 
 
 def test_ctrl_c_keeps_what_is_measured_and_says_how_to_go_on(folder, interrupt, eventually) -> None:
@@ -190,4 +356,47 @@ def test_a_target_that_does_not_answer_is_named_and_the_document_printed(cli: Co
     assert done.code == 1
     assert "428,000  not had" in done.out
     assert "not had: PostgreSQL: away: " in done.out
-    assert [path.name[:18] for path in cli.output.iterdir()] == ["reproduce-iot-demo"]
+    (path,) = cli.output.iterdir()
+    assert path.name[:18] == "reproduce-iot-demo"
+
+    assert cli.run("show", str(path)).out == done.out
+    assert cli.run("show", str(path), "--format=json").out == path.read_text() + "\n"
+    refused = cli.run("show", str(path), "--disk=1GB")
+    assert (refused.code, refused.err.count("use a result file that it names")) == (2, 1)
+    path.write_text(path.read_text()[:-100])
+    damaged = cli.run("show", str(path))
+    assert (damaged.code, damaged.err.count("is not a result file of format 1")) == (2, 1)
+
+
+def test_a_dry_run_says_what_it_would_take_and_does_nothing(cli: CommandLine) -> None:
+    (cli.folder / "config.yaml").write_text(CONFIG)
+    asked = (
+        "reproduce", "nosql", "--targets=lite,away", f"--output={cli.output}", "--dry-run",
+        f"--config={cli.folder / 'config.yaml'}", "--size",
+    )  # fmt: skip
+    done = cli.run(*asked, "demo")
+
+    assert done.code == 0, done.err
+    assert (
+        "plan of document 4, size demo: 3 repeats of each setting; nothing is started" in done.out
+    )
+    lines = [line.split() for line in done.out.splitlines()]
+    assert ["slim-transaction", "1", "10,000", "1", "20,000", "-"] in lines
+    shards = "slim-shards 1 to 4 10,000 1 to 4 20,000 to 80,000 -"
+    assert shards.split() in lines
+    assert ["lite", "45", "unknown", "-"] in lines
+    assert [line[0] for line in lines if line[1:2] == ["45"]] == ["lite", "away"]
+    assert not cli.output.exists()
+    assert not (cli.folder / "bench.db").exists()
+
+    inserted = cli.run(
+        "insert", "--target=lite", "--workload=slim", "--batch=10000", "--num-inserts=20k",
+        "--workers=1", "--runs=1", "--quiet", f"--output={cli.output}",
+        f"--config={cli.folder / 'config.yaml'}",
+    )  # fmt: skip
+    assert inserted.code == 0, inserted.err
+    document = cli.run(*asked, "document")
+    (line,) = (line for line in document.out.splitlines() if line.startswith("lite"))
+    assert "at least 3:0" in line, document.out
+    assert line.endswith("B"), document.out
+    assert "no earlier insert: lite, slim-naive; lite, light-naive" in document.out

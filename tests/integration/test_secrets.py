@@ -23,9 +23,9 @@ from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 from simulator.modules.options import Options
-from simulator.protocol.messages import Outcome, parse_event
+from simulator.protocol.events import Outcome, parse_event
 from simulator.protocol.spec import Insert, Kind
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, combined
 from tests.integration.leaks import Pod, Shown, watched
 from tests.servers import QUICK, free_port
 from tests.unit.specs import run_spec
@@ -188,6 +188,8 @@ def logins(module: str, port: int = 9) -> list[Login]:
 LOGINS = [login for name in MODULES for login in logins(name)]
 SENT = [login for login in LOGINS if CERTIFICATE not in login.values]
 READ = [login for login in LOGINS if CERTIFICATE in login.values]
+OFTEN = {*SERVED.values(), "elasticsearch", "mongodb", "splunk"}
+"""Modules of four drivers and of HTTP, which `make test` tries, too; the others are rare."""
 
 
 def named(login: Login) -> str:
@@ -204,6 +206,14 @@ def test_the_logins_use_every_credential_of_every_module():
 
     assert used == declared
     assert {("elasticsearch", "api_key"), ("splunk", "search_token")} < used
+
+
+def often(found: list[Login]) -> list[Any]:
+    """Return logins as parameters, of which those of other modules are rare."""
+    return [
+        pytest.param(login, marks=[] if login.module in OFTEN else [pytest.mark.rare])
+        for login in found
+    ]
 
 
 # --- the ways in ---
@@ -285,7 +295,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(
 # --- wrong credentials ---
 
 
-@pytest.mark.parametrize("login", SENT, ids=named)
+@pytest.mark.parametrize("login", often(SENT), ids=named)
 def test_no_wrong_credential_is_shown_whatever_a_server_repeats(
     cli: CommandLine, echo: EchoServer, login: Login
 ) -> None:
@@ -305,7 +315,7 @@ def test_no_wrong_credential_is_shown_whatever_a_server_repeats(
     Shown(log, "").assert_without(login.secrets)
 
 
-@pytest.mark.parametrize("login", READ, ids=named)
+@pytest.mark.parametrize("login", often(READ), ids=named)
 def test_no_wrong_certificate_is_shown(tmp_path: Path, echo: EchoServer, login: Login) -> None:
     login = login.at(echo.port)
     log = collector(tmp_path / "pod", login).log()
@@ -361,7 +371,9 @@ def test_a_connection_string_that_no_driver_can_parse_is_not_repeated(
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("server_name", SERVED)
+@pytest.mark.parametrize(
+    "server_name", combined(SERVED, often=[("postgres",), ("mysql",), ("cassandra",)])
+)
 def test_no_right_credential_is_shown(
     cli: CommandLine, server_name: str, server_options: dict[str, Any]
 ) -> None:

@@ -1,12 +1,11 @@
-"""Bars of stocks, and rows without a natural key, from the outside: on SQLite and real servers."""
+"""Bars of stocks, and rows without a natural key, from the outside: on SQLite."""
 
 import re
 import sqlite3
-from typing import Any
 
 import pytest
 
-from tests.integration.conftest import CommandLine
+from tests.integration.conftest import CommandLine, combined
 from tests.integration.test_databases import edited
 from tests.integration.test_fleet import SQLITE, stored
 
@@ -25,6 +24,7 @@ def expect_verified(cli: CommandLine, *target: str, queries: int) -> None:
     assert {verdict["status"] for verdict in verdicts.values()} == {"verified"}
 
 
+@pytest.mark.rare
 def test_any_number_of_workers_stores_the_same_bars(cli: CommandLine) -> None:
     found = []
     for words in (
@@ -42,7 +42,7 @@ def test_any_number_of_workers_stores_the_same_bars(cli: CommandLine) -> None:
     expect_verified(cli, "--target=sqlite", "--extra-option=path=bench.db", queries=6)
 
 
-@pytest.mark.parametrize("workload", NOSQL)
+@pytest.mark.parametrize("workload", combined(NOSQL, often=[("light",)]))
 def test_rows_without_a_key_are_verified_and_continued(cli: CommandLine, workload: str) -> None:
     insert = ("insert", *SQLITE, f"--workload={workload}", "--workers=3", "--batch=100")
     first = cli.run(*insert, f"--num-inserts={ROWS_EACH}", "--start=2026-06-01")
@@ -125,6 +125,17 @@ def test_options_that_do_not_fit_are_named(
     assert line.startswith(f"error: {problem}"), done.err
 
 
+@pytest.mark.parametrize("workload", ["light", "large"])
+def test_rows_whose_values_would_be_mixed_are_refused_before_anything_starts(
+    cli: CommandLine, workload: str
+) -> None:
+    done = cli.run("insert", "--target=victoriametrics", "--runner=local", f"--workload={workload}")
+
+    assert done.code == 2
+    assert f"--workload {workload}: several rows of {workload} have the same time" in done.err
+    assert "in victoriametrics each field is stored apart: such rows mix their values" in done.err
+
+
 @pytest.mark.parametrize("target", ["influxdb", "iotdb", "opentsdb", "graphite"])
 def test_rows_that_would_replace_each_other_are_refused_before_anything_starts(
     cli: CommandLine, target: str
@@ -134,43 +145,3 @@ def test_rows_that_would_replace_each_other_are_refused_before_anything_starts(
 
     assert done.code == 2
     assert f"in {target} a row replaces another one with the same tags and time" in done.err
-
-
-INNODB, MYISAM = ("mysql", "mysql_innodb"), ("mysql", "mysql_myisam")
-OTHERS = [
-    ("postgres", "postgresql"),
-    ("ferretdb", "mongodb"),
-    pytest.param("elasticsearch", "elasticsearch", marks=pytest.mark.rare),
-]
-
-
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize(("server_name", "target"), [INNODB, ("influxdb", "influxdb"), *OTHERS])
-def test_bars_are_verified_on(
-    cli: CommandLine, server_options: dict[str, Any], target: str
-) -> None:
-    cli.config = edited(target, server_options, cli)
-    done = cli.run(
-        "insert", f"--target={target}", *BARS, "--workers=3", "--runs=1", "--batch=1000",
-        "--verify=full", "--quiet", within_s=300,
-    )  # fmt: skip
-
-    assert done.code == 0, done.err
-    assert cli.results()[-1]["manifest"]["rows"] == BARS_STORED
-    expect_verified(cli, f"--target={target}", queries=6)
-
-
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize(("server_name", "target"), [INNODB, MYISAM, *OTHERS])
-def test_rows_without_a_key_are_verified_on(
-    cli: CommandLine, server_options: dict[str, Any], target: str
-) -> None:
-    cli.config = edited(target, server_options, cli)
-    for workload in NOSQL:
-        done = cli.run(
-            "insert", f"--target={target}", f"--workload={workload}", "--start=2026-06-01",
-            f"--num-inserts={ROWS_EACH}", "--workers=2", "--runs=1", "--batch=1000",
-            "--verify=full", "--quiet", within_s=300,
-        )  # fmt: skip
-        assert done.code == 0, done.err
-        expect_verified(cli, f"--target={target}", queries=2)

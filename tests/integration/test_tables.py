@@ -74,6 +74,7 @@ def test_what_a_pinned_worker_wrote_until_the_end_of_time_is_known(cli: CommandL
     expect_right_answers(cli)
 
 
+@pytest.mark.rare
 def test_the_tables_of_an_earlier_insert_are_dropped(cli: CommandLine) -> None:
     for tables, left in (("9", 9), ("single", 1), ("multiple", 4), ("1", 1)):
         done = cli.run(*INSERT, "--workers=1", f"--tables={tables}")

@@ -2,17 +2,21 @@
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import psycopg2
 import pytest
+import yaml
 
 from tests.integration.conftest import CommandLine
+from tests.integration.test_databases import edited
 from tests.servers import Postgres
 
 FLEET = (
     "--workload=devops", "--scale=2", "--start=2026-01-01", "--end=2026-01-01T02:00:00Z",
     "--interval=60s", "--workers=1", "--batch=500", "--runs=1", "--quiet",
 )  # fmt: skip
+ONE_RUN = ("--workers=1", "--batch=500", "--runs=1", "--quiet")
 TYPES = "--types=?-host-1-hr,count-cpu,cpu-mean-by-hour-and-host"
 POSTGRES = """\
   pg:
@@ -82,6 +86,53 @@ def test_two_databases_answer_alike_and_a_wrong_row_is_seen(
     assert "equal to the truth" in differ.out
 
 
+LOADS = {
+    "devops": ("--scale=3", "--end=2026-06-01T13:00:00Z", "--interval=240s"),
+    "cpu": ("--scale=9", "--end=2026-06-02T01:00:00Z", "--interval=240s"),
+    "homes": ("--scale=2", "--end=2026-06-01T13:00:00Z", "--interval=30m"),
+    "trucks": ("--scale=6", "--end=2026-06-02T01:00:00Z", "--interval=240s"),
+}
+FILTERED = {"high-cpu-all", "high-cpu-1", "avg-vs-projected-fuel-consumption"}
+REAL = [
+    ("postgres", "postgresql", ["devops"], set()),
+    pytest.param("postgres", "postgresql", [*LOADS], set(), marks=pytest.mark.rare),
+    ("influxdb", "influxdb", [*LOADS], set()),
+    ("questdb", "questdb", [*LOADS], set()),
+    ("victoriametrics", "victoriametrics", ["cpu", "trucks"], FILTERED),
+]
+"""Server, target, the workloads that it can store, and the query types that it cannot answer."""
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("server_name", "target", "workloads", "refused"), REAL)
+def test_every_type_is_answered_by_a_real_server_as_by_sqlite(
+    cli: CommandLine,
+    server_options: dict[str, Any],
+    target: str,
+    workloads: list[str],
+    refused: set[str],
+) -> None:
+    cli.config = edited(target, server_options, cli)
+    config = yaml.safe_load(cli.config.read_text())
+    config["targets"]["lite"] = {"module": "sqlite", "runner": "local", "path": "lite.db"}
+    cli.config.write_text(yaml.safe_dump(config))
+    for workload in workloads:
+        words = (f"--workload={workload}", "--start=2026-06-01", *LOADS[workload])
+        insert(cli, "lite", target, words=(*words, *ONE_RUN))
+        alike = cli.run(
+            "validate", f"--targets=lite,{target}", "--count=2", "--format=json", "--quiet",
+            within_s=300,
+        )  # fmt: skip
+
+        assert alike.code == 0, alike.out + alike.err
+        found = {each["query"]: each for each in alike.json["queries"]}
+        apart = {name for name, each in found.items() if not each["answers"]}
+        assert apart == refused & {*found}
+        assert {name for name in found if found[name]["not_compared"]} == apart
+        assert {each["different"] for name, each in found.items() if name not in apart} == {0}
+        assert {each["verdict_lite"] for each in found.values()} == {"verified"}
+
+
 def test_only_targets_with_the_same_rows_are_compared(cli: CommandLine) -> None:
     targets(cli)
     insert(cli, "lite")
@@ -114,6 +165,7 @@ def test_every_wrong_option_is_named(cli: CommandLine) -> None:
     assert "--types: '33-*' is no query of workload devops" in unknown.err
 
 
+@pytest.mark.rare
 def test_a_target_that_fails_ends_the_comparison(cli: CommandLine) -> None:
     targets(cli)
     insert(cli, "lite", "other")

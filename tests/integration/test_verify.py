@@ -72,6 +72,7 @@ def test_tables_that_are_gone_are_named(cli: CommandLine) -> None:
     assert "no such table: events" in done.out
 
 
+@pytest.mark.rare
 def test_the_result_file_of_an_earlier_insert_names_the_later_one(cli: CommandLine) -> None:
     cli.run(*INSERT)
     (first,) = cli.output.glob("*.json")

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
+import pytest
+
 from tests.integration.conftest import CommandLine
 
 SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
@@ -38,6 +40,7 @@ def killed_in(phase: str, cli: CommandLine, eventually: Wait, *arguments: str) -
     eventually(lambda: not cli.processes())
 
 
+@pytest.mark.rare
 def test_a_kill_in_verify_accuses_no_database(cli: CommandLine, eventually: Wait) -> None:
     assert cli.run(*INSERT).code == 0
     killed_in("verify", cli, eventually, "--seed=2", "--num-inserts=600000", "--verify=full")
@@ -94,6 +97,7 @@ def test_without_results_and_without_a_mark_there_is_nothing_to_query(cli: Comma
     assert cli.leftovers() == []
 
 
+@pytest.mark.rare
 def test_two_targets_of_one_database_know_each_other(cli: CommandLine) -> None:
     target = {"module": "sqlite", "runner": "local", "path": "bench.db"}
     targets = dict.fromkeys(("one", "two"), target)

@@ -17,6 +17,8 @@ _LOG4J = "2.17.2"
 _TABLES = Path(__file__).parents[2] / "dbinstall/opentsdb/OpenTsdbTables.java"
 _OPENED = ("java.lang", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
            "java.util.concurrent", "sun.nio.ch", "jdk.internal.ref")  # fmt: skip
+MAX_TAGS = 16
+"""Workload devops has 12."""
 _READY = b"Master has completed initialization"
 _LOGGING = """\
 status = error
@@ -114,7 +116,7 @@ class OpenTsdb(Server):
             "tsd.core.auto_create_metrics": "true",
             "tsd.storage.hbase.zk_quorum": f"{local}:{self.port('zookeeper')}",
             "tsd.storage.fix_duplicates": "true",
-            "tsd.storage.max_tags": 16,  # workload devops has 12
+            "tsd.storage.max_tags": MAX_TAGS,
             "tsd.http.request.enable_chunked": "true",
             "tsd.http.request.max_chunk": 4 << 20,
             "tsd.http.query.allow_delete": "true",
@@ -159,4 +161,8 @@ class OpenTsdb(Server):
         return json.loads(answers(f"http://127.0.0.1:{self.port()}/api/version"))
 
     def options(self, database: str) -> dict[str, Any]:
-        return {"url": f"http://127.0.0.1:{self.port()}", "prefix": f"{database}."}
+        return {
+            "url": f"http://127.0.0.1:{self.port()}",
+            "prefix": f"{database}.",
+            "max_tags": MAX_TAGS,
+        }

@@ -3,13 +3,15 @@
 import csv
 import io
 import json
+import math
 
 import pytest
 
-from cli.agreement import Agreement, agreements, differences, exit_code
+from cli.agreement import Agreement, agreements, differences, exit_code, near
 from cli.report.agreements import validated
 from simulator.data.ranges import RowRange
-from simulator.protocol.messages import AnswerDigest, QueryVerdict, ShownAnswer
+from simulator.protocol.events import AnswerDigest, QueryVerdict, ShownAnswer
+from simulator.protocol.messages import digest_of
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.report.made import outcome, result, run, stored
@@ -74,6 +76,90 @@ def test_equal_answers_that_are_wrong_are_a_mismatch():
 
     assert agreements(both) == [Agreement("q", answers=1, equal=1)]
     assert exit_code(both, agreements(both)) == 3
+
+
+UNCHECKED = Verdict(status=Status.UNCHECKED, reason="no truth")
+
+
+def own(*answers, name="own", rows=True):
+    """An own query with (instance, rows of its answer)."""
+    digests = tuple(
+        AnswerDigest(
+            instance=instance, digest=digest_of(found), ok=None, rows=found if rows else None
+        )
+        for instance, found in answers
+    )
+    return QueryVerdict(
+        name=name, statement="SELECT 1", tuned=False, own=True, columns=("n", "mean"),
+        verdict=UNCHECKED, digests=digests,
+    )  # fmt: skip
+
+
+def own_asked(target, *queries, verdict=UNCHECKED):
+    done = run(outcome(verdict=verdict, queries=queries))
+    return result([done], kind=Kind.QUERY, target=target, dataset=stored(10))
+
+
+def last_digit(value):
+    return math.nextafter(value, math.inf)
+
+
+def test_own_answers_are_compared_by_their_values():
+    rows = ((1, 0.1), (2, 2.5), (None, None))
+    close = ((1, last_digit(0.1)), (2, 2.5), (None, None))
+    one = own_asked("one", own((0, rows), (1, rows), (2, rows), (3, rows), (4, rows)))
+    two = own_asked(
+        "two",
+        own((0, rows), (1, close), (2, rows[:2]), (3, ((1, 0.2), *rows[1:])), (4, rows[1:])),
+    )
+
+    (found,) = agreements([one, two])
+    assert found == Agreement("own", answers=5, equal=1, rounded=1, different=(2, 3, 4), own=True)
+    assert exit_code([one, two], [found]) == 3
+    (same,) = agreements([one, own_asked("two", *one.runs[0].outcome.queries)])
+    assert (same.equal, same.rounded, same.different) == (5, 0, ())
+    assert exit_code([one, one], [same]) == 0
+
+
+def test_rows_that_a_last_digit_orders_otherwise_are_near():
+    one = ((0.1, "b"), (0.3, "a"))
+    two = ((last_digit(0.1), "b"), (0.3, "a"))
+
+    assert near(one, two, 2**-50)
+    assert near(one, two[::-1], 2**-50)
+    assert not near(one, two, 0.0)
+    assert not near(((None, "a"),), ((0.0, "a"),), 1.0)
+    assert near((("x", None), ("x", 1.5)), (("x", 1.5), ("x", None)), 0.0)
+
+
+def test_own_answers_that_were_not_kept_are_not_compared():
+    rows = ((1, 2.0),)
+    both = [own_asked(name, own((0, rows), rows=False)) for name in ("one", "two")]
+    (found,) = agreements(both)
+
+    assert "more values than are kept" in found.problem
+    assert exit_code(both, [found]) == 4
+
+
+def test_own_queries_do_not_hide_what_could_not_be_verified():
+    rows = ((1, 2.0),)
+    unable = Verdict(status=Status.UNKNOWN, reason="cannot")
+    both = [own_asked(name, own((0, rows)), verdict=unable) for name in ("one", "two")]
+
+    assert exit_code(both, agreements(both)) == 4
+    assert both[0].exit_code == 4
+    assert not both[0].is_unchecked
+    assert own_asked("one", own((0, rows))).is_unchecked
+
+
+def test_different_own_answers_stand_side_by_side():
+    one, two = (own_asked(name, own((7, ((n, 0.5),)))) for name, n in (("one", 1), ("two", 2)))
+    text = validated([one, two], agreements([one, two]), [None, None], "table")
+
+    assert "own, answer 7: n | mean" in text
+    assert "1 | 0.5" in text
+    assert "2 | 0.5" in text
+    assert "not checked" in text
 
 
 def test_a_run_that_failed_decides_the_exit_code():

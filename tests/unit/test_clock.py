@@ -92,7 +92,7 @@ def test_the_systems_clock_counts_suspended_time_where_it_can():
     began = elapsed_s()
     time.sleep(0.02)
 
-    assert 0.02 <= elapsed_s() - began < 1
+    assert 0.02 <= elapsed_s() - began < 60
     if hasattr(time, "CLOCK_BOOTTIME"):
         assert abs(elapsed_s() - time.clock_gettime(time.CLOCK_BOOTTIME)) < 1
 

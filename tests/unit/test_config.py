@@ -265,6 +265,14 @@ def test_a_credential_from_a_secret_is_known_to_the_pods_alone(write):
     assert target.database_pods == {"app": "postgres"}
 
 
+@pytest.mark.parametrize("size", ["[4]", "true", "null", "''", "x" * 41, "a;b"])
+def test_the_size_of_a_node_is_a_word(write, size):
+    (problem,) = problems_of(write, f"targets: {{a: {{module: sqlite, node_size: {size}}}}}")
+
+    assert "targets.a.node_size: expected up to 40 letters and digits, such as CR4" in problem
+    assert write("targets: {a: {module: sqlite, node_size: 16 CPUs}}").resolve("a", {}, "local")
+
+
 def test_a_required_credential_may_come_from_a_secret(write):
     entry = "{module: postgres, connection_string_from: {secret: app, key: uri}}"
     target = write(f"targets: {{pg: {entry}}}").resolve("pg", {})
@@ -413,6 +421,7 @@ SECRET = "Hu-nter2/x"
         "targets: {{pg: {{module: sqlite, runner: '{0}'}}}}",
         "targets: {{pg: {{module: sqlite, queries: '{0}'}}}}",
         "targets: {{pg: {{module: sqlite, database_pods: '{0}'}}}}",
+        "targets: {{pg: {{module: sqlite, node_size: ['{0}']}}}}",
         "targets: [\n'{0}",
         "targets: *{0}",
         "targets: !!{0} x",

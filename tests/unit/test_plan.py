@@ -157,7 +157,9 @@ def test_a_primary_key_that_the_module_has_not_is_named_with_those_it_has():
     assert problem == "--primary-key: sqlite has no uuid key; it has: db, client, none"
 
 
-@pytest.mark.parametrize(("runs", "expected"), [(None, 3), (1, 1), (4, 4)])
+@pytest.mark.parametrize(
+    ("runs", "expected"), [(None, insert_options.DEFAULT_RUNS), (1, 1), (4, 4)]
+)
 def test_every_worker_count_is_run_so_often(runs, expected):
     found = runs_of(replace(DEFAULTS, workers=(2, 1), runs=runs))
 
@@ -167,8 +169,32 @@ def test_every_worker_count_is_run_so_often(runs, expected):
     assert len({run.spec.run_id for run in found}) == len(found)
 
 
+def test_an_import_is_planned_for_the_workers_of_a_target_that_has_one():
+    bars = {"workload": "ohlcv", "params": {"years": 1}, "num_inserts": None, "imports": True}
+    options = replace(DEFAULTS, workers=(2,), runs=1, **bars)
+    duck = Target("duck", "duckdb", "local", DuckDbOptions(path="x.db"), {})
+    (planned,) = runs_of(options, target=duck)
+    first, second = planned.spec.inserts
+    away = replace(duck, runner="kubernetes")
+
+    assert (planned.spec.imports, planned.spec.batch_rows) == (True, 0)
+    assert (first.timed[0].take, second.timed[0].start) == (10_000, 10_000)
+    assert insert_options.describe(options, has_end=True)["import"] is True
+    assert insert_options.describe(DEFAULTS, has_end=True)["import"] is None
+    one = replace(options, workers=(1,))
+    assert insert_options.target_problems(one, duck, force=False) == []
+    (pods,) = insert_options.target_problems(one, away, force=False)
+    assert pods.startswith("--import: writes files, for which pods have no room")
+    (lacking,) = insert_options.target_problems(options, SQLITE, force=True)
+    assert lacking.startswith("--import: sqlite: the library has none")
+    alone = replace(options, batch=5, rate=2.0)
+    assert [text.partition(":")[0] for text in insert_options.option_problems(alone)] == [
+        "--batch", "--rate"
+    ]  # fmt: skip
+
+
 def test_runs_with_cleaning_write_the_same_rows_into_empty_tables():
-    found = runs_of(replace(DEFAULTS, workers=(2,)))
+    found = runs_of(replace(DEFAULTS, workers=(2,), runs=3))
 
     assert [rows_of(run.spec) for run in found] == [[([], [(0, 100)]), ([], [(0, 100)])]] * 3
     assert [(run.spec.dataset.rows, run.spec.clean, run.level) for run in found] == [
@@ -211,7 +237,7 @@ def test_without_cleaning_every_run_goes_on_where_the_tables_end():
     rows=st.integers(1, 1000),
     clean=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_no_row_is_lost_or_written_twice(workers, prefill, rows, clean):
     options = replace(
         DEFAULTS, workers=tuple(workers), runs=2, prefill=prefill, num_inserts=rows, clean=clean
@@ -396,7 +422,7 @@ def test_a_plan_that_is_too_large_is_refused_before_it_is_built(changes):
     finally:
         tracemalloc.stop()
 
-    assert time.process_time() - begun < 0.5
+    assert time.process_time() - begun < 5
     assert most_bytes < 10**6
 
 
@@ -429,9 +455,9 @@ FLEET = replace(DEFAULTS, workload="devops", num_inserts=None, params={"duration
     [
         (
             {"prefill": 54},
-            "run 1 of 3 has nothing to insert: of the 54 rows of workload devops, 54 are",
+            "run 1 of 5 has nothing to insert: of the 54 rows of workload devops, 54 are",
         ),
-        ({"clean": False}, "run 2 of 3 has nothing to insert"),
+        ({"clean": False}, "run 2 of 5 has nothing to insert"),
         ({"runs": 1, "steps": 55}, "run 1 of 55 has nothing to insert"),
     ],
 )

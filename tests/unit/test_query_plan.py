@@ -6,15 +6,15 @@ import pytest
 
 from cli.config import Target
 from cli.insert_options import MOST_WORKERS
-from cli.query_plan import MOST_BURN_IN, QueryOptions, left_out, query_runs
+from cli.query_plan import QueryOptions, left_out, query_runs
 from simulator.data.ranges import lane_range
 from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError
 from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import NullOptions
 from simulator.modules.sqlite import SqliteOptions
-from simulator.protocol.messages import AnswerQuestion
-from simulator.protocol.spec import FIRST_INSTANCE, Ask, Kind, Ramp
+from simulator.protocol.messages import AnswerKey
+from simulator.protocol.spec import FIRST_INSTANCE, MOST_WARMUP, Ask, Kind, Ramp
 from tests.unit.specs import dataset
 
 SQLITE = Target("lite", "sqlite", "local", SqliteOptions(path="x.db"), {})
@@ -106,7 +106,7 @@ def test_only_the_named_queries_are_asked_with_the_targets_own_text():
 
 def test_a_pattern_names_every_type_that_matches_and_can_be_asked():
     stored = fleet(scale=4)
-    words = ("groupby*", "*-host-1-hr", "2-host-1-hr", "count-c*")
+    words = ("groupb?", "*-host-1-hr", "2-host-1-hr", "count-c*")
     (problem,) = problems_of(stored=stored, queries=words)
     (run,) = asked(stored=stored, queries=words[1:])
 
@@ -125,7 +125,7 @@ def test_a_pattern_without_a_match_is_an_unknown_type():
 
 def test_a_burn_in_has_instances_of_its_own_for_every_worker():
     (run,) = asked(workers=(3,), count=30, burn_in=4)
-    apart = [instance for task in run.spec.asks for instance in task.uncounted]
+    apart = [instance for task in run.spec.asks for instance in (task.first, *task.warmup(4))]
 
     assert len(set(apart)) == len(apart) == 3 * 5
     assert min(apart) >= FIRST_INSTANCE
@@ -153,9 +153,9 @@ def test_the_options_of_a_ramp_are_only_for_one_and_within_their_limits():
 
 
 def test_even_the_last_instance_of_the_longest_burn_in_fits_its_message():
-    last = Ask(place=MOST_WORKERS - 1, every=MOST_WORKERS, runs=1, burn_in=MOST_BURN_IN)
+    last = Ask(place=MOST_WORKERS - 1, every=MOST_WORKERS, runs=1, burn_in=MOST_WARMUP)
 
-    AnswerQuestion(index=0, query="q", instance=last.uncounted[-1], digest="0" * 64)
+    AnswerKey(instance=last.warmup(MOST_WARMUP)[-1], digest="0" * 64)
 
 
 def test_every_problem_is_reported_at_once():
@@ -221,8 +221,12 @@ def test_what_the_data_cannot_answer_is_left_out_of_all_queries():
 
     assert "4-host-1-hr" in run.spec.load.queries
     assert not {"8-host-1-hr", "groupby"} & {*run.spec.load.queries}
-    assert [*left_out(stored, OPTIONS)] == ["8-host-1-hr", "16-host-1-hr", "32-host-1-hr",
-                                           "1-host-12-hr", "groupby"]  # fmt: skip
+    assert [*left_out(stored, OPTIONS)] == [
+        "8-host-1-hr", "16-host-1-hr", "32-host-1-hr", "1-host-12-hr", "groupby",
+        "single-groupby-1-1-12", "single-groupby-1-8-1", "single-groupby-5-1-12",
+        "single-groupby-5-8-1", "cpu-max-all-1", "cpu-max-all-8", "cpu-max-all-32-24",
+        "double-groupby-1", "double-groupby-5", "double-groupby-all", "high-cpu-all", "high-cpu-1",
+    ]  # fmt: skip
     assert left_out(stored, replace(OPTIONS, queries=("count-cpu",))) == {}
 
 

@@ -31,7 +31,7 @@ def is_testable(secret: str) -> bool:
     return len(secret) >= WORD_CHARACTERS and "***" not in secret and any(map(str.isalnum, secret))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(secret=SECRETS, before=AROUND, after=AROUND)
 @example(secret="p@ss%5Cword", before="", after="")
 @example(secret="it''s \\\\ here", before="'", after="'")
@@ -44,11 +44,11 @@ def test_no_form_of_a_secret_survives(secret, before, after):
             written = write(secret)
             shown = redact(before + written + after)
 
-            assert written not in shown, form
+            # The marker and what follows it may by chance spell a form of the secret.
+            assert written not in shown.replace("***", "\0"), form
             assert "***" in shown, form
 
 
-@settings(deadline=None)
 @given(user=st.text(st.sampled_from("abcdefg_1"), max_size=7), secret=SECRETS)
 def test_a_basic_login_in_base64_does_not_survive(user, secret):
     assume(is_testable(secret))
@@ -60,7 +60,6 @@ def test_a_basic_login_in_base64_does_not_survive(user, secret):
     assert len(shown) <= len("Authorization: Basic ***") + 4 * (len(user) + 3) // 3
 
 
-@settings(deadline=None)
 @given(text=st.text(max_size=200), secret=SECRETS)
 def test_any_text_can_be_redacted(text, secret):
     shown = Redactor([secret])(text)
@@ -105,7 +104,6 @@ def test_no_text_takes_long(secret, text):
 TOKENS = st.text(st.sampled_from("abcXYZ019+/=%&\\'\"<é€"), max_size=40).map("x7".__add__)
 
 
-@settings(deadline=None)
 @given(secret=TOKENS, cut=st.data())
 def test_the_first_or_last_characters_of_a_secret_do_not_survive(secret, cut):
     secret += "7x"
@@ -235,7 +233,6 @@ def test_a_connection_string_is_shown_without_its_passwords(given, shown):
     assert any("SECRET" in each or "SEC" in each for each in passwords) == ("SEC" in given)
 
 
-@settings(deadline=None)
 @given(text=st.text(st.sampled_from("ab:/@=;,?&#'\\ p12[]%"), max_size=60))
 def test_any_connection_string_can_be_shown(text):
     redacted(text)

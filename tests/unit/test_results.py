@@ -20,7 +20,8 @@ from simulator.data.schema import PrimaryKey
 from simulator.data.walks import Precision
 from simulator.errors import ConfigError
 from simulator.load.meter import encoded_histogram
-from simulator.protocol.messages import Outcome, QueryTimes, QueryVerdict, ServerFacts, WorkerReport
+from simulator.protocol.events import Outcome, QueryVerdict, ServerFacts
+from simulator.protocol.messages import QueryTimes, WorkerReport
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.specs import mark
@@ -50,6 +51,7 @@ METRICS = InsertMetrics(
     rows=9,
     uncertain_rows=1,
     retried=2,
+    backoff_s=0.15,
     rows_per_s=3.25,
     rows_per_s_stored=3.125,
     bytes_per_s=130.0,
@@ -317,6 +319,7 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path):
         ("done", [run(), run()], 0),
         ("done", [run(Status.OFF)], 0),
         ("done", [run(), run(Status.UNKNOWN)], 4),
+        ("done", [run(), run(Status.UNCHECKED)], 4),
         ("done", [run(None)], 4),
         ("done", [run(Status.UNKNOWN), run(Status.MISMATCH), run()], 3),
         ("failed", [], 1),

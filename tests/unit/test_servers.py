@@ -305,3 +305,10 @@ def test_servers_are_named_one_by_one_or_in_groups():
 def test_every_server_goes_by_its_own_name():
     assert {name: server.name for name, server in SERVERS.items()} == {n: n for n in SERVERS}
     assert set(QUICK) <= set(SERVERS)
+
+
+def test_one_process_runs_all_tests_of_a_file_or_server(request):
+    """Otherwise each process starts every server, and makes every module's fixture."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        pytest.skip("one process runs all tests")
+    assert request.node.nodeid.endswith(f"@{request.node.path}")

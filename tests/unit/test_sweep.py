@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pydantic import SecretStr
 
 from cli import results, sweep
+from cli.host.caches import DROPPED
 from cli.host.interrupts import Interrupts
 from cli.host.machine import this_machine
 from cli.plan import PlannedRun
@@ -15,7 +16,8 @@ from cli.sweep import run_sweep
 from simulator.data.ranges import lane_range
 from simulator.errors import Interrupted
 from simulator.modules.options import Options
-from simulator.protocol.messages import Outcome, PhaseEvent, ProgressEvent, WorkerReport
+from simulator.protocol.events import Outcome, PhaseEvent, ProgressEvent
+from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Insert, Kind
 from tests.unit.specs import dataset, run_spec
 
@@ -84,7 +86,7 @@ class Scripted:
         return {}
 
 
-def swept(tmp_path, *events, before=None):
+def swept(tmp_path, *events, before=None, drop_caches=None):
     """Run a sweep of one run; return what its result file held after each event, and at the end."""
     spec = run_spec(workers=(Insert(timed=(lane_range(0, 0, 10),)),))
     result = _result(spec)
@@ -100,6 +102,7 @@ def swept(tmp_path, *events, before=None):
             file=ResultFile(path),
             watch=lambda _, __: None,
             interrupts=Interrupts(),
+            drop_caches=drop_caches,
         )
     return [*runner.seen, results.read(path)]
 
@@ -176,3 +179,16 @@ def test_a_file_of_a_sweep_that_was_killed_says_so(tmp_path):
     text = "\n".join(notes_of(killed, None))
     assert "running: did not end: its command line was killed, or is still running" in text
     assert "at least 7 rows acknowledged" in text
+
+
+def test_caches_are_dropped_before_a_run_and_the_result_says_so(tmp_path):
+    dropped, kept, unasked = (
+        swept(tmp_path, INIT, DONE, drop_caches=drop)
+        for drop in (lambda: DROPPED, lambda: "no permission", None)
+    )
+
+    assert [found[0].caches for found in (dropped, kept, unasked)] == [DROPPED, "no permission", ""]
+    assert "system caches: dropped before each run" in notes_of(dropped[-1], None)
+    (warning,) = [text for text in kept[-1].warnings if "caches" in text]
+    assert warning.startswith("--drop-caches: the system's file caches were not dropped (no permi")
+    assert not any("caches" in line for line in notes_of(unasked[-1], None))

@@ -1,7 +1,7 @@
 """Workloads: tables, their rows, and queries."""
 
 from simulator.data.workloads.base import Workload
-from simulator.data.workloads.cpu.workload import Cpu
+from simulator.data.workloads.cpu import Cpu
 from simulator.data.workloads.devops.workload import Devops
 from simulator.data.workloads.file import File
 from simulator.data.workloads.homes.workload import Homes

@@ -80,6 +80,11 @@ class Workload(ABC):
         return None
 
     @property
+    def time_rises(self) -> bool:
+        """Whether no row has an earlier time than the rows of its table and lane before it."""
+        return True
+
+    @property
     def lane_rows(self) -> int:
         """The number of rows that a lane of a workload without an end has."""
         return LANE_ROWS
@@ -117,10 +122,13 @@ class Workload(ABC):
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return the named queries over the stored tables that are always the same."""
 
-    def query_types(self, tables: Sequence[Table], *, aligned: bool) -> dict[str, QueryType]:
+    def query_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    ) -> dict[str, QueryType]:
         """Return all query types by name, those that vary first.
 
-        Aligned: windows of time begin and end at multiples of the query's bucket.
+        Aligned: windows of time begin and end at multiples of the query's bucket. Random windows
+        end at `until_ms` at the latest; None: at the end of the data.
         """
         return {name: always(query) for name, query in self.queries(tables).items()}
 

@@ -171,6 +171,11 @@ class File(Workload):
         self._levels = lru_cache(maxsize=None)(self._read_levels)
 
     @property
+    def time_rises(self) -> bool:
+        """Rows are in the order of the file."""
+        return False
+
+    @property
     def tables(self) -> tuple[Table, ...]:
         """The one table."""
         return (self._table,)

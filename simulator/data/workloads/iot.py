@@ -91,6 +91,11 @@ class Iot(Workload):
         return self.start_ms + 8 * rising * self.params.tick_ms + rows // max(rising, 1)
 
     @property
+    def time_rises(self) -> bool:
+        """Unless time starts again."""
+        return not self.params.restart_rows
+
+    @property
     def lane_rows(self) -> int:
         """As many rows as have different times."""
         return min(self.params.restart_rows * self.params.tick_ms or LANE_ROWS, LANE_ROWS)

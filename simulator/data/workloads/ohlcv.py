@@ -255,21 +255,30 @@ class Ohlcv(Workload):
             "newest-per-symbol": NewestQuery(bars, ("symbol",), ("close", "volume")),
         }
 
-    def query_types(self, tables: Sequence[Table], *, aligned: bool) -> dict[str, QueryType]:
+    def query_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    ) -> dict[str, QueryType]:
         """Return queries of one random stock in random windows, and the fixed queries.
 
         Windows begin at midnight, a multiple of every bucket, so that `aligned` changes nothing.
         """
         (bars,) = tables
+        month = _MONTH_DAYS, DAY_MS
         return {
-            "1-symbol-1-day": self._window(bars, "1-symbol-1-day", 1, HOUR_MS),
-            "1-symbol-1-month": self._window(bars, "1-symbol-1-month", _MONTH_DAYS, DAY_MS),
-            **super().query_types(tables, aligned=aligned),
+            "1-symbol-1-day": self._window(bars, "1-symbol-1-day", 1, HOUR_MS, until_ms),
+            "1-symbol-1-month": self._window(bars, "1-symbol-1-month", *month, until_ms),
+            **super().query_types(tables, aligned=aligned, until_ms=until_ms),
         }
 
-    def _window(self, bars: Table, name: str, days: int, bucket_ms: int) -> QueryType:
+    def _window(
+        self, bars: Table, name: str, days: int, bucket_ms: int, until_ms: int | None
+    ) -> QueryType:
         """Return the type of queries for the larger bars of some days from a random trading day."""
         midnights = self._opening_ms(np.arange(self.params.days)) - OPENING_MS
+        if until_ms is not None:
+            midnights = midnights[midnights < until_ms]
+        if not len(midnights):
+            return impossible(f"it asks about {days} days, and the data has 0")
         last = int(midnights[-1]) + (1 - days) * DAY_MS
         choices = int(np.searchsorted(midnights, last, side="right"))
         if not choices:

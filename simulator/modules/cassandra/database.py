@@ -6,7 +6,8 @@ that CQL cannot answer exactly, or not at all, are answered from ranges of token
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -16,8 +17,10 @@ from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, OWN, SINGLE, Capabilities, Database, Server
+from simulator.modules.base import BATCH, OWN, SINGLE, Capabilities, Database, ReadCounters, Server
 from simulator.modules.cassandra import query as cql
+from simulator.modules.cassandra.durability import SETTINGS, durability
+from simulator.modules.cassandra.texts import CqlTexts
 from simulator.modules.options import Options
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, socket_options, tls_context
 
@@ -32,12 +35,10 @@ _SCHEMA_AGREEMENT_S = 30
 _SYSTEM_S = 30
 _HEARTBEAT_S = 10  # a node that vanishes is detected after two of them
 _MIB = 1 << 20
-
 Consistency = Literal[
     "ANY", "ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "EACH_QUORUM", "LOCAL_ONE"
 ]
 ReadConsistency = Literal["ONE", "TWO", "THREE", "QUORUM", "ALL", "LOCAL_QUORUM", "LOCAL_ONE"]
-
 _READ_BACK = {
     "QUORUM": "QUORUM",
     "LOCAL_QUORUM": "LOCAL_QUORUM",
@@ -45,16 +46,6 @@ _READ_BACK = {
     "ALL": "ONE",
 }
 """Consistency of writes -> the lowest one of reads that finds every row; ALL for the others."""
-
-_SETTINGS = (
-    "batch_size_fail_threshold",
-    "commitlog_sync",
-    "commitlog_sync_group_window",
-    "commitlog_sync_period",
-    "commitlog_sync_period_in_ms",
-    "write_request_timeout",
-    "write_request_timeout_in_ms",
-)
 
 
 class CassandraOptions(Options):
@@ -387,27 +378,32 @@ class Cassandra(Database["CassandraSession"]):
         options = self.options
         with self.administration() as session:
             ((version,),) = session.rows("SELECT release_version FROM system.local")
-            nodes = session.settings(_SETTINGS)
+            nodes = session.settings(SETTINGS)
             replicas = self._replicas(session) or options.replication_factor
             known = len(session.cluster.metadata.all_hosts())
         durable, sentence = durability(nodes, options.consistency, replicas)
-        return Server(
-            version=f"Cassandra {version}",
-            nodes=known,
-            durability=sentence,
-            durable=durable,
-            settings={
-                "consistency": options.consistency,
-                "read_consistency": self._read_consistency,
-                "replication_factor": str(replicas),
-                **(nodes[0] if nodes else {}),
-            },
-        )
+        settings = {
+            "consistency": options.consistency,
+            "read_consistency": self._read_consistency,
+            "replication_factor": str(replicas),
+            **(nodes[0] if nodes else {}),
+        }
+        return Server(f"Cassandra {version}", known, sentence, durable, settings)
+
+    @contextmanager
+    def background_work(self) -> Iterator[ReadCounters]:
+        """Count flushes and tasks of compaction."""
+        with self.administration() as session:
+            yield session.completed
 
     def translate(self, query: Query) -> Statement:
         """Return the query as CQL."""
         server_aggregates = self.options.aggregation_plan == "server"
         return cql.Renderer(self.options.keyspace, self._key_of, server_aggregates).render(query)
+
+    def texts(self, table: Table) -> CqlTexts:
+        """Return CQL over a table."""
+        return CqlTexts(self.options.keyspace, table, [self.name])
 
     def words(self, error: Exception) -> str:
         """Return the server's or the driver's message: of several nodes each message once."""
@@ -422,39 +418,3 @@ class Cassandra(Database["CassandraSession"]):
         if message := re.search(r'message="(.*)"', words):
             return f"{message[1]} ({named})"
         return f"{named}: {words}" if words else named
-
-
-def durability(
-    nodes: Sequence[Mapping[str, str]], consistency: str, replicas: int
-) -> tuple[bool | None, str]:
-    """Return whether an acknowledged row survives a power cut, and the reason in a sentence."""
-    acknowledging = _acknowledging(consistency, replicas)
-    if not acknowledging:
-        return False, f"an acknowledged row may exist only as a hint ({consistency})"
-    where = f"is in the commit log of {acknowledging} of {replicas} replicas ({consistency})"
-    kinds = {node.get("commitlog_sync") for node in nodes}
-    if not kinds or None in kinds:
-        return None, f"an acknowledged row {where}; the server does not report when it is synced"
-    if "periodic" not in kinds:
-        how = " and ".join(sorted(str(kind) for kind in kinds))
-        return True, f"an acknowledged row {where}, already synced to disk (commitlog_sync={how})"
-    periods = {
-        node.get("commitlog_sync_period") or node.get("commitlog_sync_period_in_ms", "?") + "ms"
-        for node in nodes
-        if node.get("commitlog_sync") == "periodic"
-    }
-    how = f"commitlog_sync=periodic, every {', '.join(sorted(periods))}"
-    # A restart replays the log up to its last marker, and markers are written every 100 ms.
-    survives = (
-        "is lost if the server's process is killed within 0.1 s, or its machine fails before the "
-        "next sync"
-        if acknowledging == 1
-        else "survives the loss of one machine, but not a power cut of all at once"
-    )
-    return False, f"an acknowledged row {where}, synced to disk later: it {survives} ({how})"
-
-
-def _acknowledging(consistency: str, replicas: int) -> int:
-    """Return how many replicas must have a row before it is acknowledged."""
-    fixed = {"ANY": 0, "ONE": 1, "LOCAL_ONE": 1, "TWO": 2, "THREE": 3, "ALL": replicas}
-    return fixed.get(consistency, replicas // 2 + 1)

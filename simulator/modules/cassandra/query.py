@@ -117,6 +117,12 @@ def type_name(column: Column, unit: TimeUnit) -> str:
     return _TYPES[column.type]
 
 
+def stored_instant(instant: int, column: Column, unit: TimeUnit) -> int:
+    """Return an instant in the table's unit as the column counts it."""
+    is_native = type_name(column, unit) == "timestamp"
+    return instant * (1000 // unit.per_second) if is_native else instant
+
+
 @dataclass(frozen=True, slots=True)
 class TableKey:
     """A table's primary key: the columns that select the node, then those that sort the rows."""
@@ -291,9 +297,7 @@ class Renderer:
         for comparison, limit in ((">=", selection.since), ("<", selection.until)):
             if limit is not None:
                 conditions.append(f"{quoted(time.name)} {comparison} ?")
-                is_native = type_name(time, table.time_unit) == "timestamp"
-                per_ms = 1000 // table.time_unit.per_second if is_native else 1
-                parameters.append(limit * max(per_ms, 1))
+                parameters.append(stored_instant(limit, time, table.time_unit))
         return conditions, parameters
 
     def _in_place(self, table: Table, selection: Selection) -> bool:

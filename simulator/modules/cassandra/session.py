@@ -37,6 +37,7 @@ from simulator.errors import SetupError
 from simulator.modules.base import SINGLE, Encoder, Failure, Payload, Session
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.query import Scan, TableKey, token_ranges
+from simulator.modules.cassandra.texts import PreparedText
 from simulator.modules.cassandra.wire import EncodedBatch, EncodedInsert, EncodedProtocol
 from simulator.modules.shared.partials import Collected
 
@@ -59,6 +60,8 @@ _WORST_FIRST = (Failure.FATAL, Failure.UNKNOWN, Failure.NOT_APPLIED)
 _POLL_S = 0.2
 _QUIET_POLLS = 3
 _BUSY_POOLS = ("MemtableFlushWriter", "MemtablePostFlush", "CompactionExecutor")
+_WORK = {"MemtableFlushWriter": "memtable flushes", "CompactionExecutor": "compaction tasks"}
+"""Pools of threads, and what their tasks are called."""
 
 
 _Bound: TypeAlias = tuple[PreparedStatement, tuple[Any, ...]]
@@ -242,6 +245,9 @@ class CassandraSession(Session):
 
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement, range by range if it is a scan, and fetch every row."""
+        if isinstance(statement, PreparedText):
+            bound = self.prepare(statement.prepared).bind(statement.parameters)
+            return list(self.session.execute(bound, execution_profile=QUERIES))
         if not isinstance(statement, Scan):
             return list(self.session.execute(statement.text, execution_profile=QUERIES))
         with self.in_client():
@@ -369,6 +375,19 @@ class CassandraSession(Session):
             )
             quiet = 0 if busy else quiet + 1
             time.sleep(_POLL_S)
+
+    def completed(self) -> Mapping[str, int]:
+        """Return how many flushes and tasks of compaction all nodes have completed."""
+        if not self.has_virtual_tables:
+            return {}
+        counts = dict.fromkeys(_WORK.values(), 0)
+        for pool in self.on_each_node(
+            "SELECT name, completed_tasks FROM system_views.thread_pools"
+        ):
+            for name, completed in pool:
+                if name in _WORK:
+                    counts[_WORK[name]] += completed
+        return counts
 
 
 def _causes(error: Exception) -> list[Any]:

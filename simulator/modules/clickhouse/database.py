@@ -5,7 +5,8 @@ classified. What does not need a server is in ClickhouseTables, from which `clic
 derives too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import ClassVar, Literal, assert_never
 
 from pydantic import Field, SecretStr
@@ -13,7 +14,15 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.base import (
+    BATCH,
+    IMPORT,
+    SINGLE,
+    Capabilities,
+    Database,
+    ReadCounters,
+    Server,
+)
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import (
     CSV,
@@ -25,9 +34,16 @@ from simulator.modules.clickhouse.session import (
 )
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.sql_texts import SqlTexts
 
 _MOST_ROWS = 1_000_000
 _SYNC = ("fsync_after_insert", "fsync_part_directory")
+_WORK = {
+    "MergedRows": "rows merged",
+    "DelayedInserts": "inserts delayed by merges",
+    "RejectedInserts": "inserts refused until merges",
+}
+"""Counters of events, as they are shown; version 18 does not count merges themselves."""
 
 
 class TableOptions(Options):
@@ -231,6 +247,10 @@ class ClickhouseTables(Database[ClickhouseSession]):
         """Return the query as SQL."""
         return self.dialect.render(query)
 
+    def texts(self, table: Table) -> SqlTexts:
+        """Return ClickHouse's SQL."""
+        return SqlTexts(self.dialect, table, [self.name, "clickhouse"])
+
     def words(self, error: Exception) -> str:
         """Return the server's message."""
         return str(error) if isinstance(error, ServerError) else super().words(error)
@@ -247,6 +267,7 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
             BATCH: "one INSERT in format Native, column by column, which makes one part",
             ROWBINARY: "one INSERT in format RowBinary, which makes one part",
             CSV: "one INSERT in format CSV, which makes one part",
+            IMPORT: "one INSERT of a CSV file, which makes a part of each million rows",
         },
         primary_keys={
             PrimaryKey.DB: "UInt64 DEFAULT generateSnowflakeID(): a number that grows with time, "
@@ -328,6 +349,22 @@ class Clickhouse(ClickhouseTables, HttpDatabase[ServerSession]):
         with self.administration() as session:
             for name in map(self.dialect.name, names_of(tables)):
                 session.execute(f"SYSTEM SYNC REPLICA{self.on_cluster} {name}")
+
+    @contextmanager
+    def background_work(self) -> Iterator[ReadCounters]:
+        """Count the rows of merges, and inserts that waited for merges or were refused."""
+        names = ", ".join(f"'{name}'" for name in _WORK)
+        with self.administration() as session:
+
+            def counters() -> Mapping[str, int]:
+                answer = session.execute(
+                    f"SELECT event, value FROM system.events WHERE event IN ({names})"
+                    " FORMAT TabSeparated"
+                )
+                found = dict(line.split("\t") for line in answer.decode().splitlines())
+                return {shown: int(found.get(name, 0)) for name, shown in _WORK.items()}
+
+            yield counters
 
     def nodes(self, session: ClickhouseSession) -> int:
         """Return how many servers the option `cluster` names, or 1."""

@@ -6,6 +6,7 @@ What is the same for a server and the embedded engine is in ClickhouseSession.
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,15 +21,25 @@ from simulator.encode.native import Native, RowBinary
 from simulator.encode.rows import Frame
 from simulator.encode.text import Format, Style, Text
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, SINGLE, Encoder, Envelope, Failure, Payload, Session
+from simulator.modules.base import (
+    BATCH,
+    IMPORT,
+    SINGLE,
+    Encoder,
+    Envelope,
+    Failure,
+    Payload,
+    Session,
+)
 from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.shared import http
+from simulator.modules.shared.contents import contents
 
 ROWBINARY = "rowbinary"
 """Insert mode: a batch row by row, in binary."""
 CSV = "csv"
 """Insert mode: a batch as text."""
-FORMATS = {SINGLE: "Native", BATCH: "Native", ROWBINARY: "RowBinary", CSV: "CSV"}
+FORMATS = {SINGLE: "Native", BATCH: "Native", ROWBINARY: "RowBinary", CSV: "CSV", IMPORT: "CSV"}
 """Insert mode -> ClickHouse's name for the format of its payloads."""
 
 TEXTS = {
@@ -81,6 +92,8 @@ class ClickhouseSession(Session):
         self.counts_all = True
         """Whether the engine reports the written rows of every INSERT, so that 0 means none."""
         self._text_years = _SOME_YEARS
+        self._imports = False
+        """Whether the last `send` was of a file."""
 
     @abstractmethod
     def execute(self, statement: str) -> bytes:
@@ -93,6 +106,10 @@ class ClickhouseSession(Session):
     @abstractmethod
     def insert(self, into: str, form: str, content: bytes) -> int | None:
         """Insert rows; return how many the engine has written, None if it does not report it."""
+
+    @abstractmethod
+    def load(self, into: str, form: str, file: Path) -> int | None:
+        """Insert the rows of a file, like `insert`."""
 
     def greet(self) -> None:
         """Read the version; HttpError if something else than ClickHouse answers."""
@@ -142,7 +159,8 @@ class ClickhouseSession(Session):
 
     def send(self, payload: Payload) -> None:
         """Insert the rows; return once all of them are acknowledged."""
-        written = self.insert(*payload.data)
+        self._imports = payload.mode == IMPORT
+        written = (self.load if self._imports else self.insert)(*payload.data)
         # Rows that a materialized view writes elsewhere are counted too, so there may be more.
         if written is not None and written < payload.rows and (written or self.counts_all):
             raise ServerError(f"the server acknowledged {written} of {payload.rows} rows")
@@ -151,8 +169,11 @@ class ClickhouseSession(Session):
         """Return what an error of `send` means for its rows.
 
         The rows of an INSERT become one part of the table or none. But the part may exist although
-        the server reports an error: only errors from before it is written are certain.
+        the server reports an error: only errors from before it is written are certain. A file
+        becomes several parts.
         """
+        if isinstance(error, ServerError) and self._imports:
+            return Failure.UNKNOWN
         if isinstance(error, ServerError):
             if error.code in _BUSY:
                 return Failure.NOT_APPLIED
@@ -164,6 +185,10 @@ class ClickhouseSession(Session):
         found = self.execute(_with_format(statement))
         with self.in_client():
             return rows_of(found.decode(), statement.outputs)
+
+    @abstractmethod
+    def read_only(self) -> None:
+        """Have the engine refuse what writes; a text may still change settings for itself."""
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions as they arrive."""
@@ -213,7 +238,11 @@ class ServerSession(ClickhouseSession, http.HttpSession):
         """Post a statement."""
         return self._post(self._path, statement.encode(), self._query_timeout_s).body
 
-    def _post(self, path: str, body: bytes, timeout_s: float | None = None) -> http.HttpReply:
+    def read_only(self) -> None:
+        """Send every later statement as one that reads."""
+        self._path += "&readonly=2"
+
+    def _post(self, path: str, body: http.Body, timeout_s: float | None = None) -> http.HttpReply:
         try:
             return self.http.request("POST", path, body, timeout_s=timeout_s)
         except http.Refused as refused:
@@ -229,11 +258,22 @@ class ServerSession(ClickhouseSession, http.HttpSession):
 
     def insert(self, into: str, form: str, content: bytes) -> int | None:
         """Post rows; the server answers when it has stored them (see `async_insert`)."""
+        return self._written(into, form, content)
+
+    def load(self, into: str, form: str, file: Path) -> int | None:
+        """Post the rows of a file in one request, as clickhouse-client does."""
+        with contents(file) as content, memoryview(content) as body:
+            return self._written(into, form, body, self._query_timeout_s)
+
+    def _written(
+        self, into: str, form: str, body: http.Body, timeout_s: float | None = None
+    ) -> int | None:
         path = self._insert_paths.get((into, form))
         if path is None:
             query = {"query": f"{into} FORMAT {form}", **self._settings}
             path = self._insert_paths[into, form] = f"/?{urlencode(query)}"
-        return _written_rows(self._post(path, content).headers.get("X-ClickHouse-Summary"))
+        reply = self._post(path, body, timeout_s)
+        return _written_rows(reply.headers.get("X-ClickHouse-Summary"))
 
 
 def _written_rows(summary: str | None) -> int | None:

@@ -7,8 +7,8 @@ reached 0.80 of the rows/s with single rows, 0.82 with batches of 100 rows and 0
 """
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
@@ -26,9 +26,10 @@ from simulator.data.schema import (
     names_of,
 )
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, ReadCounters, Server
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.elasticsearch.session import ElasticsearchSession, reason
+from simulator.modules.elasticsearch.texts import Searches
 from simulator.modules.shared.http import Http, HttpDatabase, HttpError, HttpOptions, Refused, basic
 
 _TYPES = {
@@ -44,6 +45,12 @@ _TYPES = {
 _DOC_VALUES_OF_A_SEARCH = 100
 """index.max_docvalue_fields_search, unless the index sets it."""
 _POLL_S = 0.2
+_WORK = {
+    "merges": ("merge", "merges"),
+    "refreshes": ("refresh", "refresh"),
+    "flushes": ("flush", "flush"),
+}
+"""The server's own work -> its metric, and the name of that in an answer."""
 
 
 class ElasticsearchOptions(HttpOptions):
@@ -244,9 +251,28 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             settings={"index.translog.durability": self.options.translog_durability},
         )
 
+    @contextmanager
+    def background_work(self) -> Iterator[ReadCounters]:
+        """Count merges, refreshes and flushes of all indices; without any index there are none."""
+        metrics = [metric for metric, _ in _WORK.values()]
+        with self.administration() as session:
+
+            def counters() -> Mapping[str, int]:
+                found = session.client.indices.stats(metric=metrics)["_all"]["total"]
+                groups = {shown: found.get(group) for shown, (_, group) in _WORK.items()}
+                return {
+                    shown: int(group["total"]) if group else 0 for shown, group in groups.items()
+                }
+
+            yield counters
+
     def translate(self, query: Query) -> Statement:
         """Return the query as a search."""
         return queries.render(query)
+
+    def texts(self, table: Table) -> Searches:
+        """Return searches in the indices of a table."""
+        return Searches(table, [self.name])
 
     def words(self, error: Exception) -> str:
         """Return the server's type and reason of an error."""

@@ -45,7 +45,7 @@ PAGE = 10_000
 
 _PARTS = 4096
 _NULL = (None,)
-_SEARCH = "request_cache=false&allow_partial_search_results=false"
+SEARCH = "request_cache=false&allow_partial_search_results=false"
 """The second run of a query must not be cached, and a partial answer is an error."""
 
 KEEP = "5m"
@@ -120,13 +120,14 @@ def _rows(query: RowsQuery) -> str:
         body["sort"] = [{query.table.time.name: {"order": "desc"}}]
         if query.newest <= PAGE:
             body["size"] = query.newest
-            parameters = f"{_SEARCH}&{ROWS}"
+            parameters = f"{SEARCH}&{ROWS}"
     if filters := _filters(query):
         body["query"] = {"bool": {"filter": filters}}
-    return _post(query.table.names, parameters, body)
+    return post(query.table.names, parameters, body)
 
 
-def _post(names: Sequence[str], parameters: str, body: Body) -> str:
+def post(names: Sequence[str], parameters: str, body: Body) -> str:
+    """Return a search in the indices of physical tables as a statement."""
     return f"POST /{indices(names)}/_search?{parameters}\n{json.dumps(body, ensure_ascii=False)}"
 
 
@@ -143,7 +144,7 @@ def _search(
         body["query"] = {"bool": {"filter": filters}}
     if aggregations:
         body["aggs"] = aggregations
-    return _post(query.table.names, "&".join(filter(None, (_SEARCH, parameters))), body)
+    return post(query.table.names, "&".join(filter(None, (SEARCH, parameters))), body)
 
 
 def _filters(query: AggregateQuery | NewestQuery | RowsQuery) -> list[Body]:
@@ -183,7 +184,7 @@ def _refuse_key(table: Table, *columns: str) -> None:
 # --- aggregations ---------------------------------------------------------------------------------
 
 
-def _called(name: str) -> str:
+def called(name: str) -> str:
     """Return a name, with the characters escaped that an aggregation's name cannot have."""
     return re.sub(r"[\[\]>%]", lambda mark: quote(mark[0]), name)
 
@@ -199,7 +200,7 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
     for aggregate in aggregates:
         if aggregate.column is None:
             continue
-        column, name = table.column(aggregate.column), _called(aggregate.label)
+        column, name = table.column(aggregate.column), called(aggregate.label)
         field = {"field": column.name}
         sorts = exact or column.type is Type.TEXT
         if aggregate.function in ENDS or (aggregate.function in _EXTREMES and sorts):
@@ -210,7 +211,7 @@ def _aggregations(table: Table, aggregates: Sequence[Aggregate], *, exact: bool 
                 there = {"exists": field}
                 wanted[name] = {"filter": there, "aggs": {name: wanted[name]}}
         elif column.name in summed:
-            wanted[_called(column.name)] = {"stats": field}
+            wanted[called(column.name)] = {"stats": field}
         elif aggregate.function is Function.COUNT:
             wanted[name] = {"value_count": field}
         else:
@@ -247,7 +248,7 @@ def _grouped(
 
 def _terms(column: Column) -> Body:
     return {
-        _called(column.name): {"terms": {"field": column.name, "missing_bucket": column.nullable}}
+        called(column.name): {"terms": {"field": column.name, "missing_bucket": column.nullable}}
     }
 
 
@@ -278,8 +279,9 @@ def groups_of(reply: Mapping[str, Any]) -> list[Known]:
     """Return a reply's groups; without aggregations, each hit is one."""
     hits = reply.get("hits", {})
     if hits.get("hits"):
-        return [_hit(hit) for hit in hits["hits"]]
-    known = {"count": hits["total"]["value"]} if "total" in hits else {}
+        return [hit_of(hit) for hit in hits["hits"]]
+    total = hits.get("total", {"relation": "gte"})
+    known = {} if total.get("relation") == "gte" else {"count": total["value"]}  # gte: at least
     return _groups(reply.get("aggregations", {}), known)
 
 
@@ -288,13 +290,17 @@ def _groups(aggregations: Mapping[str, Any], known: Known) -> list[Known]:
     known = dict(known)
     for name, found in aggregations.items():
         if "buckets" in found:
-            nested = [_bucket(name, bucket) for bucket in found["buckets"]]
+            if nested is not None:
+                raise RunError(f"{name} has buckets beside others; rows need one inside the other")
+            nested = [_bucket(name, bucket) for bucket in _keyed(found["buckets"])]
         elif "doc_count" in found:
-            known |= _groups(_inside(found), {})[0]
+            known |= {name: found["doc_count"]} | _groups(_inside(found), {})[0]
+        elif isinstance(found.get("values"), dict):
+            known |= _stats(name, found["values"])
         elif "value" in found:
             known[name] = found["value"]
         elif "hits" in found:
-            first = _hit(found["hits"]["hits"][0]) if found["hits"]["hits"] else {}
+            first = hit_of(found["hits"]["hits"][0]) if found["hits"]["hits"] else {}
             known |= first
             known[name] = next(iter(first.values())) if len(first) == 1 else None
         else:
@@ -304,6 +310,13 @@ def _groups(aggregations: Mapping[str, Any], known: Known) -> list[Known]:
     return [
         group for bucket in nested for group in _groups(bucket["inside"], known | bucket["key"])
     ]
+
+
+def _keyed(buckets: Any) -> list[Known]:
+    """Return buckets as a list; those of an object have their keys outside."""
+    if isinstance(buckets, dict):
+        return [{"key": key, **bucket} for key, bucket in buckets.items()]
+    return [{"key": place, **bucket} for place, bucket in enumerate(buckets)]
 
 
 def _bucket(name: str, bucket: Mapping[str, Any]) -> dict[str, Known]:
@@ -322,21 +335,25 @@ def _stats(name: str, found: Mapping[str, Any]) -> Known:
     return {f"{k}_{name}": None if empty and k != "count" else v for k, v in found.items()}
 
 
-def _hit(hit: Mapping[str, Any]) -> Known:
-    fields = {_called(name): values[0] for name, values in hit.get("fields", {}).items()}
-    return {_called(k): v for k, v in hit.get("_source", {}).items()} | fields
+def hit_of(hit: Mapping[str, Any]) -> Known:
+    """Return the fields of a hit, and what it has in _source."""
+    fields = {called(name): values[0] for name, values in hit.get("fields", {}).items()}
+    return {called(k): v for k, v in hit.get("_source", {}).items()} | fields
 
 
 def rows_of(groups: Iterable[Known], columns: Sequence[Output]) -> list[Row]:
     """Return groups as rows."""
-    names = [(_called(column.name), column.type is Type.TEXT) for column in columns]
+    names = [(called(column.name), column.type is Type.TEXT) for column in columns]
     return [
-        tuple(
-            int(value) if isinstance(value := group.get(name), str) and not is_text else value
-            for name, is_text in names  # a date is digits in quotes
-        )
+        tuple(group.get(name) if is_text else _number(group.get(name)) for name, is_text in names)
         for group in groups
     ]
+
+
+def _number(value: Any) -> Any:
+    """Return a date, which is digits in quotes, as a number; other values as they are."""
+    is_date = isinstance(value, str) and value.removeprefix("-").isdecimal()
+    return int(value) if is_date else value
 
 
 def fields_of(hits: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> list[Row]:
@@ -366,14 +383,14 @@ def correct(query: AggregateQuery, groups: list[Known], ask: Ask) -> None:
         a
         for a in integers
         if a.function in (Function.MIN, Function.MAX)
-        and any(abs(int(g[_called(a.label)] or 0)) >= FLOAT64_EXACT for g in groups)
+        and any(abs(int(g[called(a.label)] or 0)) >= FLOAT64_EXACT for g in groups)
     ]
     if extremes:
         aggregations = _aggregations(query.table, extremes, exact=True)
         exact = {_key(query, g): g for g in ask(_search(query, _grouped(query, aggregations)))}
         for group in groups:
             found = exact[_key(query, group)]
-            group.update({_called(a.label): found[_called(a.label)] for a in extremes})
+            group.update({called(a.label): found[called(a.label)] for a in extremes})
     summed = {a.column for a in integers if a.function in (Function.SUM, Function.AVG)}
     for column in summed:
         if column and not all(_sum_is_exact(g, column) for g in groups):
@@ -386,14 +403,14 @@ def _is_integer(table: Table, aggregate: Aggregate) -> bool:
 
 
 def _key(query: AggregateQuery, group: Known) -> tuple[Any, ...]:
-    names = [*map(_called, query.by), *(["bucket"] if query.bucket is not None else [])]
+    names = [*map(called, query.by), *(["bucket"] if query.bucket is not None else [])]
     return tuple(group[name] for name in names)
 
 
 def _sum_is_exact(group: Known, column: str) -> bool:
     """Whether a double holds every partial sum, in any order."""
     count, total, low, high = (
-        group[f"{f}_{_called(column)}"] for f in ("count", "sum", "min", "max")
+        group[f"{f}_{called(column)}"] for f in ("count", "sum", "min", "max")
     )
     if not count:
         return True
@@ -404,7 +421,7 @@ def _sum_is_exact(group: Known, column: str) -> bool:
 
 def _correct_sums(query: AggregateQuery, column: Column, groups: list[Known], ask: Ask) -> None:
     """Sum a column over parts small enough to be exact, or else over its distinct values."""
-    name = _called(column.name)
+    name = called(column.name)
     low = min(group[f"min_{name}"] for group in groups if group[f"count_{name}"])
     high = max(group[f"max_{name}"] for group in groups if group[f"count_{name}"])
     parts: list[Known] | None = None

@@ -20,6 +20,7 @@ from simulator.encode.text import Text
 from simulator.errors import RunError, UnstorableError
 from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.elasticsearch import query as queries
+from simulator.modules.elasticsearch import texts
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.http import Http, HttpError, HttpSession, gzipped
 
@@ -194,6 +195,9 @@ class ElasticsearchSession(HttpSession):
             return self._answered(statement)
 
     def _answered(self, statement: Statement) -> Sequence[Sequence[Any]]:
+        if statement.own:
+            _, _, body = _parsed(statement.text)
+            return texts.rows_of(body, self._replies(statement.text), statement.outputs)
         query = statement.parameters[0] if statement.parameters else None
         if isinstance(query, RowsQuery):
             return [row for portion in self.stream(statement, queries.PAGE) for row in portion]

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from simulator.data.block import Block
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
@@ -73,7 +74,9 @@ class Graphite(HttpDatabase[GraphiteSession]):
         "kernel of the client has taken its bytes",
         mixes_tables=True,
         checks_rows=True,
+        formats=frozenset({RecordFormat.GRAPHITE}),
         replaces_rows=True,
+        separates_fields=True,
         unsupported=ROWS_APART,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for first values, for the last value of several series, and for sums "

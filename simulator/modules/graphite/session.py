@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from simulator.data.block import Array, Block, Rows
 from simulator.data.query import AggregateQuery, Function, Query, Selection, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints
 from simulator.errors import SetupError, UnstorableError
-from simulator.modules.base import Encoder, Failure, MixedEncoder, Payload
+from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.wire import (
     LENGTH,
@@ -146,6 +147,14 @@ class GraphiteSession(MetricSession):
             return [line for (line,) in mixed.encode(blocks, edges, instead=instead)]
 
         return encode
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what puts the prefix and the generation of its table into the path of a line."""
+        del form
+        paths = {table.name.encode(): self._path(table.name).encode() for table in tables}
+        names = b"|".join(map(re.escape, paths))
+        begins = re.compile(rb"^(?:%s)(?=\.)" % names, re.MULTILINE)
+        return lambda lines, _rows: begins.sub(lambda found: paths[found[0]], lines)
 
     def _path(self, name: str) -> str:
         """Return the start of the paths of a physical table."""

@@ -22,9 +22,11 @@ from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.options import Options
 from simulator.modules.shared import influxql
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, Refused
+from simulator.modules.shared.influxql import InfluxqlTexts
 from simulator.modules.shared.prometheus import Metrics, Sample
 from simulator.modules.shared.subqueries import Language, Plan
 from simulator.modules.shared.tls import tls_context
+from simulator.modules.texts import TextLanguage
 
 if TYPE_CHECKING:
     from simulator.modules.influxdb.wire import Client
@@ -203,6 +205,11 @@ class Influxdb(HttpDatabase[InfluxSession]):
         language = flux if self.options.language is Language.FLUX else influxql
         plan = Plan(query, language.subqueries(query, self.bucket(query.table)))
         return Statement(plan.text, outputs(query), (plan,))
+
+    def texts(self, table: Table) -> TextLanguage:
+        """Return the language of the option `language`."""
+        kind = flux.FluxTexts if self.options.language is Language.FLUX else InfluxqlTexts
+        return kind(table, self.bucket(table), self.name)
 
 
 _SETTINGS = (

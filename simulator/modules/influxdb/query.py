@@ -6,10 +6,13 @@ comparisons of fields, for which Flux has to make rows of all points before (`pi
 """
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
+from simulator.data.own_query import Instant, Value
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -17,7 +20,7 @@ from simulator.data.query import (
     NewestQuery,
     Query,
 )
-from simulator.data.schema import Column, Role, Type
+from simulator.data.schema import Column, Role, Table, Type
 from simulator.encode.lineprotocol import marker
 from simulator.modules.shared import influxql
 from simulator.modules.shared.influxql import CHUNK_ROWS, QueryFailed
@@ -34,9 +37,39 @@ from simulator.modules.shared.subqueries import (
     label,
     unit_ns,
 )
+from simulator.modules.texts import StatementLanguage
 
 _FIRST_NS, _END_NS = -(2**63) + 2, 2**63 - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class FluxTexts(StatementLanguage):
+    """A user's queries in Flux over one table."""
+
+    begins = frozenset({"from", "import", "join", "option", "union"})
+    writes = re.compile(r"\b(to|wideto|post)\s*\(")
+    passed_over = re.compile(r"""//[^\n]*|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+    one_statement = False
+
+    def __init__(self, table: Table, bucket: str, module: str) -> None:
+        super().__init__(table, [module, Language.FLUX])
+        self._bucket = bucket
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """The bucket and, if it is only one, the measurement."""
+        found = {"bucket": literal(self._bucket)}
+        return found | ({"table": literal(self.table.name)} if self.table.parts == 1 else {})
+
+    def literal(self, value: Value) -> str:
+        """Return a value; no number has an exponent."""
+        match value:
+            case Instant():
+                return moment(value.value * unit_ns(self.table))
+            case str():
+                return literal(value)
+            case _:
+                return format(Decimal(repr(value)), "f")
 
 
 def subqueries(query: Query, bucket: str) -> tuple[Subquery, ...]:

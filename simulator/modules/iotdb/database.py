@@ -226,6 +226,10 @@ class IotDb(Database["IotDbSession"]):
         """Return the query as SQL."""
         return queries.render(query)
 
+    def texts(self, table: Table) -> queries.IotDbTexts:
+        """Return the server's SQL."""
+        return queries.IotDbTexts(table, queries.Clock(table.time_unit, table.time_unit))
+
 
 _IN_MEMORY = "an acknowledged row is in the server's memory"
 _NOT_REPORTED = (

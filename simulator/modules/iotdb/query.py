@@ -6,7 +6,7 @@ separately; the client combines pieces and tables.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simulator.data.block import Array
+from simulator.data.own_query import Instant, TextQuery, Value
 from simulator.data.query import (
     ENDS,
     Aggregate,
@@ -40,6 +41,7 @@ from simulator.modules.shared.partials import (
     partials_of,
 )
 from simulator.modules.shared.sql import Dialect
+from simulator.modules.shared.sql_texts import SqlTexts
 
 # --- names and types -----------------------------------------------------------------------------
 
@@ -168,9 +170,38 @@ _DIALECT = Dialect()
 
 @dataclass(frozen=True, slots=True)
 class LogicalStatement(Statement):
-    """A logical query; its text is for a server whose precision is the table's unit."""
+    """A query; its text is for a server whose precision is the table's unit."""
 
-    query: Query | None = None
+    query: Query | TextQuery | None = None
+
+
+class IotDbTexts(SqlTexts):
+    """A user's queries in SQL over one table, for a server's precision."""
+
+    def __init__(self, table: Table, clock: Clock) -> None:
+        super().__init__(_DIALECT, table, ["iotdb"])
+        self._clock = clock
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """The table, if its rows are in one table: there is no UNION."""
+        one = self.table.parts == 1
+        return {"table": quoted(stored_table(self.table.name))} if one else {}
+
+    def literal(self, value: Value) -> str:
+        """Return a value; an instant is a time of the server."""
+        if isinstance(value, Instant):
+            return super().literal(self._clock.bound(value.value))
+        return super().literal(value)
+
+    def written(self, text: str, query: TextQuery) -> str:
+        """Return a text with its values, without the semicolon at its end."""
+        return super().written(text.rstrip().rstrip(";"), query)
+
+    def statement(self, query: TextQuery) -> LogicalStatement:
+        """Return the text; the session adapts its instants to the server's precision."""
+        text = self.written(self.text_of(query), query)
+        return LogicalStatement(text, query.outputs, own=True, query=query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +221,12 @@ def render(query: Query) -> LogicalStatement:
     return LogicalStatement("; ".join(selects), outputs(query), query=query)
 
 
-def planned(query: Query, clock: Clock) -> Plan:
+def planned(query: Query | TextQuery, clock: Clock) -> Plan:
     """Return the SQL for a server's precision."""
     match query:
+        case TextQuery():
+            texts = IotDbTexts(query.table, clock)
+            return Plan((texts.written(texts.text_of(query), query),), tuple, Collected)
         case RowsQuery():
             return _stored_rows(query, clock)
         case NewestQuery():

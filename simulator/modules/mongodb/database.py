@@ -20,6 +20,7 @@ from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.query import Documents, Format
+from simulator.modules.mongodb.texts import Pipelines
 from simulator.modules.options import Options
 from simulator.modules.shared.conninfo import redacted
 
@@ -336,6 +337,10 @@ class Mongodb(Database["MongodbSession"]):
     def translate(self, query: Query) -> Statement:
         """Return the query as an aggregation pipeline."""
         return pipelines.render(query, self.options.document_format)
+
+    def texts(self, table: Table) -> Pipelines:
+        """Return pipelines over the documents of a table."""
+        return Pipelines(table, self.options.document_format, [self.name])
 
     def words(self, error: Exception) -> str:
         """Return the server's message: of several write errors the first, with their number."""

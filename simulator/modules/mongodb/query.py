@@ -114,6 +114,10 @@ class Documents:
             return f"${self._tags}.{name}"
         return f"${_name(column)}"
 
+    def instant(self, value: int) -> Any:
+        """Return an instant as the rows' time is stored: a Date, or a number in its unit."""
+        return date(value) if self._is_date(self._table.time) else value
+
     def _groups(self) -> tuple[tuple[str, tuple[Column, ...]], ...]:
         return ((self._tags, self._table.tags), (self._fields, self._table.fields))
 
@@ -146,8 +150,7 @@ class Documents:
         for comparison, limit in limits.items():
             if limit is None:
                 continue
-            literal = date(limit) if self._is_date(time) else limit
-            conditions.append({time.name: {comparison: literal}})
+            conditions.append({time.name: {comparison: self.instant(limit)}})
             if self.time_field != time.name:  # the server finds its buckets by the Date
                 near = date(limit * 1000 // self._table.time_unit.per_second)
                 conditions.append({self.time_field: {comparison.rstrip("e") + "e": near}})
@@ -221,7 +224,7 @@ def render(query: Query, layout: Format) -> Statement:
     table, documents = query.table, Documents(query.table, layout)
     selection = EVERYTHING if isinstance(query, DistinctQuery) else query.selection
     conditions = documents.conditions(selection)
-    pipeline = [*_rows_of(table, conditions), *_stages(query, documents)]
+    pipeline = [*rows_of(table, conditions), *_stages(query, documents)]
     command = {"aggregate": table.names[0], "pipeline": pipeline, "allowDiskUse": True}
     return Statement(json.dumps(command, ensure_ascii=False), outputs(query))
 
@@ -237,7 +240,7 @@ def fields_of(columns: Sequence[Output]) -> list[str]:
     return names
 
 
-def _rows_of(table: Table, conditions: Sequence[Stage]) -> list[Stage]:
+def rows_of(table: Table, conditions: Sequence[Stage]) -> list[Stage]:
     """Return the stages that select the rows from all parts of the table."""
     match: list[Stage] = [{"$match": {"$and": list(conditions)}}] if conditions else []
     others = ({"coll": name, "pipeline": match} for name in table.names[1:])

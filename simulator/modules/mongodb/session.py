@@ -186,7 +186,7 @@ class MongodbSession(Session):
             with cursor:
                 for portion in self.awaited(_portions(cursor, _PORTION_ROWS)):
                     rows += map(read, portion)
-        if not rows and _has_one_group(command):
+        if not rows and not statement.own and _has_one_group(command):
             # $group returns no document if there are no rows; the answer still has one row.
             rows = [tuple(0 if c.name.startswith("count") else None for c in statement.outputs)]
         return rows

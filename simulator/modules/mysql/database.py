@@ -13,7 +13,7 @@ from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters, Server
 from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
 from simulator.modules.options import Options
@@ -41,6 +41,11 @@ _SHOWN = (
 )
 
 
+_WAITS = {
+    "innodb_buffer_pool_wait_free": "waits for a free page",
+    "innodb_log_waits": "waits for the log buffer",
+}
+"""Counters of InnoDB, as they are shown."""
 _CHECK = "check that the server runs, and host and port"
 _DENIED = "check user and password: --extra-option password=..., or the target's options"
 _GRANT = "grant the permission: GRANT ALL ON database.* TO ..."
@@ -133,6 +138,7 @@ class MySql(SqlDatabase[MySqlSession]):
             BATCH: "BEGIN and LOAD DATA LOCAL INFILE, and COMMIT if the server stored every row",
             VALUES: "one INSERT with a list of rows, which is a transaction",
             TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
+            IMPORT: "as batch, of one file with a tab between values, the default of LOAD DATA",
         },
         primary_keys={
             PrimaryKey.DB: "bigint AUTO_INCREMENT",
@@ -353,7 +359,21 @@ class MySql(SqlDatabase[MySqlSession]):
             transactional = self._is_transactional(connection)
         durable, durability = _durability(settings, transactional=transactional)
         shown = f"{kind} {'.'.join(map(str, version))}"
-        return Server(shown, 1, durability, durable, settings)
+        pool = settings.get("innodb_buffer_pool_size") if transactional else None
+        return Server(shown, 1, durability, durable, settings, int(pool) if pool else None)
+
+    @contextmanager
+    def background_work(self) -> Iterator[ReadCounters]:
+        """Count how often InnoDB had to wait until pages or its log were written."""
+        names = self._texts([*_WAITS])
+        with self.connection() as connection:
+
+            def counters() -> Mapping[str, int]:
+                rows = connection.fetch(f"SHOW GLOBAL STATUS WHERE variable_name IN ({names})")
+                found = {name.lower(): int(value) for name, value in rows}
+                return {shown: found[name] for name, shown in _WAITS.items() if name in found}
+
+            yield counters
 
     def words(self, error: Exception) -> str:
         """Return the server's message on one line."""

@@ -15,10 +15,11 @@ from simulator.encode.instants import Iso
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, Text
 from simulator.errors import UnstorableError
-from simulator.modules.base import BATCH, Encoder, Failure, Payload, Session
+from simulator.modules.base import BATCH, IMPORT, Encoder, Failure, Payload, Session
 from simulator.modules.mysql.query import varchar_length
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.shared.contents import contents
 from simulator.modules.shared.sql import TRANSACTION
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class MySqlSession(Session):
 
     def _encoder(self, table: Table, name: str, mode: str) -> Encoder:
         dialect = self._dialect
-        if mode == BATCH:
+        if mode in (BATCH, IMPORT):
             begin = "BEGIN;" if self._transactional else ""
             columns = dialect.names([column.name for column in table.columns])
             load = (
@@ -114,7 +115,7 @@ class MySqlSession(Session):
 
         self._asked = self._stored = self._splits = False
         try:
-            if payload.mode == BATCH:
+            if payload.mode in (BATCH, IMPORT):
                 self._load(payload)
             elif payload.mode == TRANSACTION:
                 self._insert_one_by_one(payload.data)
@@ -134,10 +135,11 @@ class MySqlSession(Session):
         With LOCAL the server cannot stop the client: it skips rows that it cannot store, truncates
         texts that are too long, and only counts warnings.
         """
-        statements, content = payload.data
+        statements, source = payload.data
         if not self._transactional:
             self._asked = self._splits = self.alive
-        stored, warnings = self.connection.load(statements, int(self._transactional), content)
+        with contents(source) as content:
+            stored, warnings = self.connection.load(statements, int(self._transactional), content)
         if stored != payload.rows or warnings:
             self._refuse(payload.rows, stored)
         if self._transactional:
@@ -203,6 +205,10 @@ class MySqlSession(Session):
     def run(self, statement: Statement) -> Sequence[Sequence[Any]]:
         """Run a statement and fetch every row."""
         return self.connection.fetch(statement.text)
+
+    def read_only(self) -> None:
+        """Have the server refuse what writes."""
+        self.connection.query("SET SESSION TRANSACTION READ ONLY")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, as the server sends them."""

@@ -15,6 +15,8 @@ from pymysql.cursors import SSCursor
 from pymysql.err import OperationalError
 from pymysql.protocol import OKPacketWrapper
 
+from simulator.modules.shared.contents import Content
+
 _CHUNK_BYTES = 1 << 20
 
 
@@ -63,7 +65,7 @@ class Connection(_Connection):
             while portion := cursor.fetchmany(rows):
                 yield portion
 
-    def load(self, statements: bytes, results: int, content: bytes) -> tuple[int, int]:
+    def load(self, statements: bytes, results: int, content: Content) -> tuple[int, int]:
         """Run statements that end with LOAD DATA LOCAL INFILE, and send it the content.
 
         `results` is the number of statements before it. Returns the numbers of stored rows and of

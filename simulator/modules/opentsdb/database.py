@@ -14,11 +14,12 @@ from pydantic import Field
 
 from simulator.data.block import Block
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
 from simulator.modules.opentsdb import query as queries
-from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, checked
+from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, check_tags, checked
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions
 from simulator.modules.shared.metrics.points import fields
@@ -42,6 +43,12 @@ class OpenTsdbOptions(HttpOptions):
         default=True,
         description="acknowledge points once HBase has them; false: once the TSD has them, which "
         "may lose them",
+    )
+    max_tags: int = Field(
+        8,
+        ge=1,
+        description="largest number of tags of a row, as the server allows (tsd.storage.max_tags); "
+        "16 is enough for every workload",
     )
     request_points: int | None = Field(
         None,
@@ -69,7 +76,9 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         "the TSD has them in memory)",
         mixes_tables=True,
         checks_rows=True,
+        formats=frozenset({RecordFormat.OPENTSDB}),
         replaces_rows=True,
+        separates_fields=True,
         unsupported=ROWS_APART,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for aggregates of "
@@ -77,7 +86,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         limits=(
             "Fields are numbers; a text can only be a tag.",
             "Tags and names have ASCII letters, digits and - _ . / only; names have no dot.",
-            "A tag is neither empty nor NULL; a row has up to 8, or tsd.storage.max_tags of them.",
+            "A tag is neither empty nor NULL; a row has up to 8 of them, or max_tags.",
             "Times are milliseconds from 1970-04-27 to 2106-01-26, or whole seconds.",
             "Names stay in the table tsdb-uid after their points are deleted.",
             "The server reports neither the size on disk nor whether HBase syncs.",
@@ -92,7 +101,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         "Deleting data is not enabled": "set tsd.http.query.allow_delete=true on the server, which "
         "dropping tables needs",
         "Unknown metric": "set tsd.core.auto_create_metrics=true on the server",
-        "Too many tags": "set tsd.storage.max_tags on the server (16 is enough for every workload)",
+        "Too many tags": "set tsd.storage.max_tags on the server to max_tags of the target",
         "Duplicate timestamp": "set tsd.storage.fix_duplicates=true on the server",
         "answered 404": "check that url is that of a TSD",
     }
@@ -111,6 +120,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
 
     def check_rows(self, block: Block) -> None:
         """Raise UnstorableError for rows that it cannot store."""
+        check_tags(block.table, self.options.max_tags)
         check_span(block.table, checked(block.table, block.name).times(block))
 
     def _metric(self, name: str, field: str = "") -> str:
@@ -123,6 +133,8 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
             for name in table.names:
                 checked(table, name)
         with self.administration() as session:
+            for table in tables:
+                check_tags(table, session.max_tags)
             for name in names:
                 if session.ask(queries.marks(self._metric(name))):
                     raise self.already_exists(f"table {name}")
@@ -213,6 +225,7 @@ _SETTINGS = (
     "tsd.storage.enable_compaction",
     "tsd.storage.fix_duplicates",
     "tsd.storage.flush_interval",
+    "tsd.storage.max_tags",
 )
 
 

@@ -2,7 +2,8 @@
 
 A statement is the request as text: `POST /api/query?arrays` and, below it, the body. It has a
 sub-query for each rollup and physical table, which downsamples the points of each series to one and
-merges these without interpolation (zimsum, mimmin, mimmax).
+merges these without interpolation (zimsum, mimmin, mimmax). Buckets that a range of time cuts are
+requests of their own.
 
 A span of time has rules of its own: a bucket that begins before the query's start is left out, the
 bucket that contains its end is whole; without buckets, a point at the end itself is left out, but
@@ -25,7 +26,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, Table, TimeUnit
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, fields, tag_value
-from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, plan
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, in_pieces, plan
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_/"
 FIRST_MS = 10**10
@@ -64,10 +65,15 @@ def largest_request(config: Mapping[str, str]) -> int:
 def render(prefix: str, query: Query) -> Statement:
     """Return a query as a statement."""
     if isinstance(query, RowsQuery):
-        body = points(prefix, query.table, fields(query.table), query.selection)
+        text = _text(points(prefix, query.table, fields(query.table), query.selection))
     else:
-        body = _aggregates(prefix, *plan(query))
-    return Statement(f"{_PATH}\n{json.dumps(body)}", outputs(query), (query,))
+        asked, wanted = plan(query)
+        text = in_pieces(asked, lambda piece: _text(_aggregates(prefix, piece, wanted)))
+    return Statement(text, outputs(query), (query,))
+
+
+def _text(body: Mapping[str, Any]) -> str:
+    return f"{_PATH}\n{json.dumps(body)}"
 
 
 def body_of(text: str) -> str:
@@ -79,12 +85,9 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
     table = query.table
     finest = per_second(table)
     down = "0all"
-    since, until = query.selection.since, query.selection.until
     if query.bucket is not None:
         width = _coarser(query.bucket, table)
         down = f"{width}ms" if finest == 1000 else f"{width}s"
-        if any(edge is not None and edge % query.bucket for edge in (since, until)):
-            raise Unsupported("a range of time must begin and end with a bucket")
     span = _span(table, query.selection)
     if query.bucket is None:
         span["end"] += 1

@@ -2,24 +2,25 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from simulator.data.block import Array, Block, Rows
 from simulator.data.query import AggregateQuery, Query, Selection, Statement
+from simulator.data.records import RecordFormat
 from simulator.data.schema import Column, Table
 from simulator.encode.points import MixedPoints, Piece, Point, Points, as_text
 from simulator.encode.rows import Frame
 from simulator.errors import UnstorableError
-from simulator.modules.base import Encoder, Failure, MixedEncoder, Payload
+from simulator.modules.base import Encoder, Envelope, Failure, MixedEncoder, Payload
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.shared.acknowledged import expect_rows
 from simulator.modules.shared.http import Http, HttpError, Refused, classify
 from simulator.modules.shared.metrics.limits import Checked, Limits
 from simulator.modules.shared.metrics.points import Series, fields
-from simulator.modules.shared.metrics.rollups import RolledUp, Rollup
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, of_pieces
 from simulator.modules.shared.metrics.session import MetricSession
 
 _LIMITS = Limits(
@@ -38,6 +39,10 @@ _BAD_REQUEST = 400
 _PUT = Frame(b"[", b",", b"]")
 _POINT = b'{"metric":'
 """The start of a point, which no tag can contain."""
+
+
+_TAGS = 8
+"""Tags that a server allows unless its configuration says otherwise."""
 
 
 def checked(table: Table, name: str) -> Checked:
@@ -77,6 +82,8 @@ class OpenTsdbSession(MetricSession):
         """The longest request that the server accepts."""
         self.flush_s = 1.0
         """How long the TSD may buffer points and deletions."""
+        self.max_tags = 0
+        """The largest number of tags of a point that the server accepts."""
         self._prefix = prefix
         self._request_points = request_points
         self._query_timeout_s = query_timeout_s
@@ -86,6 +93,7 @@ class OpenTsdbSession(MetricSession):
         """Read the limits of the server."""
         config = self.call("GET", "/api/config")
         self.limit_bytes = queries.largest_request(config)
+        self.max_tags = int(config.get("tsd.storage.max_tags", _TAGS))
         self.flush_s = max(int(config.get(name, "1000")) for name in queries.FLUSHES) / 1000
 
     # --- rows
@@ -123,6 +131,25 @@ class OpenTsdbSession(MetricSession):
             )
 
         return encode
+
+    def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
+        """Return what makes lines of points, with the prefix, bodies that the server accepts."""
+        del tables, form
+        begin = _POINT + b'"'
+        named = begin + self._prefix.encode()
+        return lambda lines, _rows: list(self._bodies(lines.replace(begin, named)))
+
+    def _bodies(self, lines: bytes) -> Iterator[bytes]:
+        most_bytes = self.limit_bytes or len(lines) + len(_PUT.between)
+        most_points = self._request_points or len(lines)
+        begin = stop = points = 0
+        while stop < len(lines):
+            end = lines.index(b"\n", stop) + 1
+            if points == most_points or (points and end - begin >= most_bytes):
+                yield _body(lines[begin:stop])
+                begin, points = stop, 0
+            stop, points = end, points + 1
+        yield _body(lines[begin:])
 
     def _limit_rows(self, tables: Sequence[Table]) -> int | None:
         """Return how many rows of these tables a request may have."""
@@ -188,7 +215,11 @@ class OpenTsdbSession(MetricSession):
 
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and return the rollups that it asks for."""
-        return queries.rolled_up(query, wanted, self._asked(queries.body_of(text)))
+
+        def piece(own: str, query: AggregateQuery) -> RolledUp:
+            return queries.rolled_up(query, wanted, self._asked(queries.body_of(own)))
+
+        return of_pieces(text, query, piece)
 
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection
@@ -264,6 +295,10 @@ def json_points(prefix: str, table: Table, name: str, payload: Frame = _PUT) -> 
     return Points(points, payload)
 
 
+def _body(lines: bytes) -> bytes:
+    return _PUT.before + lines[:-1].replace(b"\n", _PUT.between) + _PUT.after
+
+
 def _instants(check: Checked, block: Block) -> dict[str, Array]:
     """Return the times of rows as OpenTSDB stores them; UnstorableError if it cannot."""
     times = check.times(block)
@@ -278,6 +313,16 @@ def _counted(body: bytes) -> Any:
     except ValueError:
         return None
     return found if isinstance(found, dict) and "failed" in found else None
+
+
+def check_tags(table: Table, allowed: int) -> None:
+    """Raise UnstorableError for a table whose rows have more tags than the server allows."""
+    tags = len(table.tags)
+    if tags > allowed:
+        raise UnstorableError(
+            f"a row has {tags} tags, and this server allows {allowed}; set tsd.storage.max_tags on "
+            f"the server, and max_tags of the target, to {tags} or more"
+        )
 
 
 def check_span(table: Table, times: np.ndarray[Any, np.dtype[np.int64]]) -> None:

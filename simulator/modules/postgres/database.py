@@ -4,6 +4,7 @@ Databases that speak its protocol derive from `PostgresWire`; relatives derive f
 """
 
 import os
+import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,15 @@ from typing import Any, ClassVar
 from pydantic import Field, SecretStr
 
 from simulator.data.schema import PrimaryKey, Table, names_of
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Server, with_remedy
+from simulator.modules.base import (
+    BATCH,
+    IMPORT,
+    SINGLE,
+    Capabilities,
+    ReadCounters,
+    Server,
+    with_remedy,
+)
 from simulator.modules.options import Options
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
@@ -23,6 +32,8 @@ from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
 _DEFAULT_CACHE_ROWS = 100
+_CHECKPOINTER_VERSION = 170_000
+"""From here on checkpoints are counted in a view of their own."""
 _SETTINGS = (
     "fsync",
     "full_page_writes",
@@ -196,6 +207,7 @@ class Postgres(PostgresWire):
     """A PostgreSQL database."""
 
     name = "postgres"
+    relative = name
     capabilities = Capabilities(
         formats=frozenset(COPIED),
         modes={
@@ -203,6 +215,7 @@ class Postgres(PostgresWire):
             BATCH: "one binary COPY, which is a transaction",
             VALUES: "one INSERT with a list of rows, which is a transaction",
             TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
+            IMPORT: "COPY of a CSV file that the client reads, as \\copy does: one transaction",
         },
         primary_keys={
             # A serial of 4 bytes is padded to 8 by the next column, and overflows after 2**31
@@ -301,7 +314,31 @@ class Postgres(PostgresWire):
             )
             settings = dict(cursor.fetchall())
         durable, durability = _durability(settings)
-        return Server(version.split(" on ")[0], 1, durability, durable, settings)
+        buffers = _bytes_of(settings.get("shared_buffers", ""))
+        return Server(version.split(" on ")[0], 1, durability, durable, settings, buffers)
+
+    @contextmanager
+    def background_work(self) -> Iterator[ReadCounters]:
+        """Count checkpoints, by timeout and by the size of the log."""
+        with self.cursor() as cursor:
+
+            def counters() -> Mapping[str, int]:
+                newer = cursor.connection.server_version >= _CHECKPOINTER_VERSION
+                cursor.execute(
+                    "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
+                    if newer
+                    else "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"
+                )
+                ((checkpoints,),) = cursor.fetchall()
+                return {"checkpoints": int(checkpoints)}
+
+            yield counters
+
+
+def _bytes_of(size: str) -> int | None:
+    """Return a setting such as 128MB in bytes; None if it is none."""
+    found = re.fullmatch(r"(\d+)([kMGT]?)B", size)
+    return int(found[1]) << 10 * " kMGT".index(found[2] or " ") if found else None
 
 
 def _durability(settings: dict[str, str]) -> tuple[bool, str]:

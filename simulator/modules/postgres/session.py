@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
+from mmap import mmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from simulator.data.query import Statement
@@ -11,10 +12,11 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import Table
 from simulator.encode.pgcopy import STREAM, PgCopy
 from simulator.encode.rows import Frame
-from simulator.encode.text import SQL, Text
-from simulator.modules.base import BATCH, Encoder, Envelope, Failure, Payload, Session
+from simulator.encode.text import CSV, SQL, Text
+from simulator.modules.base import BATCH, IMPORT, Encoder, Envelope, Failure, Payload, Session
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
+from simulator.modules.shared.contents import contents
 from simulator.modules.shared.sql import TRANSACTION
 
 if TYPE_CHECKING:
@@ -67,6 +69,10 @@ class PostgresSession(Session):
             copy = f"COPY {into} FROM STDIN {self.copy_format}"
             streams = PgCopy(table.columns, table.time_unit)
             return lambda block, rows: [(copy, stream) for stream in streams.encode(block, rows)]
+        if mode == IMPORT:
+            load = f"COPY {into} FROM STDIN {COPIED[RecordFormat.CSV]}"
+            lines = Text.of(table.columns, table.time_unit, CSV)
+            return lambda block, rows: [(load, text) for text in lines.encode(block, rows)]
         insert = replace(SQL, payload=Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b""))
         inserts = Text.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
@@ -90,9 +96,11 @@ class PostgresSession(Session):
         self.sent = not self.connection.closed
         self.commit_sent = self.sent and payload.mode != TRANSACTION
         try:
-            if payload.mode == BATCH:
-                copy, stream = payload.data
-                cursor.copy_expert(copy, BytesIO(stream), _COPY_CHUNK_BYTES)
+            if payload.mode in (BATCH, IMPORT):
+                copy, source = payload.data
+                with contents(source) as content:
+                    stream = content if isinstance(content, mmap) else BytesIO(content)
+                    cursor.copy_expert(copy, stream, _COPY_CHUNK_BYTES)
             elif payload.mode == TRANSACTION:
                 self._insert_one_by_one(payload.data)
                 return
@@ -147,6 +155,10 @@ class PostgresSession(Session):
         """Run a statement and fetch every row."""
         self.cursor.execute(statement.text, statement.parameters or None)
         return self.cursor.fetchall()
+
+    def read_only(self) -> None:
+        """Have the server refuse what writes."""
+        self.cursor.execute("SET default_transaction_read_only = on")
 
     def stream(self, statement: Statement, rows: int) -> Iterator[Sequence[Sequence[Any]]]:
         """Run a statement and yield its rows in portions, from a cursor on the server."""

@@ -16,11 +16,12 @@ from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, former_names, names_of
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, Server
 from simulator.modules.options import Options
-from simulator.modules.questdb.query import QuestSql, check_names
+from simulator.modules.questdb.query import QuestSql, check_names, stored
 from simulator.modules.questdb.session import QuestSession
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.sql_texts import SqlTexts
 
 _STUCK_S = 600
 _POLL_S = 0.05
@@ -62,6 +63,7 @@ class QuestDb(HttpDatabase[QuestSession]):
         modes={
             SINGLE: "one request with one line",
             BATCH: "one request with a line for each row, which is a transaction",
+            IMPORT: "one request to /imp with a CSV file",
         },
         primary_keys={
             PrimaryKey.DB: "the designated timestamp, by which rows are ordered and found; with "
@@ -78,6 +80,7 @@ class QuestDb(HttpDatabase[QuestSession]):
             "rows from 1970 to 9999 only, in nanoseconds to 2261",
             "-2147483648 as INT and -9223372036854775808 as LONG mean NULL, and are refused",
             "an INT16 or BOOL that may be NULL is an INT",
+            "mode import takes no empty text, which it would read as NULL",
             "no ? , ' \" \\ / : ( ) + * % ~ in names, no . - in those of columns",
         ),
     )
@@ -193,6 +196,10 @@ class QuestDb(HttpDatabase[QuestSession]):
         if query == RowsQuery(query.table):
             return Statement(statement.text, statement.outputs, dialect.portions())
         return statement
+
+    def texts(self, table: Table) -> SqlTexts:
+        """Return QuestDB's SQL."""
+        return SqlTexts(QuestSql(table), stored(table), [self.name])
 
 
 def _version(session: QuestSession) -> tuple[int, ...]:

@@ -4,16 +4,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from simulator.data.block import Block
+import numpy as np
+
+from simulator.data.block import Array, Block
 from simulator.data.query import Statement
 from simulator.data.records import RecordFormat
-from simulator.data.schema import Table
-from simulator.encode.lineprotocol import LineProtocol
-from simulator.modules.base import Encoder, Envelope, Payload
+from simulator.data.schema import Table, Type
+from simulator.encode.lineprotocol import LineProtocol, none_is
+from simulator.modules.base import IMPORT, Encoder, Envelope, Failure, Payload
 from simulator.modules.questdb.query import LINES, stored
-from simulator.modules.shared.http import Body, Http, HttpSession, NoAnswer, gzipped
+from simulator.modules.questdb.wire import END, FORM, form, lines
+from simulator.modules.shared.acknowledged import expect_rows
+from simulator.modules.shared.contents import contents
+from simulator.modules.shared.http import Body, Http, HttpSession, NoAnswer, Refused, gzipped
 
 _COMMITTED = 204
+_SHOWN_BYTES = 500
 
 
 class QuestSession(HttpSession):
@@ -23,6 +29,8 @@ class QuestSession(HttpSession):
         super().__init__(http)
         self._query_timeout_s = query_timeout_s
         self._gzip = gzip
+        self._imports = False
+        """Whether the last `send` was of a file."""
         self._headers = {"Content-Type": "text/plain; charset=utf-8"}
         if gzip:
             self._headers["Content-Encoding"] = "gzip"
@@ -35,11 +43,13 @@ class QuestSession(HttpSession):
 
     def encoder(self, table: Table, name: str, mode: str) -> Encoder:
         """Return what encodes blocks as lines, beside the path of the request."""
-        lines = LineProtocol(stored(table), name, LINES)
+        if mode == IMPORT:
+            return _import_encoder(table, name)
+        rows = LineProtocol(stored(table), name, LINES)
         path = _path(table)
 
         def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, Body]]:
-            bodies = lines.encode(block, rows_per_batch)
+            bodies = rows.encode(block, rows_per_batch)
             return [(path, gzipped(body) if self._gzip else body) for body in bodies]
 
         return encode
@@ -56,10 +66,33 @@ class QuestSession(HttpSession):
         The answer has no count, but a request for one table is one transaction: if the server
         refuses a line, it stores none.
         """
+        self._imports = payload.mode == IMPORT
+        if self._imports:
+            self._import(payload)
+            return
         path, body = payload.data
         reply = self.http.request("POST", path, body, self._headers)
         if reply.status != _COMMITTED:
             raise NoAnswer(f"expected 204, got {reply.status}: {reply.body[:200]!r}")
+
+    def _import(self, payload: Payload) -> None:
+        """Post a file and return once its rows are committed to the write-ahead log."""
+        path, begin, source = payload.data
+        with contents(source) as content, memoryview(content) as rows:
+            body = (begin, rows, END)
+            headers = {**FORM, "Content-Length": str(sum(map(len, body)))}
+            reply = self.http.request("POST", path, body, headers, self._query_timeout_s)
+        found = reply.json()
+        answer = reply.body[:_SHOWN_BYTES].decode(errors="replace")
+        expect_rows(int(found.get("rowsImported", 0)), payload.rows, answer=answer)
+        wrong = sum(column["errors"] for column in found["columns"])
+        expect_rows(payload.rows - wrong, payload.rows, "values", answer=answer)
+
+    def classify(self, error: Exception) -> Failure:
+        """Return what an error of `send` means; of a refused file some rows may be stored."""
+        meaning = super().classify(error)
+        refused = self._imports and isinstance(error, Refused)
+        return Failure.UNKNOWN if refused else meaning
 
     # --- rows out
 
@@ -101,3 +134,29 @@ class QuestSession(HttpSession):
 
 def _path(table: Table) -> str:
     return f"/write?precision={table.time_unit}"
+
+
+def _is_empty(texts: Array) -> Array:
+    return np.asarray(texts == b"")
+
+
+def _import_encoder(table: Table, name: str) -> Encoder:
+    """Return what encodes blocks as lines of a file, beside the request that imports it."""
+    own = stored(table)
+    checks = [(column.name, LINES.check(own, column)) for column in own.columns]
+    checks += [
+        (
+            column.name,
+            none_is(_is_empty, f"column {column.name}: an import reads an empty text as NULL"),
+        )
+        for column in own.columns
+        if column.type is Type.TEXT
+    ]
+    text, (path, begin) = lines(own), form(own, name)
+
+    def encode(block: Block, rows_per_batch: int) -> Sequence[tuple[str, bytes, bytes]]:
+        for column, check in checks:
+            check(block.data[column])
+        return [(path, begin, content) for content in text.encode(block, rows_per_batch)]
+
+    return encode

@@ -11,7 +11,7 @@ import socket
 import ssl
 import zlib
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from http.client import (
     HTTPConnection,
@@ -43,6 +43,8 @@ from simulator.modules.shared.tls import (
 
 Body: TypeAlias = bytes | memoryview
 """The body of a request."""
+Parts: TypeAlias = Sequence[Body]
+"""Of a body, which are sent one after the other; the header Content-Length has their size."""
 
 _PIECE_BYTES = 1 << 16
 _SHOWN_BYTES = 1000
@@ -198,7 +200,7 @@ class Http:
         self,
         method: str,
         path: str,
-        body: Body | None = None,
+        body: Body | Parts | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_s: float | None = None,
     ) -> HttpReply:
@@ -234,7 +236,7 @@ class Http:
         self,
         method: str,
         path: str,
-        body: Body | None,
+        body: Body | Parts | None,
         headers: Mapping[str, str] | None,
         timeout_s: float,
     ) -> HTTPResponse:

@@ -5,10 +5,12 @@ by InfluxDB 2, where a bucket is a database. A measurement is FROM "database".."
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from simulator.data.own_query import Instant, Value
 from simulator.data.query import (
     ENDS,
     Aggregate,
@@ -36,6 +38,7 @@ from simulator.modules.shared.subqueries import (
     label,
     unit_ns,
 )
+from simulator.modules.texts import StatementLanguage
 
 CHUNK_ROWS = 10_000
 _INT64 = 2**63 - 2
@@ -43,6 +46,33 @@ _INT64 = 2**63 - 2
 
 class QueryFailed(HttpError):
     """An error inside an answer whose status is success."""
+
+
+class InfluxqlTexts(StatementLanguage):
+    """A user's queries in InfluxQL over one table."""
+
+    begins = frozenset({"select", "show"})
+    writes = re.compile(r"\binto\b")
+    passed_over = re.compile(r"""--[^\n]*|/\*.*?\*/|'[^']*'|"[^"]*\"""", re.DOTALL)
+
+    def __init__(self, table: Table, database: str, module: str) -> None:
+        super().__init__(table, [module, Language.INFLUXQL])
+        self._database = database
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """The measurements of the table."""
+        return {"table": source_of(self.table, self._database)}
+
+    def literal(self, value: Value) -> str:
+        """Return a value; an instant is in nanoseconds, and no number has an exponent."""
+        match value:
+            case Instant():
+                return str(value.value * unit_ns(self.table))
+            case str():
+                return literal(value)
+            case _:
+                return format(Decimal(repr(value)), "f")
 
 
 def subqueries(query: Query, database: str) -> tuple[Subquery, ...]:

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 from typing_extensions import TypeVar
@@ -14,6 +15,7 @@ from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import Dialect
+from simulator.modules.shared.sql_texts import SqlTexts
 
 
 class SqlOptions(Options):
@@ -31,6 +33,9 @@ SqlSession_co = TypeVar("SqlSession_co", bound=Session, covariant=True, default=
 
 class SqlDatabase(Database[SqlSession_co]):
     """A database whose tables and queries follow a Dialect."""
+
+    relative: ClassVar[str] = ""
+    """The module for whose database a user's texts are understood here too."""
 
     @abstractmethod
     def dialect_of(self, table: Table) -> Dialect:
@@ -79,6 +84,11 @@ class SqlDatabase(Database[SqlSession_co]):
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL."""
         return sql.render(self.dialect_of(query.table), query)
+
+    def texts(self, table: Table) -> SqlTexts:
+        """Return SQL in the database's dialect."""
+        keys = [key for key in (self.name, self.relative) if key]
+        return SqlTexts(self.dialect_of(table), table, keys)
 
     def remedy(self, error: Exception) -> str | None:
         """Return what to try if no pattern of `remedies` matches the text."""

@@ -60,12 +60,13 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         },
         primary_keys={
             PrimaryKey.DB: "series and time, which need not be unique: a row that is sent twice is "
-            "stored twice",
+            "stored twice, and rows with the same tags and time mix their values",
         },
         acknowledged="in the server's memory; visible to queries about a second later, on disk "
         "after -inmemoryDataFlushInterval (5 s), the index of a new series after twice that",
         mixes_tables=True,
         checks_rows=True,
+        separates_fields=True,
         unsupported=ROWS_APART,
         in_client="decodes JSON; puts rows together from points; selects newest rows and buckets; "
         "fetches all points for the first or last value of several series, and for sums of "

@@ -2,7 +2,7 @@
 
 A statement is a path with parameters, and below it an expression in each line. The server merges
 series, also of several physical tables; a span of time is the window (time - window, time] of the
-instant that is queried.
+instant that is queried. Buckets that a range of time cuts are statements of their own.
 """
 
 import json
@@ -21,7 +21,7 @@ from simulator.data.query import (
 from simulator.data.schema import Column, Table
 from simulator.modules.base import Unsupported
 from simulator.modules.shared.metrics.points import Series, tag_value
-from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, plan
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, in_pieces, plan
 from simulator.modules.victoriametrics.wire import LAST_MS, TABLE_LABEL, back, iso, metric, ms
 
 _FUNCTIONS = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
@@ -37,7 +37,8 @@ def render(prefix: str, query: Query) -> Statement:
     if isinstance(query, RowsQuery):
         text = f"/api/v1/export\n{selector(prefix, query.table, None, query.selection.one_of)}"
     else:
-        text = _aggregates(prefix, *plan(query, unique=False))
+        asked, wanted = plan(query, unique=False)
+        text = in_pieces(asked, lambda piece: _aggregates(prefix, piece, wanted))
     return Statement(text, outputs(query), (query,))
 
 
@@ -46,8 +47,10 @@ def _aggregates(prefix: str, query: AggregateQuery, wanted: Sequence[Rollup]) ->
     if query.bucket is None:
         last = LAST_MS if query.selection.until is None else ms(table, query.selection.until) - 1
         first = 0 if query.selection.since is None else max(ms(table, query.selection.since), 0)
-        window = max(last - first + 1, 1)
-        head = f"{_INSTANT}?nocache=1&time={iso(max(last, 0))}"
+        if last < first:  # an instant that no point can have
+            first = last = LAST_MS + 1
+        window = last - first + 1
+        head = f"{_INSTANT}?nocache=1&time={iso(last)}"
     else:
         window = width_ms(query)
         head = f"{_RANGE}?nocache=1&step={window}ms"
@@ -61,9 +64,6 @@ def width_ms(query: AggregateQuery) -> int:
     factor = max(table.time_unit.per_second // 1000, 1)
     if bucket % factor:
         raise Unsupported("a bucket must be of whole milliseconds")
-    edges = (query.selection.since, query.selection.until)
-    if any(edge is not None and edge % bucket for edge in edges):
-        raise Unsupported("a range of time must begin and end with a bucket")
     return ms(table, bucket)
 
 

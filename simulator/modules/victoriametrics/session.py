@@ -23,7 +23,7 @@ from simulator.errors import UnstorableError
 from simulator.modules.base import Encoder, Envelope, MixedEncoder, Payload
 from simulator.modules.shared.http import Http, HttpError, NoAnswer, lines
 from simulator.modules.shared.metrics.points import Series, fields
-from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, rollups
+from simulator.modules.shared.metrics.rollups import RolledUp, Rollup, of_pieces, rollups
 from simulator.modules.shared.metrics.session import MetricSession
 from simulator.modules.shared.prometheus import Metrics
 from simulator.modules.victoriametrics import query as queries
@@ -195,6 +195,9 @@ class VictoriaMetricsSession(MetricSession):
 
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and yield the rollups that it asks for."""
+        return of_pieces(text, query, lambda own, piece: self._rolled_up(own, piece, wanted))
+
+    def _rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         head, *expressions = text.splitlines()
         spans: list[dict[str, str]] = [{}] if query.bucket is None else list(self._steps(query))
         for rollup, expression in zip(wanted, expressions, strict=True):
@@ -204,22 +207,31 @@ class VictoriaMetricsSession(MetricSession):
 
     def _steps(self, query: AggregateQuery) -> Iterator[dict[str, str]]:
         """Yield the first and the last window of each request; windows end where buckets do."""
-        table, width = query.table, queries.width_ms(query)
-        (rows,) = rollups(AggregateQuery(table, _COUNT))
-        ends = [self.now(text) for text in queries.extent(self._prefix, query, rows)]
-        if ends[0] is None or ends[1] is None:
-            return
-        first, last = (round(end * 1000) for end in (ends[0], ends[1]))
-        if query.selection.since is not None:
-            first = max(first, wire.ms(table, query.selection.since))
-        if query.selection.until is not None:
-            last = min(last, wire.ms(table, query.selection.until) - 1)
+        width = queries.width_ms(query)
+        first, last = self._ends(query, width)
         for start in range(first // width * width, last + 1, _STEPS * width):
             stop = min(start + (_STEPS - 1) * width, last // width * width)
             yield {
                 "start": wire.iso(start + width - 1),
                 "end": wire.iso(stop + width - 1),
             }
+
+    def _ends(self, query: AggregateQuery, width: int) -> tuple[int, int]:
+        """Return the first and the last instant of a query's range that may have points."""
+        table, since, until = query.table, query.selection.since, query.selection.until
+        first = None if since is None else max(wire.ms(table, since), 0)
+        last = None if until is None else wire.ms(table, until) - 1
+        if first is not None and last is not None and last - first < _STEPS * width:
+            return first, last
+        (rows,) = rollups(AggregateQuery(table, _COUNT))
+        ends = [self.now(text) for text in queries.extent(self._prefix, query, rows)]
+        if ends[0] is None or ends[1] is None:
+            return 0, -1
+        found = round(ends[0] * 1000), round(ends[1] * 1000)
+        return (
+            found[0] if first is None else max(found[0], first),
+            found[1] if last is None else min(found[1], last),
+        )
 
     def points(
         self, table: Table, columns: Sequence[Column], selection: Selection

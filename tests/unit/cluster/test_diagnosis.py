@@ -33,6 +33,42 @@ def event(reason, kind, name, message=""):
     }
 
 
+def unscheduled(message):
+    """A recorded pod that no node takes, for another reason."""
+    pods, events = recorded("selector")
+    for pod in pods:
+        for condition in pod["status"].get("conditions", ()):
+            if condition["type"] == "PodScheduled" and condition["status"] == "False":
+                condition["message"] = message
+    return [symptom.cause for symptom in symptoms(pods, events, workers_are_due=True)]
+
+
+@pytest.mark.parametrize(
+    ("message", "remedy"),
+    [
+        ('0/3 nodes are available: persistentvolumeclaim "nosuch" not found.', "`kubectl get pvc`"),
+        (
+            "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.",
+            "`kubectl describe pvc` says why",
+        ),
+        (
+            "0/3 nodes are available: 3 node(s) had volume node affinity conflict.",
+            "copy the file to one that other nodes can mount",
+        ),
+        (
+            "0/3 nodes are available: 3 node(s) didn't match PersistentVolume's node affinity.",
+            "copy the file to one that other nodes can mount",
+        ),
+    ],
+)
+def test_a_volume_claim_that_keeps_pods_from_nodes_is_named_with_its_own_remedy(message, remedy):
+    (cause,) = unscheduled(message)
+
+    assert message.rstrip(".") in cause
+    assert remedy in cause
+    assert "database.nodeLabels" not in cause
+
+
 # --- one test for each cause --------------------------------------------------------------------
 
 
@@ -269,6 +305,22 @@ def test_a_volume_that_mounts_late_is_no_symptom_once_the_pod_runs():
     pods[0]["status"]["containerStatuses"][0]["state"] = {"running": {}}
 
     assert list(symptoms(pods, events, workers_are_due=True)) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'MountVolume.SetUp failed for volume "run": failed to sync configmap cache: timed out',
+        "access is forbidden: no relationship found between node 'n' and this object",
+    ],
+)
+def test_what_the_kubelet_tries_again_with_success_is_no_symptom(message):
+    pods, events = recorded("secret-volume")
+    assert len(list(symptoms(pods, events, workers_are_due=True))) == 1
+    late = [each | {"message": message} for each in events if each["reason"] == "FailedMount"]
+
+    assert late
+    assert list(symptoms(pods, late, workers_are_due=True)) == []
 
 
 def test_a_pod_that_is_not_known_yet_has_no_symptom_of_its_events():

@@ -18,8 +18,10 @@ from cli.cluster.release import OWNER, RUN, SWEEP, Release, is_abandoned, is_run
 from cli.config import SecretRef, Target
 from simulator.data.ranges import lane_range
 from simulator.modules.options import Options
+from simulator.protocol.records import RecordsFile
 from simulator.protocol.spec import Insert, RunSpec
 from tests import ROOT
+from tests.unit.control.run import mixed_spec
 from tests.unit.specs import run_spec
 
 LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
@@ -119,6 +121,14 @@ def test_credentials_go_into_the_secret_with_the_runs_token():
     }
 
 
+def test_pods_of_a_mixed_run_are_one_job_that_reads_what_each_of_them_does():
+    mixed = mixed_spec()
+    values = RELEASE.values(mixed)
+
+    assert values["workers"] == len(mixed.inserts) + len(mixed.asks) == 2
+    assert RunSpec.model_validate_json(values["run"]["spec"]) == mixed
+
+
 def test_values_name_the_options_that_are_in_the_secret():
     assert RELEASE.values(spec())["run"]["options"] == ["password", "key"]
 
@@ -140,6 +150,16 @@ def test_values_are_plain_json_and_say_whose_run_it_is():
     assert values["run"]["credentials"] == RELEASE.credentials_name(values["run"]["id"])
     assert RunSpec.model_validate_json(values["run"]["spec"]) == spec(workers=3)
     assert "database" not in values
+
+
+def test_the_volume_claim_of_a_file_of_records_is_a_value():
+    file = RecordsFile(path="/records/a.lp", format="influx", volume_claim="fleet")
+    plain, reading = run_spec(workers=()), run_spec(workers=(), records=file)
+    claims = [
+        Release(SWEEP_ID, target()).values(spec)["run"]["volumeClaim"] for spec in (plain, reading)
+    ]
+
+    assert claims == ["", "fleet"]
 
 
 def test_the_databases_pods_are_named_by_their_labels():

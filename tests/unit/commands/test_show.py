@@ -35,6 +35,15 @@ def test_a_result_is_shown(tmp_path, form):
     assert "50" in show(stored(tmp_path, made.SENDS), form).stdout  # rows/s
 
 
+def test_a_picture_stands_below_the_table_on_request(tmp_path):
+    path = stored(tmp_path, made.SENDS)
+
+    assert "1 worker ███" in show(path, "table", "--plot").stdout
+    assert "█" not in show(path, "table").stdout
+    with pytest.raises(ConfigError, match="--plot: adds to the table; use --format table"):
+        show(path, "csv", "--plot")
+
+
 def test_days_until_a_disk_is_full_stand_below_the_table(tmp_path):
     path = stored(tmp_path, made.SENDS)
     lines = show(path, "table", "--disk=180GB").stdout.splitlines()
@@ -74,6 +83,6 @@ def test_a_result_with_a_damaged_histogram_is_named_as_damaged(tmp_path, form, l
     with pytest.raises(ConfigError) as error:
         show(path, form)
     (problem,) = error.value.problems
-    assert problem.startswith(f"{path}: is damaged, so its tables cannot be printed: ValueError: ")
+    assert problem.startswith(f"{path}: is damaged, so it cannot be shown: ValueError: ")
     assert "a latency histogram" in problem
     assert len(problem) < 400

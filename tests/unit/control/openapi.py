@@ -99,13 +99,9 @@ def of_schema(document: Schema, schema: Schema) -> st.SearchStrategy[Any]:
             least = schema.get("minimum")
             return st.floats(least, allow_nan=False, allow_infinity=False)
         case "string":
-            if "pattern" in schema:
-                return st.from_regex(schema["pattern"], fullmatch=True)
-            longest = min(schema.get("maxLength", _LONG), _LONG)
-            return st.text(min_size=schema.get("minLength", 0), max_size=longest)
+            return _of_string(schema)
         case "array":
-            most = min(schema.get("maxItems", _MANY), _MANY)
-            return st.lists(of_schema(document, schema["items"]), max_size=most)
+            return _of_array(document, schema)
         case "null" | "boolean" as kind:
             return st.booleans() if kind == "boolean" else st.none()
         case "object":
@@ -113,6 +109,22 @@ def of_schema(document: Schema, schema: Schema) -> st.SearchStrategy[Any]:
             required = {name: parts.pop(name) for name in schema.get("required", ())}
             return st.fixed_dictionaries(required, optional=parts)
     raise NotImplementedError(schema)
+
+
+def _of_string(schema: Schema) -> st.SearchStrategy[str]:
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    if "pattern" in schema:
+        return st.from_regex(schema["pattern"], fullmatch=True)
+    longest = min(schema.get("maxLength", _LONG), _LONG)
+    return st.text(min_size=schema.get("minLength", 0), max_size=longest)
+
+
+def _of_array(document: Schema, schema: Schema) -> st.SearchStrategy[Any]:
+    if "prefixItems" in schema:
+        return st.tuples(*(of_schema(document, each) for each in schema["prefixItems"]))
+    most, least = min(schema.get("maxItems", _MANY), _MANY), schema.get("minItems", 0)
+    return st.lists(of_schema(document, schema["items"]), min_size=least, max_size=most)
 
 
 def definition(document: Schema, schema: Schema) -> Schema:

@@ -17,7 +17,10 @@ from simulator.modules.sqlite import Sqlite, SqliteOptions
 from simulator.protocol.messages import (
     TOKEN_HEADER,
     UID_HEADER,
+    AnswerKey,
+    AnswerQuestion,
     AnswerRows,
+    AnswerWithRows,
     Message,
     QueryTimes,
     WorkerReport,
@@ -50,6 +53,22 @@ def query_spec(workers: int) -> RunSpec:
         workers=tuple(Ask(place=i, every=workers, runs=REPEATS) for i in range(workers)),
         dataset=stored,
         load=QueryLoad(queries=dict.fromkeys(QUERIES, "")),
+    )
+
+
+def mixed_spec() -> RunSpec:
+    """Return a mixed run: worker 0 writes, worker 1 asks two queries in turn."""
+    stored = dataset(ranges=(lane_range(0, 0, 1000),))
+    return run_spec(
+        kind=Kind.MIXED,
+        workers=(
+            Insert(timed=(lane_range(0, 1000, TIMED),)),
+            Ask(place=0, every=1, runs=0, most=10),
+        ),
+        dataset=stored,
+        duration_s=1.0,
+        clean=False,
+        load=QueryLoad(queries=dict.fromkeys(QUERIES, ""), duration_s=1.0, until_ms=10**9),
     )
 
 
@@ -87,10 +106,17 @@ def uid_of(index: int) -> str:
     return f"{index:032x}"
 
 
-def answer(query: str, rows: Iterable[Iterable[Any]], index: int = 0) -> AnswerRows:
-    """Return an answer with its digest."""
-    found = tuple(map(tuple, rows))
-    return AnswerRows(index=index, query=query, instance=0, digest=digest_of(found), rows=found)
+def answer(query: str, *answers: Iterable[Iterable[Any]], index: int = 0) -> AnswerRows:
+    """Return a message of answers to the first instance of a query, with their digests."""
+    found = (tuple(map(tuple, rows)) for rows in answers)
+    with_rows = (AnswerWithRows(instance=0, digest=digest_of(rows), rows=rows) for rows in found)
+    return AnswerRows(index=index, query=query, answers=tuple(with_rows))
+
+
+def question(made: AnswerRows) -> AnswerQuestion:
+    """Return the question whether these answers are known."""
+    keys = (AnswerKey(instance=each.instance, digest=each.digest) for each in made.answers)
+    return AnswerQuestion(index=made.index, query=made.query, answers=tuple(keys))
 
 
 ANSWERS = (

@@ -15,15 +15,8 @@ from simulator.control.collector import Collector
 from simulator.data.ranges import RowRange, lane_range
 from simulator.errors import RunError
 from simulator.modules.null import Null, NullOptions
-from simulator.protocol.messages import (
-    CheckEvent,
-    Heartbeat,
-    Outcome,
-    PhaseEvent,
-    ReportEvent,
-    WorkerReport,
-    parse_event,
-)
+from simulator.protocol.events import CheckEvent, Outcome, PhaseEvent, ReportEvent, parse_event
+from simulator.protocol.messages import Heartbeat, WorkerReport
 from simulator.protocol.spec import Insert, Kind
 from simulator.protocol.verdict import VerifyMode
 from tests.unit.specs import dataset, run_spec
@@ -104,6 +97,24 @@ def test_every_report_comes_before_the_outcome_and_nothing_after_it(events_of):
     assert [type(event) for event in events[-MANY - 1 :]] == [ReportEvent] * MANY + [Outcome]
     assert [event.report.index for event in events[-MANY - 1 : -1]] == list(range(MANY))
     assert list(numbers) == list(range(1, len(numbers) + 1))
+
+
+def test_a_report_is_passed_on_while_others_still_insert(events_of):
+    collector = collector_of(Kind.INSERT, 2)
+
+    async def measure():
+        for index in range(2):
+            collector._run.uids[index] = str(index)
+            collector._run.report(full_report(index))
+            collector._follower.follow()
+            collector._writer.write(PhaseEvent(phase=f"after {index}"))
+
+    collector._measure = measure
+    _, events, _ = events_of(collector)
+
+    shown = [getattr(event, "phase", None) or type(event) for event in events]
+    assert shown[-5:] == [ReportEvent, "after 0", ReportEvent, "after 1", Outcome]
+    assert events[-1].reports == 2
 
 
 def test_the_outcome_does_not_grow_with_the_workers(events_of):

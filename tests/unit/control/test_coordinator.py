@@ -1,6 +1,7 @@
 """The coordinator: who is let in, when a barrier opens, and why a run is over."""
 
 import asyncio
+import math
 
 import pytest
 
@@ -173,7 +174,21 @@ def test_a_silent_worker_ends_the_run():
     run.beat(Heartbeat(index=0, phase="insert", rows=1))
 
     assert watched(run, 120.0, 1) == f"worker 0 has been silent for {SILENCE_S:.0f} s"
-    assert run._clock.now == 1000 + SILENCE_S + 1
+    assert run._clock.now == 1000 + SILENCE_S + 2  # it also looks when that was
+    (found,) = run.ended_early(990.0)
+    assert (found.what, found.is_failure) == ("worker lost", True)
+    assert found.at_s == pytest.approx(11, abs=2), "when it was last heard"
+
+
+def test_why_and_when_a_run_ended_early():
+    run = Coordinator(2, lambda: 1007.25)
+    assert [*run.ended_early(1000.0)] == []
+    run.report(WorkerReport(index=0, error="table is full"))
+    run.lose(1, "was killed")
+
+    (found,) = run.ended_early(1000.0)
+    assert (found.at_s, found.what, found.count) == (7.2, "worker failed", 1)
+    assert [*run.ended_early(math.inf)] == []
 
 
 def test_a_worker_that_beats_or_has_reported_is_not_silent():

@@ -24,6 +24,7 @@ from tests.unit.control.run import (
 )
 
 PATHS = sorted(endpoints.KINDS)
+KEY = {"instance": 0, "digest": "0" * 64}
 SMALL = 16 << 10
 BEAT = json_bytes({"index": 0, "phase": "start"})
 
@@ -118,10 +119,14 @@ def test_what_is_no_message_is_refused_with_the_reason(gate, path, body, reason)
         ("/report", {"rows_by_second": [0, -1]}),
         ("/report", {"rows_by_second": [[]] * 100_000}),
         ("/report", {"queries": [{**times(0).model_dump(), "wait_s": -1.0}]}),
-        ("/answer/known", {"query": "q", "instance": 0, "digest": "x" * 64}),
-        ("/answer", {"query": "q", "instance": 0, "digest": "0" * 64, "rows": [[[]]]}),
-        ("/answer", {"query": "q", "instance": 0, "digest": "0" * 64, "rows": [[{}]]}),
-        ("/answer", {"query": "q", "instance": 0, "digest": "0" * 64, "rows": [[float("nan")]]}),
+        ("/answers/known", {"query": "q", "answers": [{"instance": 0, "digest": "x" * 64}]}),
+        ("/answers/known", {"query": "q", "answers": []}),
+        ("/answers/known", {"query": "q", "answers": [KEY] * 101}),
+        ("/answers", {"query": "q", "answers": []}),
+        ("/answers", {"query": "q", "answers": [KEY | {"rows": []}] * 101}),
+        ("/answers", {"query": "q", "answers": [KEY | {"rows": [[[]]]}]}),
+        ("/answers", {"query": "q", "answers": [KEY | {"rows": [[{}]]}]}),
+        ("/answers", {"query": "q", "answers": [KEY | {"rows": [[float("nan")]]}]}),
         ("/portion", {"folded": {"number": -1, "content": None}}),
         ("/portion", {"folded": {"number": 1}}),
         ("/portion", {"folded": {"number": 1, "content": "<script>"}}),
@@ -143,7 +148,7 @@ def test_a_long_error_is_shortened_so_that_its_report_arrives(gate):
     assert gate.run.reports[0].error == "x" * 9_997 + "..."
 
 
-@pytest.mark.parametrize("path", ["/", "/nothing", "/register/", "/answer/", "/../report"])
+@pytest.mark.parametrize("path", ["/", "/nothing", "/register/", "/answers/", "/../report"])
 def test_an_unknown_path_is_not_found(gate, path):
     assert asked(gate, path)[0] == 404
 
@@ -159,7 +164,7 @@ def endless(size_bytes, part=b" " * 65536):
         yield part
 
 
-@pytest.mark.parametrize("path", [path for path in PATHS if path not in ("/report", "/answer")])
+@pytest.mark.parametrize("path", [path for path in PATHS if path not in ("/report", "/answers")])
 def test_a_large_body_is_refused_after_all_of_it_was_dropped(gate, path):
     status, text = asked(gate, path, endless(200 << 20))
 
@@ -170,7 +175,7 @@ def test_reports_and_answers_are_as_large_as_the_run_makes_them():
     gate = gate_of(query_spec(1))
     for path, least, most in (
         ("/report", 1 << 20, 2 << 20),
-        ("/answer", 1 << 20, 4 << 20),
+        ("/answers", 1 << 20, 4 << 20),
     ):
         assert asked(gate, path, endless(least))[0] == 400
         assert asked(gate, path, endless(most))[0] == 413
@@ -236,11 +241,11 @@ def test_a_whole_query_run_over_http():
         answered = [await http.post("/register", Registration(index=0, **REGISTRATION))]
         for query, answer in zip(QUERIES, ANSWERS, strict=True):
             answered.append(await http.post("/barrier", Arrival(index=0, barrier=query)))
-            answered.append(await http.post("/answer", answer))
+            answered.append(await http.post("/answers", answer))
         return [*answered, await http.post("/report", query_report())]
 
     answered = within_a_moment(run())
 
     assert {status for status, _ in answered} == {200}
-    assert json.loads(answered[2][1]) == {"known": True}
+    assert json.loads(answered[2][1]) == {"known": [True]}
     assert gate.run._all_reported.is_set()

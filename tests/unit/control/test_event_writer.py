@@ -1,5 +1,6 @@
 """The writer of events: in order, complete at the end, and never in the way."""
 
+import io
 import os
 import threading
 import time
@@ -7,7 +8,7 @@ import time
 import pytest
 
 from simulator.control.event_writer import EventWriter
-from simulator.protocol.messages import PhaseEvent, parse_event
+from simulator.protocol.events import PhaseEvent, SampleEvent, parse_event
 
 MANY = 3_000
 """More lines than a pipe holds."""
@@ -53,3 +54,15 @@ def test_a_reader_that_is_gone_ends_the_writing():
     assert not closing.is_alive()
     with pytest.raises(BrokenPipeError):
         output.close()
+
+
+def test_samples_do_not_end_a_silence():
+    now_s = [10.0]
+    writer = EventWriter(io.StringIO(), lambda: now_s[0])
+    now_s[0] = 13.0
+    writer.write(SampleEvent(at_s=1.0, phase="insert", rows=1, rows_per_s=1.0))
+    assert writer.silent_s == 3.0
+
+    writer.write(PhaseEvent(phase="insert"))
+    assert writer.silent_s == 0.0
+    writer.close()

@@ -8,15 +8,17 @@ from simulator import __version__
 from simulator.control import coordinator
 from simulator.control.progress import Rejected
 from simulator.data.query import Answer
-from simulator.data.ranges import RowRange
+from simulator.data.ranges import RowRange, lane_range
+from simulator.load.meter import encoded_histogram
 from simulator.protocol.messages import (
-    AnswerQuestion,
     Arrival,
     Heartbeat,
     PortionRequest,
     Registration,
+    StageTimes,
     WorkerReport,
 )
+from simulator.protocol.spec import LoadStage
 from tests.unit.control.run import (
     ANSWERS,
     PREFILL,
@@ -26,8 +28,10 @@ from tests.unit.control.run import (
     gate_of,
     insert_report,
     insert_spec,
+    mixed_spec,
     query_report,
     query_spec,
+    question,
     ramp_spec,
     times,
     uid_of,
@@ -124,13 +128,12 @@ def test_an_index_outside_the_run_is_rejected(insert):
 
 def everything(index):
     """A message of each kind."""
-    question = AnswerQuestion(index=index, query=QUERIES[0], instance=0, digest=ANSWERS[0].digest)
     return {
         "arrive": Arrival(index=index, barrier="insert"),
         "beat": Heartbeat(index=index, phase="start"),
         "report": WorkerReport(index=index, error="x"),
-        "knows": question,
-        "answer": answer(QUERIES[0], [[1]], index),
+        "knows": question(answer(QUERIES[0], [[1]], index=index)),
+        "answer": answer(QUERIES[0], [[1]], index=index),
         "portion": PortionRequest(index=index),
     }
 
@@ -291,20 +294,40 @@ def test_a_heartbeat_that_follows_the_report_changes_nothing(inserting):
 
 def test_an_answer_is_kept_once_for_each_query(asked):
     asked.answer(ANSWERS[0], uid_of(0))
-    question = AnswerQuestion(index=0, query=QUERIES[0], instance=0, digest=ANSWERS[0].digest)
 
-    assert asked.knows(question, uid_of(0))
+    assert asked.knows(question(ANSWERS[0]), uid_of(0)) == (True,)
     assert [*asked.answers(QUERIES[0])] == [(0, Answer(("count",), ((1000,),)))]
-    assert [found.rows for _, found in asked.answers(QUERIES[1])] == [ANSWERS[1].rows]
+    assert [found.rows for _, found in asked.answers(QUERIES[1])] == [ANSWERS[1].answers[0].rows]
+
+
+def test_of_several_answers_the_known_ones_are_named_and_the_others_kept(query):
+    query.answer(ANSWERS[0], uid_of(0))
+    several = answer(QUERIES[0], [[7]], [[1000]], [[8]], [[7]])
+
+    assert query.knows(question(several), uid_of(0)) == (False, True, False, False)
+    query.answer(several, uid_of(0))
+    assert query.knows(question(several), uid_of(0)) == (True,) * 4
+    assert sorted(found.rows for _, found in query.answers(QUERIES[0])) == [
+        ((7,),), ((8,),), ((1000,),)
+    ]  # fmt: skip
+
+
+def test_of_answers_one_of_which_is_wrong_none_is_kept(query):
+    several = answer(QUERIES[0], [[7]], [["seven"]])
+
+    with pytest.raises(Rejected, match="with rows of count int64"):
+        query.answer(several, uid_of(0))
+
+    assert query.knows(question(several), uid_of(0)) == (False, False)
+    assert [*query.answers(QUERIES[0])] == []
 
 
 def test_equal_rows_of_two_queries_are_two_answers(asked):
     """Two columns may hold equal values; the second query has names of its own."""
     nothing = [answer(query, []) for query in QUERIES]
     asked.answer(nothing[0], uid_of(0))
-    question = AnswerQuestion(index=0, query=QUERIES[1], instance=0, digest=nothing[1].digest)
 
-    assert not asked.knows(question, uid_of(0))
+    assert asked.knows(question(nothing[1]), uid_of(0)) == (False,)
 
 
 def test_every_different_answer_is_kept(query):
@@ -319,7 +342,7 @@ def test_an_answer_to_a_query_not_yet_reached_is_rejected(query, name):
     with pytest.raises(Rejected, match=f"answers query '{name}'; expected barrier"):
         query.answer(answer(name, [[1]]), uid_of(0))
     with pytest.raises(Rejected, match=f"answers query '{name}'"):
-        query.knows(AnswerQuestion(index=0, query=name, instance=0, digest="0" * 64), uid_of(0))
+        query.knows(question(answer(name, [[1]])), uid_of(0))
 
 
 def test_an_insert_run_takes_no_answer(inserting):
@@ -328,7 +351,10 @@ def test_an_insert_run_takes_no_answer(inserting):
 
 
 def test_the_digest_of_an_answer_is_that_of_its_rows(query):
-    forged = ANSWERS[0].model_copy(update={"rows": ((1,),)})
+    (right,) = ANSWERS[0].answers
+    forged = ANSWERS[0].model_copy(
+        update={"answers": (right, right.model_copy(update={"rows": ((1,),)}))}
+    )
 
     with pytest.raises(Rejected, match="is not that of its rows"):
         query.answer(forged, uid_of(0))
@@ -491,7 +517,7 @@ def test_a_worker_that_is_not_let_in_waits(ramp):
     with pytest.raises(Rejected, match="it to wait at barrier"):
         arrive(ramp, QUERIES[1], 1)
     with pytest.raises(Rejected, match="it to wait at barrier"):
-        ramp.answer(answer(QUERIES[0], [[1000]], 1), uid_of(1))
+        ramp.answer(answer(QUERIES[0], [[1000]], index=1), uid_of(1))
 
 
 def test_a_worker_may_leave_out_a_query_whose_ramp_is_over(ramp):
@@ -522,3 +548,144 @@ def test_a_worker_reports_the_queries_of_a_ramp_in_order_and_none_twice(ramp):
 def test_without_a_ramp_no_query_may_be_left_out(asked):
     with pytest.raises(Rejected, match="reports the queries"):
         report(asked, query_report(0, queries=(times(1),)))
+
+
+# --- mixed runs -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mixed():
+    """A mixed run whose two workers have registered."""
+    gate = gate_of(mixed_spec())
+    register(gate, 0)
+    register(gate, 1)
+    return gate
+
+
+def asked_by_1(which):
+    return ANSWERS[which].model_copy(update={"index": 1})
+
+
+def written_by_0(**changes):
+    changes = {"rows": 60, "written": (lane_range(0, 1000, 60),), **changes}
+    return WorkerReport(index=0, rows_by_second=(60,), **changes)
+
+
+def test_a_mixed_run_starts_when_those_that_write_and_those_that_ask_are_there(mixed):
+    assert mixed.run.released_s == {}
+    assert not arrive(mixed, "mixed", 1)
+    assert arrive(mixed, "mixed", 0)
+    assert [*mixed.run.released_s] == ["mixed"]
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_no_worker_of_a_mixed_run_comes_to_the_barrier_of_another_kind(mixed, index):
+    with pytest.raises(Rejected, match="expected barrier 'mixed'"):
+        arrive(mixed, ("insert", QUERIES[0])[index], index)
+
+
+def test_first_answers_are_taken_before_the_clock_starts(mixed):
+    mixed.answer(asked_by_1(0), uid_of(1))
+    mixed.answer(asked_by_1(1), uid_of(1))
+
+    assert [len([*mixed.answers(query)]) for query in QUERIES] == [1, 1]
+    with pytest.raises(Rejected, match="worker 0: answers query"):
+        mixed.answer(ANSWERS[0], uid_of(0))
+
+
+def test_a_mixed_run_ends_with_rows_and_queries_in_any_number(mixed):
+    mixed.answer(asked_by_1(0), uid_of(1))
+    mixed.answer(asked_by_1(1), uid_of(1))
+    arrive(mixed, "mixed", 1)
+    arrive(mixed, "mixed", 0)
+    mixed.report(query_report(1, queries=(times(0, runs=7), times(1, runs=0))), uid_of(1))
+    mixed.report(written_by_0(), uid_of(0))
+
+    assert len(mixed.run.reports) == 2
+    assert not mixed.run.stopped.is_set()
+
+
+def test_a_query_of_a_mixed_run_that_is_left_out_needs_an_error(mixed):
+    mixed.answer(asked_by_1(0), uid_of(1))
+    arrive(mixed, "mixed", 1)
+    arrive(mixed, "mixed", 0)
+    with pytest.raises(Rejected, match="reports before it is done"):
+        mixed.report(query_report(1, queries=(times(0),)), uid_of(1))
+
+
+# --- stages ---------------------------------------------------------------------------------------
+
+
+STAGES = (LoadStage(workers=1, duration_s=1.0), LoadStage(workers=2, duration_s=1.0))
+
+
+def stage(number, rows=0, count=1):
+    return StageTimes(
+        stage=number, started_s=1.0, ended_s=2.0, rows=rows, count=count,
+        latency=encoded_histogram([1000] * count),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def staged():
+    """An insert run in stages whose two workers have passed the barrier."""
+    spec = insert_spec(2).model_copy(update={"stages": STAGES, "duration_s": 2.0})
+    gate = gate_of(spec)
+    for index in range(2):
+        register(gate, index)
+    arrive(gate, "insert", 0)
+    arrive(gate, "insert", 1)
+    return gate
+
+
+def test_a_worker_reports_the_stages_in_which_it_was_active(staged):
+    report(staged, insert_report(0, stages=(stage(0, 40), stage(1, 60))))
+    report(staged, insert_report(1, stages=(stage(1, 100),)))
+
+    assert len(staged.run.reports) == 2
+
+
+@pytest.mark.parametrize(
+    ("stages", "reason"),
+    [
+        ((stage(0, 5), stage(1, 5)), r"reports the stages \[0, 1\]"),
+        ((stage(1, 5), stage(1, 5)), r"reports the stages \[1, 1\]"),
+        ((stage(2, 5),), r"reports the stages \[2\]"),
+        ((stage(1, TIMED + 1),), "reports more rows by stage than rows"),
+    ],
+)
+def test_a_report_of_stages_that_cannot_be_is_rejected(staged, stages, reason):
+    with pytest.raises(Rejected, match=f"worker 1: {reason}"):
+        report(staged, insert_report(1, stages=stages))
+
+
+def test_a_run_without_stages_reports_none(inserting):
+    with pytest.raises(Rejected, match="reports the stages"):
+        report(inserting, insert_report(0, stages=(stage(0),)))
+
+
+@pytest.fixture
+def asking_in_stages():
+    """A run of two queries in stages, of which one worker has come nowhere yet."""
+    spec = query_spec(1)
+    tasks = tuple(task.model_copy(update={"runs": 0}) for task in spec.asks)
+    gate = gate_of(spec.model_copy(update={"workers": tasks, "stages": STAGES}))
+    register(gate)
+    return gate
+
+
+def test_in_stages_a_query_is_asked_first_before_its_barrier_and_no_other(asking_in_stages):
+    gate = asking_in_stages
+    gate.answer(ANSWERS[0], uid_of(0))
+    with pytest.raises(Rejected, match="answers query"):
+        gate.answer(ANSWERS[1], uid_of(0))
+    arrive(gate, QUERIES[0])
+    gate.answer(ANSWERS[1], uid_of(0))
+    arrive(gate, QUERIES[1])
+
+    timed = times(0, stages=(stage(0), stage(1)))
+    with pytest.raises(Rejected, match="reports more runs by stage than runs"):
+        report(gate, query_report(queries=(times(0, stages=(stage(0, count=3),)), times(1))))
+    report(gate, query_report(queries=(timed, times(1, runs=0))))
+
+    assert len(gate.run.reports) == 1

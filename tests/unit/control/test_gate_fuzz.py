@@ -23,7 +23,6 @@ from simulator.control.endpoints import KINDS
 from simulator.data.ranges import RowRange
 from simulator.load.portions import Folder
 from simulator.protocol.messages import (
-    AnswerQuestion,
     Arrival,
     Folded,
     Heartbeat,
@@ -51,6 +50,7 @@ from tests.unit.control.run import (
     needed,
     query_report,
     query_spec,
+    question,
     times,
     uid_of,
 )
@@ -61,7 +61,15 @@ INDEXES = st.integers(0, WORKERS - 1)
 UNKNOWN = (*QUERIES, "insert", "lunch", "")
 DOCUMENT = document()
 BODIES = {path: of_schema(DOCUMENT, body_schema(DOCUMENT, path)) for path in KINDS}
-RIGHT_ANSWERS = st.sampled_from([*ANSWERS, answer(QUERIES[0], [[7]]), answer(QUERIES[1], [])])
+RIGHT_ANSWERS = st.sampled_from(
+    [
+        *ANSWERS,
+        answer(QUERIES[0], [[7]]),
+        answer(QUERIES[0], [[7]], [[1000]], [[7]]),
+        answer(QUERIES[1], []),
+        answer(QUERIES[1], [], [["device", 30.5, 10.25, -4.0]]),
+    ]
+)
 COUNTS = st.integers(0, TIMED + PREFILL + 1)
 SLICES = st.builds(
     lambda start, rows, step: RowRange(start=start, stop=start + rows, take=1, every=step),
@@ -101,19 +109,14 @@ def plausible(script):
     answers = st.builds(
         lambda made, index: made.model_copy(update={"index": index}), RIGHT_ANSWERS, INDEXES
     )
-    questions = st.builds(
-        lambda made: AnswerQuestion(
-            index=made.index, query=made.query, instance=made.instance, digest=made.digest
-        ),
-        answers,
-    )
+    questions = answers.map(question)
     return {
         "/register": st.builds(Registration, index=INDEXES, version=st.just(__version__)),
         "/barrier": st.builds(Arrival, index=INDEXES, barrier=barriers),
         "/heartbeat": st.builds(Heartbeat, index=INDEXES, phase=phases, **counts),
         "/report": reports,
-        "/answer/known": questions,
-        "/answer": answers,
+        "/answers/known": questions,
+        "/answers": answers,
         "/portion": st.builds(PortionRequest, index=INDEXES, folded=st.none() | FOLDED),
     }
 
@@ -241,7 +244,7 @@ class Attacked(RuleBasedStateMachine):
             if len(arrived) > opened:
                 return
             steps = [
-                ("/answer", made.model_copy(update={"index": index}))
+                ("/answers", made.model_copy(update={"index": index}))
                 for made in ANSWERS
                 if made.query in arrived
             ]
@@ -321,7 +324,7 @@ class Attacked(RuleBasedStateMachine):
         if path == "/portion" and PortionReply.model_validate_json(self.reply).number is None:
             del self.taken[path, index]
         if path == "/report":
-            self.taken.pop(("/answer/known", index), None)
+            self.taken.pop(("/answers/known", index), None)
         return True
 
     @rule(path=st.sampled_from([*KINDS]), body=st.binary(max_size=200), index=INDEXES)
@@ -386,7 +389,6 @@ class AttackedQueries(Attacked):
 OFTEN = settings(
     max_examples=60,
     stateful_step_count=40,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 TestInsertRun = Attacked.TestCase
@@ -421,8 +423,9 @@ def test_every_list_text_and_number_of_a_message_has_a_limit(path):
                 for name, part in schema.get("properties", {}).items():
                     look(part, f"{where}.{name}")
             case "array":
-                look(schema["items"], f"{where}[]")
+                for part in schema.get("prefixItems") or [schema["items"]]:
+                    look(part, f"{where}[]")
 
     look({"$ref": f"#/components/schemas/{KINDS[path].message.__name__}"}, path)
 
-    assert unlimited == ([] if path != "/answer" else ["/answer.rows[][]"])
+    assert unlimited == ([] if path != "/answers" else ["/answers.answers[].rows[][]"])

@@ -6,6 +6,8 @@ import pytest
 
 from simulator.control.judge import Judge
 from simulator.data.dataset import DatasetReader
+from simulator.data.own_query import Drawn, OwnQuery, own_types
+from simulator.data.query import Answer
 from simulator.data.ranges import RowRange
 from simulator.data.workloads import workload_class
 from simulator.modules.sqlite import Sqlite, SqliteOptions
@@ -57,6 +59,29 @@ def test_right_answers_are_verified_and_counted(right):
     assert (hosts.verdict.status, hosts.answers) == (Status.VERIFIED, 30)
     assert (count.verdict.status, count.answers) == (Status.VERIFIED, 1)
     assert "'host_" in hosts.statement
+
+
+def test_own_queries_are_kept_and_not_judged(monkeypatch):
+    own = OwnQuery(
+        table="cpu", columns={"n": "int64"}, texts={"sql": "SELECT {n}"},
+        parameters={"n": Drawn(between=(1, 99))},
+    )  # fmt: skip
+    load = QueryLoad(queries={"mine": ""}, own={"mine": own}, shown_answers=1, digests=True)
+    judge = Judge(Sqlite(SqliteOptions(path="unused")), STORED, load)
+    given = [(number, Answer(("n",), ((number,), (2,)))) for number in range(3)]
+    (found,) = judge.unchecked(own_types(load.own, STORED), lambda _: given)
+
+    assert (found.verdict.status, found.own, found.answers) == (Status.UNCHECKED, True, 3)
+    assert found.statement.startswith("SELECT ")
+    assert [each.rows for each in found.digests] == [((n,), (2,)) for n in range(3)]
+    assert {each.ok for each in found.digests} == {None}
+    assert [(each.instance, each.ok, each.rows) for each in found.shown] == [
+        (0, None, ((0,), (2,)))
+    ]
+
+    monkeypatch.setattr("simulator.control.judge._MOST_OWN_VALUES", 5)
+    (found,) = judge.unchecked(own_types(load.own, STORED), lambda _: given)
+    assert [each.rows is None for each in found.digests] == [False, False, True]
 
 
 def test_an_answer_to_another_instance_is_wrong(right):

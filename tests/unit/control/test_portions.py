@@ -163,6 +163,7 @@ def test_what_is_no_fold_is_rejected_and_folded_by_another(run, content):
     given = run.ask(0)
     with pytest.raises(Rejected, match="worker 0: no fold of portion 0: "):
         run.ask(0, Folded(number=given.number, content=content))
+    assert run.ask(0) == given
 
     assert run.truths() == run.true
 

@@ -6,7 +6,8 @@ import pytest
 
 from simulator.control.coordinator import Coordinator
 from simulator.control.ramp import Move, Ramping, Sample, average_s, next_move
-from simulator.protocol.messages import Arrival, Heartbeat, RampEnd
+from simulator.protocol.events import RampEnd
+from simulator.protocol.messages import Arrival, Heartbeat
 from simulator.protocol.spec import Ramp
 
 RAMP = Ramp(step=1, interval_s=10.0, window_s=30.0, limit_s=0.1)

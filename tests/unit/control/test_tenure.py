@@ -7,7 +7,7 @@ import pytest
 
 from simulator.control import marks as mark_table
 from simulator.control.marks import TABLE, MarkTable
-from simulator.control.stages import Stages
+from simulator.control.upkeep import Upkeep
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import RowsQuery
 from simulator.data.ranges import lane_range
@@ -40,11 +40,11 @@ def insert_spec(seed=1, **changes):
 def insert(database, seed=1, rows=ROWS, *, ends=True):
     """Insert as a run does; without its end, as a run does that is killed."""
     spec = insert_spec(seed)
-    stages = Stages(spec, database, lambda _: None)
-    stages.prepare()
+    upkeep = Upkeep(spec, database, lambda _: None)
+    upkeep.prepare()
     write(database, spec.after, rows)
     if ends:
-        stages.finish_insert([WorkerReport(index=0, rows=rows)])
+        upkeep.finish_insert([WorkerReport(index=0, rows=rows)])
     return spec.after
 
 
@@ -56,20 +56,20 @@ def write(database, rows_of, rows):
                     session.send(payload)
 
 
-def stages_of(kind, database, stored, **changes):
+def upkeep_of(kind, database, stored, **changes):
     spec = run_spec(kind=kind, dataset=stored, workers=(), clean=False, **changes)
-    return Stages(spec, database, lambda _: None)
+    return Upkeep(spec, database, lambda _: None)
 
 
 def queried(database, stored, **changes):
-    stages_of(Kind.QUERY, database, stored, **changes).prepare()
+    upkeep_of(Kind.QUERY, database, stored, **changes).prepare()
 
 
 def verified(database, stored, **changes):
-    stages = stages_of(Kind.VERIFY, database, stored, verify=VerifyMode.FULL, **changes)
-    stages.prepare()
-    stages.verify_stored()
-    return stages.verdict
+    upkeep = upkeep_of(Kind.VERIFY, database, stored, verify=VerifyMode.FULL, **changes)
+    upkeep.prepare()
+    upkeep.verify_stored()
+    return upkeep.verdict
 
 
 def change(database, statement):
@@ -141,7 +141,7 @@ def test_a_foreign_or_doubled_row_after_an_interrupted_insert_is_a_mismatch(data
 def test_tables_that_were_being_dropped_are_not_compared(database):
     earlier = insert(database, seed=1)
     killed = insert_spec(seed=2)
-    Stages(killed, database, lambda _: None).tenure.record(State.CLEARING)
+    Upkeep(killed, database, lambda _: None).tenure.record(State.CLEARING)
 
     for stored in (earlier, killed.after):
         with pytest.raises(SetupError, match=r"did not end"):
@@ -197,10 +197,10 @@ def test_a_damaged_mark_is_as_none(database, damage):
 
 def test_an_insert_into_a_database_whose_mark_table_is_foreign_goes_on_without_one(database):
     change(database, f"CREATE TABLE {TABLE.name} (something TEXT)")
-    stages = Stages(insert_spec(), database, lambda _: None)
-    stages.prepare()
+    upkeep = Upkeep(insert_spec(), database, lambda _: None)
+    upkeep.prepare()
 
-    assert "no such column" in stages.tenure.no_mark
+    assert "no such column" in upkeep.tenure.no_mark
 
 
 def test_more_rows_are_appended_only_to_a_complete_insert(database):
@@ -208,12 +208,12 @@ def test_more_rows_are_appended_only_to_a_complete_insert(database):
     spec = run_spec(dataset=stored, workers=(), clean=False)
 
     with pytest.raises(SetupError, match="did not end"):
-        Stages(spec, database, lambda _: None).prepare()
+        Upkeep(spec, database, lambda _: None).prepare()
 
 
 def test_the_table_stays_small_and_keeps_the_newest_mark_of_each_table(database, monkeypatch):
     monkeypatch.setattr(mark_table, "_MOST_ROWS", 60)
-    first = Stages(insert_spec(), database, lambda _: None).tenure
+    first = Upkeep(insert_spec(), database, lambda _: None).tenure
     rooms = first._mark(State.COMPLETE).model_copy(update={"tables": ("rooms",)})
     book = MarkTable(database)
     book.open()

@@ -19,7 +19,7 @@ from simulator.data.query import (
 from simulator.data.query_type import askable
 from simulator.data.schema import Type, dtype_of
 from simulator.data.walks import Distribution, Precision
-from simulator.data.workloads.cpu.workload import Cpu, CpuParams, Kind
+from simulator.data.workloads.cpu import Cpu, CpuParams, Kind
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.verify.oracle import Oracle
 
@@ -193,6 +193,38 @@ def test_a_day_is_the_default_so_that_all_query_types_can_be_asked():
     types = workload.query_types(workload.tables, aligned=True)
 
     assert askable(types) == types
+
+
+@pytest.mark.parametrize(("usage", "precision"), KINDS)
+def test_fewer_fields_are_the_first_ones_of_all(usage, precision):
+    """With one it is the use case cpu-single of TSBS."""
+    params = {"scale": 5, "usage": usage, "precision": precision}
+    every = drawn(range(500), **params)
+    for count in (1, 4):
+        few = drawn(range(500), fields=count, **params)
+
+        assert [*few] == [*every][: 11 + count]
+        for name, data in few.items():
+            assert np.array_equal(data.values(), every[name].values())
+
+
+def test_types_that_ask_about_more_fields_than_there_are_name_both_numbers():
+    workload = fleet(scale=50, duration_ms=30 * HOUR_MS, fields=1)
+    every = workload.query_types(workload.tables, aligned=False)
+    asked = askable(every)
+
+    assert [name for name in every if name not in asked] == [
+        "single-groupby-5-1-1", "single-groupby-5-1-12", "single-groupby-5-8-1", "double-groupby-5",
+    ]  # fmt: skip
+    assert every["double-groupby-5"].problem == ("it asks about 5 fields, and the table cpu has 1")
+    assert len(asked["cpu-max-all-8"].instance(0).aggregates) == 1
+    assert asked["lastpoint"].instance(0).columns == ("usage_user",)
+
+
+@pytest.mark.parametrize("fields", [0, 11])
+def test_a_host_has_one_to_ten_percentages(fields):
+    with pytest.raises(ValidationError, match="fields"):
+        CpuParams(fields=fields)
 
 
 def test_full_precision_needs_doubles():

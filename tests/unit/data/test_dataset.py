@@ -90,7 +90,7 @@ def pieces(rows, cuts):
     parts=st.sampled_from([1, 4]),
     primary_key=st.sampled_from([PrimaryKey.NONE, PrimaryKey.CLIENT]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_data_is_the_same_whatever_the_blocks_the_ranges_and_the_parts(
     *, lane, start, block_rows, cuts, parts, primary_key
 ):
@@ -116,7 +116,7 @@ def test_lanes_are_other_data():
 
 
 @given(start=st.integers(0, 50), rows=st.integers(1, 200), block_rows=st.integers(1, 60))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_with_four_parts_row_r_is_in_part_r_mod_4(start, rows, block_rows):
     reader = DatasetReader(dataset(parts=4))
     found = {}
@@ -147,7 +147,7 @@ def test_a_lane_that_is_pinned_fills_the_blocks_of_one_part(lane, part):
     block_rows=st.integers(1, 8).map(lambda batches: 5 * batches),
     parts=st.sampled_from([1, 4]),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_tables_of_unequal_size_are_written_in_step(rows, block_rows, parts):
     reader = DatasetReader(dataset("pair", parts=parts))
     ranges = [RowRange(start=7, stop=7 + count, table=t) for t, count in enumerate(rows)]
@@ -183,7 +183,6 @@ def test_a_table_is_found_by_its_name():
 
 
 @given(total=st.integers(0, 10**9), parts=st.integers(1, 1000))
-@settings(deadline=None)
 def test_shares_lose_nothing_and_differ_by_one_at_most(total, parts):
     shares = share(total, parts)
 
@@ -198,7 +197,6 @@ ranges_of_rows = st.lists(
 
 
 @given(ranges=ranges_of_rows)
-@settings(deadline=None)
 def test_merged_ranges_are_the_same_rows_in_rising_ranges_apart(ranges):
     found = merged(ranges)
     rows = {row for item in ranges for row in range(item.start, item.stop)}

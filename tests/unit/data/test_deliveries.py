@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.deliveries import POINTS, SENT, Deliveries
@@ -108,7 +108,6 @@ def test_members_and_tables_miss_different_points():
     assert {*sent(deliveries(300, seed=2))[0].tolist()} != one
 
 
-@settings(deadline=None)
 @given(shape=st.sampled_from(SHAPES), data=st.data())
 def test_candidates_hold_all_points_of_members_and_ticks(shape, data):
     fleet = deliveries(*shape)

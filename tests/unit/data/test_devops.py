@@ -11,8 +11,11 @@ from simulator.data import walks
 from simulator.data.block import Block, Coded
 from simulator.data.hashes import block_hashes
 from simulator.data.query import Compared, OneOf, Operator, RowsQuery, Selection, outputs
+from simulator.data.query_type import askable
 from simulator.data.schema import Role, Type, dtype_of
-from simulator.data.walks import Distribution, Precision, free_walks
+from simulator.data.walks import Clamped, Distribution, Precision, free_walks
+from simulator.data.workloads.cpu import Cpu, CpuParams
+from simulator.data.workloads.devops.tables import measurements
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.shared.fleets import MOST_MEMBERS
 from simulator.data.workloads.shared.hosts import DATACENTERS, PERCENTS
@@ -317,6 +320,33 @@ def test_documented_gauges_are_pinned_and_unpinned_ones_are_not(name):
         assert (np.diff(unpinned[gauge].reshape(-1, 20), axis=0) == 0).mean() < 0.2
 
 
+GAUGES = [
+    (each.name, column, walk)
+    for each in measurements(exact=True)
+    for column, walk in each.walks.items()
+    if isinstance(walk, Clamped) and 1 < walk.high <= 10_000
+]
+
+
+def test_gauges_stay_between_their_bounds_with_the_documents_moments():
+    hosts, found = 2000, {}
+    assert len(GAUGES) == 10 + 4 + 15 + 18
+    for table in {name: None for name, *_ in GAUGES}:
+        found[table] = values(table, scale=hosts, duration_ms=200_000)
+    for table, column, walk in GAUGES:
+        data = found[table][column].reshape(20, hosts).astype(float)
+        steps = np.diff(data, axis=0)
+        where = (table, column)
+
+        assert data.min() >= 0, where
+        assert data.max() <= walk.high, where
+        assert data[0].mean() == pytest.approx(walk.high / 2, abs=walk.high * 0.03), where
+        assert data[0].std() == pytest.approx(walk.high / 12**0.5, rel=0.06), where
+        root = np.sqrt(walk.mean**2 + walk.deviation**2)
+        assert np.sqrt((steps**2).mean()) == pytest.approx(root, rel=0.12), where
+        assert abs(steps.mean()) < root / 50, where
+
+
 def test_doubles_on_the_grid_are_multiples_of_a_64th():
     usage = drawn("cpu", scale=10)["usage_user"]
 
@@ -402,6 +432,25 @@ def test_queries_ask_for_columns_that_exist():
     assert len(asked["cpu-mean-by-hour-and-host"]) == 12
     assert asked["newest-per-host"] == ["hostname", "usage_user", "usage_system"]
     assert {name for name in asked if name.startswith("count-")} == {f"count-{n}" for n in TABLES}
+
+
+def test_query_types_are_those_of_the_document_and_of_tsbs():
+    workload = fleet(scale=32, duration_ms=86_400_000)
+    types = workload.query_types(workload.tables, aligned=False)
+    cpu = Cpu(CpuParams(scale=32), 1, START_MS)
+    of_tsbs = cpu.query_types(cpu.tables, aligned=False)
+
+    assert [*types][:8] == [
+        "1-host-1-hr", "2-host-1-hr", "4-host-1-hr", "8-host-1-hr", "16-host-1-hr", "32-host-1-hr",
+        "1-host-12-hr", "groupby",
+    ]  # fmt: skip
+    assert askable(types) == types
+    assert {*of_tsbs} < {*types}
+    for name, each in of_tsbs.items():
+        ours, theirs = types[name].instance(7), each.instance(7)
+        assert getattr(ours, "selection", None) == getattr(theirs, "selection", None)
+        assert [one.name for one in outputs(ours)] == [one.name for one in outputs(theirs)]
+        assert ours.table.name == "cpu"
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def at(rows):
 
 
 @given(st.sets(st.integers(0, SERIES * TICKS - 1), min_size=1, max_size=60).map(sorted))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_rows_hold_the_values_of_the_whole_table(rows):
     drawn = at(rows)
 

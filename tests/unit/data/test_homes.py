@@ -12,10 +12,10 @@ from simulator.data.block import Block, Coded, Texts
 from simulator.data.hashes import block_hashes
 from simulator.data.query import Compared, OneOf, Operator, RowsQuery, Selection, outputs
 from simulator.data.schema import Role, Type, dtype_of
-from simulator.data.walks import Distribution, Precision
+from simulator.data.walks import Clamped, Distribution, Precision
 from simulator.data.workloads.homes.changes import Changes
 from simulator.data.workloads.homes.sensors import sensors_of
-from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, OBJECTS
+from simulator.data.workloads.homes.tables import CONFIG, CONFIG_LETTERS, OBJECTS, kinds
 from simulator.data.workloads.homes.workload import Homes, HomesParams
 from simulator.verify.oracle import Oracle
 
@@ -302,6 +302,25 @@ def test_values_stay_within_their_bounds_and_reach_all_of_them(name, distributio
         if distribution is Distribution.UNPINNED and high - low > 2:
             shares = np.histogram(data[column], 4, (low, high))[0] / len(data[column])
             assert np.abs(shares - 0.25).max() < 0.16
+
+
+@pytest.mark.parametrize(
+    "name", [kind.name for kind in kinds(exact=True) if {*kind.walks} - {"battery_voltage"}]
+)
+def test_walks_have_the_documents_moments(name):
+    (kind,) = (each for each in kinds(exact=True) if each.name == name)
+    data = values(name, scale=1000, duration_ms=600_000)
+    for column, walk in kind.walks.items():
+        if not isinstance(walk, Clamped):
+            continue
+        found, width = data[column].reshape(10, -1), walk.high - walk.low
+        steps = np.diff(found, axis=0)
+        root = np.hypot(walk.mean, walk.deviation)
+
+        assert found[0].mean() == pytest.approx(walk.low + width / 2, abs=width * 0.04), column
+        assert found[0].std() == pytest.approx(width / 12**0.5, rel=0.06), column
+        assert np.sqrt((steps**2).mean()) == pytest.approx(root, rel=0.06), column
+        assert abs(steps.mean()) < root / 20, column
 
 
 @pytest.mark.parametrize("precision", Precision)

@@ -40,7 +40,7 @@ def test_the_first_draws_are_the_published_ones_of_splitmix64():
 
 
 @given(key=st.integers(0, MASK), row=st.integers(0, 2**62))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_row_is_drawn_alone_as_splitmix64_would(key, row):
     (drawn,) = draw(key, np.array([row])).tolist()
 
@@ -92,7 +92,7 @@ def test_mix_keeps_zero_and_is_one_to_one():
     rows=st.lists(st.integers(0, 2**62), min_size=1, max_size=20),
     bound=st.integers(1, 2**31),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_below_scales_the_upper_half_of_the_bits(key, rows, bound):
     drawn = below(key, np.array(rows), bound).tolist()
     upper = [splitmix64((key + (row - 1) * GOLDEN) & MASK) >> 32 for row in rows]

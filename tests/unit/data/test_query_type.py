@@ -3,9 +3,20 @@
 import numpy as np
 import pytest
 
-from simulator.data.query import OneOf
-from simulator.data.query_type import Parameters, always, impossible
+from simulator.data.query import (
+    EVERYTHING,
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    OneOf,
+    Selection,
+)
+from simulator.data.query_type import Parameters, always, before, impossible
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
+from simulator.data.workloads.iot import EVENTS
+from simulator.data.workloads.nosql import Slim
 
 HOUR_MS, MINUTE_MS = 3_600_000, 60_000
 START_MS = 1_451_606_400_123
@@ -83,3 +94,32 @@ def test_a_fixed_query_is_always_instance_0():
 def test_an_impossible_type_says_why():
     with pytest.raises(ValueError, match="no such hosts"):
         impossible("no such hosts").instance(0)
+
+
+COUNT = (Aggregate(Function.COUNT),)
+
+
+@pytest.mark.parametrize(
+    ("selection", "until"),
+    [(EVERYTHING, 5_500), (Selection(until=5_499), 5_499), (Selection(since=7_000), 5_500)],
+)
+def test_a_type_before_a_time_ends_there_at_the_latest(selection, until):
+    query = AggregateQuery(EVENTS, COUNT, selection=selection)
+    found = before(always(query), 5_500).instance(0)
+
+    assert (found.selection.until, found.selection.since) == (until, selection.since)
+
+
+def test_the_end_is_in_the_unit_of_the_table_and_newest_rows_have_one():
+    assert before(always(AggregateQuery(Slim.table, COUNT)), 5_999).instance(0).selection.until == 5
+    newest = before(always(NewestQuery(EVENTS, ("device_id",), ())), 5_999).instance(0)
+    assert newest.selection.until == 5_999
+
+
+def test_distinct_keys_have_no_end_of_time():
+    with pytest.raises(TypeError, match="distinct"):
+        before(always(DistinctQuery(EVENTS, EVENTS.key)), 1).instance(0)
+
+
+def test_a_type_without_instances_stays_so():
+    assert before(impossible("the data is too short"), 1).problem == "the data is too short"

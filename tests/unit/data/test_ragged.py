@@ -9,7 +9,7 @@ from simulator.data.ragged import copy, overlapping
 
 
 @given(st.lists(st.binary(max_size=70), min_size=1, max_size=30), st.randoms())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_only_the_bytes_of_each_item_are_written(items, random):
     gaps = [random.randrange(4) for _ in items]
     lengths = np.array([len(item) for item in items])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -18,7 +18,6 @@ def rows_of(ranges):
 
 
 @given(span=spans, takes=takes)
-@settings(deadline=None)
 def test_distributed_rows_are_the_rows_and_merge_into_one_range(span, takes):
     start, rows = span
     ranges = distributed(start, start + rows, takes, table=3)
@@ -31,7 +30,6 @@ def test_distributed_rows_are_the_rows_and_merge_into_one_range(span, takes):
 
 
 @given(span=spans, takes=takes, size=st.integers(1, 20))
-@settings(deadline=None)
 def test_pieces_are_the_range_and_it_holds_its_rows_only(span, takes, size):
     every_row = np.arange(200)
     for item in distributed(span[0], sum(span), takes):
@@ -50,7 +48,6 @@ def test_workers_take_turns_batch_by_batch():
 
 
 @given(span=spans, takes=takes, data=st.data())
-@settings(deadline=None)
 def test_what_workers_wrote_before_they_stopped_merges_without_loss(span, takes, data):
     ranges = distributed(span[0], sum(span), takes)
     stopped = [item.first(data.draw(st.integers(0, len(item)))) for item in ranges]
@@ -61,7 +58,6 @@ def test_what_workers_wrote_before_they_stopped_merges_without_loss(span, takes,
 
 
 @given(span=spans, takes=takes, low=st.integers(0, 130), high=st.integers(0, 130))
-@settings(deadline=None)
 def test_a_row_is_found_by_its_place(span, takes, low, high):
     for item in distributed(span[0], sum(span), takes):
         whole = item.numbers().tolist()
@@ -72,7 +68,6 @@ def test_a_row_is_found_by_its_place(span, takes, low, high):
 
 
 @given(span=spans, takes=takes, low=st.integers(0, 120), rows=st.integers(1, 30))
-@settings(deadline=None)
 def test_a_batch_is_covered_by_few_ranges_within_those_it_is_of(span, takes, low, rows):
     for item in distributed(span[0], sum(span), takes):
         batch = item.numbers()[low : low + rows]
@@ -83,7 +78,6 @@ def test_a_batch_is_covered_by_few_ranges_within_those_it_is_of(span, takes, low
 
 
 @given(parts=st.integers(2, 4), rounds=st.integers(1, 12), start=st.integers(0, 9), data=st.data())
-@settings(deadline=None)
 def test_parts_that_were_written_unequally_far(parts, rounds, start, data):
     (item, _) = distributed(start, start + 2 * parts * rounds, [parts, parts])
     numbers = item.numbers()
@@ -107,7 +101,6 @@ def test_a_range_has_no_rows_of_other_workers():
 
 
 @given(span=spans, count=st.integers(0, 130), cut=st.integers(0, 120))
-@settings(deadline=None)
 def test_the_first_rows_of_several_ranges(span, count, cut):
     start, stop = span[0], sum(span)
     middle = min(start + cut, stop)

@@ -57,7 +57,7 @@ def mean_stay(held):
     ticks=st.lists(st.integers(0, 5 * EPOCH), min_size=1, max_size=40, unique=True),
     walks=st.lists(st.integers(0, 599), min_size=1, max_size=40, unique=True),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_ticks_of_any_walks_are_drawn_alone(ticks, walks):
     wanted, chosen = np.array(sorted(ticks)), np.array(walks)
     together = free_walks(KEYS[chosen], wanted)

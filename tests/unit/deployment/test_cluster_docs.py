@@ -14,7 +14,9 @@ MESSAGES = "\n".join(re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE))
 REASONS = sorted(diagnosis._IMAGE_WAITS | diagnosis._START_WAITS)
 EXAMPLES = {
     r"Insufficient (cpu|memory)": "Insufficient cpu",
-    r"node affinity|node selector": "node affinity",
+    r"persistentvolumeclaim .* not found": 'persistentvolumeclaim "..." not found',
+    r"volume node affinity|PersistentVolume's node affinity": "volume node affinity",
+    r"(?<!volume )(?<!PersistentVolume's )node affinity|node selector": "node affinity",
     r"denied the request|admission": "admission",
     r"(secret|configmap) \"?[\w.-]+\"? not found": 'secret "..." not found',
 }

@@ -18,7 +18,7 @@ def expected(values):
 
 
 @given(st.lists(st.floats(), min_size=1, max_size=50))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_double_is_written_exactly(values):
     array = np.array(values)
     assert doubles(array).tolist() == expected(array)

@@ -134,7 +134,7 @@ def test_instants_are_microseconds_since_2000(unit, instant, microseconds):
     ),
     batch_rows=st.integers(1, 50),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_pieces_are_the_same_rows_whatever_their_size(rows, batch_rows):
     numbers, texts, codes = zip(*rows, strict=True)
     levels = np.array([b"", b"b", b"cc"])

@@ -125,7 +125,6 @@ def test_payloads_of_several_tables_have_the_rows_between_edges(limits):
         assert len(messages) >= -(-rows // limits.get("limit_rows", 50))
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=1, max_size=5),
     st.integers(1, 12),
@@ -159,7 +158,7 @@ def test_an_empty_block_is_no_send():
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(FLOATS, st.booleans(), st.integers(-(2**63), 2**63 - 1)), min_size=1))
 def test_every_number_comes_back(rows):
     batch = block(*zip(*rows, strict=True))
@@ -170,7 +169,7 @@ def test_every_number_comes_back(rows):
         assert (path, instant, value) == (path2, instant2, float(value2))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(FLOATS, st.booleans(), st.integers(-(2**53), 2**53)), min_size=1))
 def testpickles_are_what_python_reads(rows):
     batch = block(*zip(*rows, strict=True))

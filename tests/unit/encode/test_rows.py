@@ -56,7 +56,7 @@ def tables(draw):
 
 
 @given(tables(), st.integers(1, 15))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_rows_are_laid_out_without_padding(table, batch_rows):
     shares, rows = table
     laid = laid_out(shares, len(rows))
@@ -68,7 +68,7 @@ def test_rows_are_laid_out_without_padding(table, batch_rows):
 
 
 @given(tables(), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_rows_are_taken_in_any_order(table, data):
     shares, rows = table
     order = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1))
@@ -78,7 +78,7 @@ def test_rows_are_taken_in_any_order(table, data):
 
 
 @given(tables())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_shares_are_packed_into_one(table):
     shares, rows = table
     one = packed([share for share in shares if isinstance(share, Share)], len(rows))

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.data.block import Block, Coded, Values
@@ -93,7 +93,6 @@ def test_the_bytes_are_those_of_the_format():
     ]
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_every_point_is_there_once_and_in_its_send(data):
     rows = data.draw(st.integers(0, 40))

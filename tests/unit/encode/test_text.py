@@ -147,7 +147,7 @@ def test_integers_are_exact(dtype, items):
 
 
 @given(st.lists(st.integers(INT64.min, INT64.max), min_size=1))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_integer_is_exact(items):
     assert one(Type.INT64, values(items, np.int64)).split() == [b"%d" % item for item in items]
 
@@ -248,7 +248,7 @@ def as_coded(items):
 
 @pytest.mark.parametrize("data", [as_values, as_coded])
 @given(items=texts)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_csv_reads_back_with_the_csv_module(data, items):
     for sample in (TEXTS, items):
         number = values(range(len(sample)), np.int64)
@@ -288,7 +288,7 @@ def test_csv_reads_back_with_arrow():
 
 
 @given(items=texts)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_tsv_escapes_undo(items):
     undo = {b"\\\\": b"\\", b"\\t": b"\t", b"\\n": b"\n", b"\\r": b"\r"}
     for sample in (TEXTS, items):
@@ -299,7 +299,7 @@ def test_tsv_escapes_undo(items):
 
 
 @given(count=st.integers(1, 40), batch_rows=st.integers(1, 50))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_pieces_are_the_same_rows_whatever_their_size(count, batch_rows):
     numbers = np.arange(count) * 7
     batch = block(

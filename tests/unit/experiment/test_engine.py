@@ -90,7 +90,7 @@ class Runs:
 
     def measure(self, item):
         self.begun.append(item.id)
-        kinds = (Kind.INSERT, Kind.QUERY) if item.setting.query else (Kind.INSERT,)
+        kinds = item.setting.kinds
         return Measured(tuple(self._sweep(item, kind) for kind in kinds))
 
     def _sweep(self, item, kind):

@@ -5,6 +5,7 @@ import pytest
 from cli.experiment.plan import read_plan
 from simulator.data.schema import PrimaryKey
 from simulator.errors import ConfigError
+from simulator.protocol.spec import Kind
 
 PLAN = """
 name: tiny
@@ -18,6 +19,7 @@ settings:
       parameters: {scale: 2, interval: 60s, end: 2026-01-01T12:00}
       start: 2026-01-01
     query: {queries: [1-host-1-hr], count: 10}
+    mixed: {duration: 30s, warmup: 5s, batch: 1k, rate: 50, mix: "insert=80,query=20", align: true}
     modules: {sqlite: {create_indices: true}}
     options: {transaction: true}
     only: [sqlite, postgres]
@@ -54,6 +56,25 @@ def test_values_are_written_as_on_the_command_line(write):
     }  # fmt: skip
     assert asked.query
     assert (asked.query.options(0.0).count, asked.query.options(0.0).runs) == (10, None)
+    mixed = asked.mixed.options(7.0)
+    assert (mixed.duration_s, mixed.warmup_s, mixed.batch, mixed.runs) == (30, 5, 1000, 1)
+    assert (mixed.rows_per_s, mixed.queries_per_s, mixed.timeout_s) == pytest.approx(
+        (40_000, 10, 7)
+    )
+    assert (bulk.kinds, asked.kinds) == ((Kind.INSERT,), (Kind.INSERT, Kind.QUERY, Kind.MIXED))
+
+
+def test_an_import_is_a_key_like_the_option(write):
+    text = "name: x\nsettings: [{name: a, insert: {workload: ohlcv, import: true}}]\n"
+    (setting,) = read_plan(write(text)).settings
+
+    assert setting.insert.options(None, 5, 0.0).imports
+    assert problems_of(write(text.replace("import", "imprt"))) == [
+        "settings.0.insert.imprt: unknown key (did you mean 'import'?)"
+    ]
+    assert problems_of(write(text.replace("true", "true, batch: 5"))) == [
+        "settings.a.insert: --batch: with --import a worker's rows are one statement; leave it out"
+    ]
 
 
 def test_a_module_may_have_options_of_its_own_or_be_left_out(write):
@@ -74,7 +95,7 @@ def test_all_wrong_keys_and_values_are_named_at_once(write):
         "settings.0.insert.batch: expected a whole number such as 1000, 10k or 1e6, got 'many'",
         "settings.0.insert.wokers: unknown key (did you mean 'workers'?)",
         "settings.1.query.cuont: unknown key (did you mean 'count'?)",
-        "more: unknown key (known: name, repeats, settings)",
+        "more: unknown key (known: name, repeats, settings, targets, thresholds, until_settled)",
     ]
 
 
@@ -108,8 +129,86 @@ def test_a_wrong_value_is_named_with_its_place(write, old, new, problem):
     assert [text[: len(problem)] for text in found] == [problem]
 
 
+def test_thresholds_are_held_against_the_rows_that_the_plan_will_have(write):
+    limits = ["p99_ms > 2s at query=1-host-1-hr", "rows_per_s < 5k at workers=2"]
+    plan = read_plan(write(f"{PLAN}thresholds: {limits}\n"))
+    wrong = ["p98_ms > 2", "p99_ms > 2 at workers=7", "p99_ms > 1 at query=1-host-2-hr"]
+    found = problems_of(write(f"{PLAN}thresholds: {wrong}\n"))
+
+    assert list(plan.thresholds) == limits
+    assert [text.split(": ")[1] for text in found] == [repr(text) for text in wrong]
+    assert "unknown figure 'p98_ms'" in found[0]
+    assert found[1].endswith("no workers=7 in what is measured (known: 1, 2)")
+
+
 @pytest.mark.parametrize(
     "text", ["", "- a\n", "name: tiny\n", "name: tiny\nsettings: []\n", "a: [\n"]
 )
 def test_a_file_that_is_no_plan_is_refused(write, text):
     assert problems_of(write(text))
+
+
+STAGED = """
+name: staged
+settings:
+  - name: up
+    insert: {workload: iot, stages: "1:1m,8:5m"}
+    query: {stages: "1:10s,4:20s"}
+thresholds: [rows_per_s < 1 at workers=8, p99_ms > 9 at workers=4]
+"""
+
+
+def test_stages_are_written_as_on_the_command_line(write):
+    (setting,) = read_plan(write(STAGED)).settings
+
+    options = setting.insert.options(None, 5, 0.0)
+    assert (options.workers, options.timed_s, options.active) == ((8,), 360.0, (1, 8))
+    assert setting.query
+    assert setting.query.options(0.0).active == (1, 4)
+
+
+def test_stages_exclude_other_numbers_of_workers_and_other_ends(write):
+    wrong = STAGED.replace('8:5m"', '8:5m", workers: 2, duration: 1m')
+    wrong = wrong.replace('4:20s"', '4:20s", workers: 3, count: 5').replace(
+        "up\n", "up\n    shards: 4\n"
+    )
+    excluded = (
+        "--stages say how many workers are active, and for how long; leave one of the two out"
+    )
+    assert problems_of(write(wrong)) == [
+        f"settings.up.insert: --duration: {excluded}",
+        "settings.up.shards: need a worker for each table; leave `insert.stages` out",
+        f"settings.up.insert: --workers: {excluded}",
+        f"settings.up.query: --count: {excluded}",
+        f"settings.up.query: --workers: {excluded}",
+    ]
+    assert "expected up to 100 stages" in problems_of(write(STAGED.replace("1:1m,", "1m,")))[0]
+    missing = STAGED.replace("workers=8", "workers=5")
+    assert "no workers=5 in what is measured" in problems_of(write(missing))[0]
+
+
+def test_what_is_wrong_with_a_mixed_load_is_named_with_the_rest(write):
+    mixed = "mixed: {batch: -1, query_workers: 0, rate: 5, queries: [count-everything]}"
+    text = f"name: x\nsettings: [{{name: a, insert: {{workload: iot}}, {mixed}}}]\n"
+    found = problems_of(write(text))
+
+    assert [each.partition(": expected")[0][:40] for each in found] == [
+        "settings.a.mixed.queries: 'count-everyth",
+        "settings.a.mixed: --query-workers: must ",
+        "settings.a.mixed: --batch: must be at le",
+        "settings.a.mixed: --rate: is of inserts ",
+    ]
+    (wrong,) = problems_of(write(text.replace("rate: 5", "mix: half")))
+    assert wrong.startswith("settings.0.mixed.mix: expected two shares above 0, such as insert=80")
+
+
+def test_thresholds_name_the_rows_of_a_mixed_load(write):
+    limits = (
+        "thresholds: ['rows_per_s < 5 at query=inserts', 'p99_ms > 1s at query=count-events']\n"
+    )
+    mixed = "name: x\nsettings: [{name: a, insert: {workload: iot}, mixed: {}}]\n"
+    assert len(read_plan(write(mixed + limits)).thresholds) == 2
+
+    found = problems_of(write(mixed.replace(", mixed: {}", "") + limits))
+    assert len(found) == 2
+    assert "no query=inserts in what is measured" in found[0]

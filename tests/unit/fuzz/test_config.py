@@ -22,7 +22,8 @@ targets:
 """
 KEYS = st.sampled_from(
     "namespace targets lite pg module runner queries database_pods path connection_string password"
-    " password_from token url port timeout_s busy_timeout_s synchronous on null 1 << w".split()
+    " password_from token url port timeout_s busy_timeout_s synchronous on null 1 << w"
+    " node_size".split()
 ) | st.text(max_size=5)
 SCALARS = st.one_of(
     st.none(),
@@ -64,7 +65,7 @@ VALUES = st.recursive(
 )
 OPTIONS = (
     "runner path connection_string password passwd password_from url port line_port host user"
-    " database queries database_pods busy_timeout_s connect_timeout_s synchronous w j"
+    " database queries database_pods node_size busy_timeout_s connect_timeout_s synchronous w j"
 ).split()
 ENTRIES = st.fixed_dictionaries(
     {"module": st.sampled_from(["sqlite", "postgres", "mongodb", "null", "graphite", "mysql"])},

@@ -15,6 +15,7 @@ from simulator.load.meter import merged_histogram
 from simulator.modules import waits
 from simulator.modules.base import Session
 from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.messages import MOST_ANSWERS, digest_of
 from simulator.protocol.spec import FIRST_INSTANCE, Ask
 
 COUNT = (Aggregate(Function.COUNT),)
@@ -85,14 +86,16 @@ class Scripted(Session):
             return [(self.rows(len(self.asked)),)]
 
 
-def ask(session, query_type, task, duration_s=0.0, *, stop=None, over=None):
+def ask(session, query_type, task, duration_s=0.0, *, stop=None, over=None, **more):
     """Return the times, and the reported answers as (instance, rows)."""
     reported = []
-    asker = Asker(Sqlite(SqliteOptions(path="unused")), session, "q", query_type, task)
+    asker = Asker(Sqlite(SqliteOptions(path="unused")), session, "q", query_type, task, **more)
 
-    def report(query, instance, digest, found):
-        assert (query, len(digest)) == ("q", 64)
-        reported.append((instance, found.rows))
+    def report(query, found):
+        assert query == "q"
+        assert 0 < len(found) <= MOST_ANSWERS
+        reported.extend((instance, rows) for (instance, _), rows in found.items())
+        assert all(digest_of(rows) == digest for (_, digest), rows in found.items())
 
     return asker.ask(stop or threading.Event(), duration_s, report, over), reported
 
@@ -177,6 +180,13 @@ def test_many_answers_are_reported_before_the_end(monkeypatch):
     assert len(reported) == times.answers == 21
 
 
+def test_answers_are_reported_a_message_at_a_time():
+    times, reported = ask(Scripted(), VARYING, Ask(place=0, every=1, runs=2 * MOST_ANSWERS + 1))
+
+    assert len(reported) == times.answers == 2 * MOST_ANSWERS + 2
+    assert len({instance for instance, _ in reported}) == len(reported)
+
+
 def test_a_stopped_run_ends_between_two_queries():
     stop = threading.Event()
     stop.set()
@@ -188,3 +198,21 @@ def test_a_stopped_run_ends_between_two_queries():
 def test_an_answer_with_other_columns_ends_the_run():
     with pytest.raises(RunError, match="query q: the answer does not have the expected columns"):
         ask(Scripted(lambda _: "no number"), FIXED, Ask(place=0, every=1, runs=1))
+
+
+def test_a_warm_up_by_time_asks_instances_of_its_own_and_is_not_counted():
+    session = Scripted(lambda asked: asked, wait_s=0.25)
+    times, reported = ask(session, VARYING, Ask(place=0, every=1, runs=2), warmup_s=1.0)
+
+    own = [FIRST_INSTANCE + number for number in range(5)]
+    assert sorted(instance for instance, _ in reported) == [0, 1, *own]
+    assert (times.runs, times.warmup_runs, times.answers) == (2, 4, 7)
+    assert (times.wait_s, times.elapsed_s) == (0.5, 0.5)
+
+
+def test_a_long_warm_up_asks_its_instances_again(monkeypatch):
+    monkeypatch.setattr("simulator.protocol.spec.MOST_WARMUP", 2)
+    session = Scripted(always_1, wait_s=0.25)
+    times, reported = ask(session, VARYING, Ask(place=0, every=1, runs=1), warmup_s=1.5)
+
+    assert (times.warmup_runs, len(reported)) == (6, 4)

@@ -1,5 +1,7 @@
 """Meters: parts add up to the whole, whatever the number of sends."""
 
+import threading
+
 import numpy as np
 import pytest
 from hdrh.histogram import HdrHistogram
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from simulator.load import meter
 from simulator.load.meter import Durations, Meter, merged_histogram, new_histogram
+from simulator.protocol.sketch import pairs_of
 
 MS = 10**6
 SECOND = 10**9
@@ -26,7 +29,7 @@ latencies = st.lists(st.integers(0, 10 * SECOND), max_size=40)
 
 
 @given(parts=st.lists(latencies, max_size=5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_histograms_of_parts_add_up_to_that_of_the_whole(parts):
     whole = measured([latency for part in parts for latency in part])
     merged = merged_histogram([measured(part).latency() for part in parts])
@@ -36,7 +39,7 @@ def test_histograms_of_parts_add_up_to_that_of_the_whole(parts):
 
 
 @given(values=st.lists(st.integers(0, 10 * SECOND), min_size=1, max_size=40))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_bulk_folding_is_recording_one_by_one(values):
     expected = new_histogram()
     for value in values:
@@ -145,3 +148,51 @@ def test_no_more_than_a_buffer_of_durations_waits():
         most = max(most, len(durations._waiting))
 
     assert most < 1 << 14
+
+
+@pytest.mark.parametrize("sends", [0, 1, 7, 8, 9, 20])
+def test_a_sketch_counts_what_is_folded_and_what_is_not(monkeypatch, sends):
+    monkeypatch.setattr(meter, "_BUFFER", 8)
+    taken, durations = measured([250 * MS] * sends), Durations()
+    for _ in range(sends):
+        durations.record(250 * MS)
+
+    assert taken.sketch().sum() == durations.sketch().sum() == sends
+    assert pairs_of(taken.sketch()) == pairs_of(durations.sketch())
+
+
+def test_a_sketch_that_another_thread_takes_never_counts_a_batch_twice_nor_goes_back(monkeypatch):
+    monkeypatch.setattr(meter, "_BUFFER", 64)
+    taken, durations = Meter(0), Durations()
+    found: list[tuple[int, int]] = []
+    over = threading.Event()
+
+    def look():
+        while not over.is_set():
+            found.append((int(taken.sketch().sum()), int(durations.sketch().sum())))
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    for _ in range(20_000):
+        taken.record(0, MS, 1, 0)
+        durations.record(MS)
+    over.set()
+    looking.join()
+
+    for sums in zip(*found, strict=True):
+        assert list(sums) == sorted(sums)
+        assert sums[-1] <= 20_000
+    assert taken.sketch().sum() == durations.sketch().sum() == 20_000
+
+
+def test_what_is_due_in_the_warm_up_is_counted_apart():
+    taken = Meter(5 * SECOND, warmup_s=2.0)
+    for due_s, end_s in [(5, 5.5), (6.9, 7.5), (7, 7.25), (8, 8.125)]:
+        taken.record(int(due_s * SECOND), int(end_s * SECOND), 10, 100)
+
+    assert (taken.rows, taken.warmup_rows) == (40, 20)
+    assert (taken.sends, taken.payload_bytes) == (2, 200)
+    assert taken.rows_by_second() == (10, 0, 20, 10)
+    measured_ones = merged_histogram([taken.latency()])
+    assert measured_ones.get_total_count() == 2
+    assert 250 <= measured_ones.get_max_value() / 1000 < 251

@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.distribution import Load, Split, worker_plans
 from simulator.data.block import Block, Values
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.edges import edges
 from simulator.data.ranges import merged
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
-from simulator.load.mixing import edges
 from simulator.load.sender import Sender, Stopped
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Failure, Payload
 from simulator.modules.null import Null, NullOptions
@@ -32,7 +32,6 @@ def block(times):
     st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=30).map(sorted), min_size=1),
     st.integers(1, 40),
 )
-@settings(deadline=None)
 def test_batches_are_full_and_hold_every_row_once_in_the_order_of_time(times, batch_rows):
     found = edges([block(each) for each in times], batch_rows)
     pieces = [

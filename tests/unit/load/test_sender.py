@@ -1,6 +1,7 @@
 """Senders: what they do when a batch fails, and what they count."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from simulator.errors import RunError, SetupError
 from simulator.load import sender as sending
 from simulator.load.connection import Stopped
 from simulator.load.meter import merged_histogram
-from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Pace, Sender
+from simulator.load.pace import Pace
+from simulator.load.sender import MAX_ATTEMPTS, MAX_UNCERTAIN_SENDS, Sender
 from simulator.modules.base import BATCH, SINGLE, Failure, Payload
 from simulator.modules.null import Null, NullOptions
 
@@ -178,7 +180,19 @@ def test_rows_that_were_not_applied_are_sent_again():
 def test_the_pause_before_a_repeated_send_is_not_the_clients_time(monkeypatch):
     monkeypatch.setattr(sending, "_BACKOFF_S", 0.02)
 
-    assert insert(Database([NOT_APPLIED])).send_ns >= 20_000_000
+    sender = insert(Database([NOT_APPLIED]))
+
+    assert sender.send_ns >= sender.backoff_ns >= 20_000_000
+
+
+def test_the_pauses_before_repeated_sends_are_added(monkeypatch):
+    monkeypatch.setattr(sending, "_BACKOFF_S", 0.01)
+    pauses_s = 0.01 + 0.02 + 0.01
+
+    assert (
+        insert(Database([NOT_APPLIED, NOT_APPLIED, None, NOT_APPLIED])).backoff_ns >= 1e9 * pauses_s
+    )
+    assert insert(Database([None, UNKNOWN])).backoff_ns == 0
 
 
 def test_a_retried_send_is_one_send_from_its_first_attempt():
@@ -377,6 +391,21 @@ def test_the_second_of_two_workers_sends_half_an_interval_later():
     assert (first_due(0.0), first_due(0.5)) == (0, 5_000)
 
 
+def test_batches_behind_schedule_are_not_sent_after_the_end():
+    class Slow(Database):
+        def connect(self):
+            session = super().connect()
+            send = session.send
+            session.send = lambda payload: (time.sleep(0.02), send(payload))
+            return session
+
+    sender = sending.Sender(Slow(), reader(), threading.Event())
+    sender.start()
+    sender.insert([lane_range(1, 0, 1000)], BATCH, 10, Pace(10_000.0, 0.0, 0.2))
+
+    assert 10 <= sender.meter.rows <= 110  # on schedule the last of 100 would be due after 0.1 s
+
+
 @pytest.mark.parametrize(
     ("batch_rows", "rate", "in_flight", "rows"),
     [
@@ -422,3 +451,39 @@ def test_wide_rows_are_not_made_far_ahead():
 def test_python_objects_are_not_made_far_ahead():
     sender = sending.Sender(Null(NullOptions(encode="objects")), reader(), threading.Event())
     assert sender._ahead_bytes(1000) < sending._AHEAD_BYTES
+
+
+def warmed_up(warmup_s, **pace):
+    """Send a row every 50 ms; return the sender, and what it had spent when the warm-up ended."""
+    spent = []
+    sender = Sender(Database(), reader(), threading.Event())
+    sender.start(warmup_s, lambda: spent.append((sender.idle_ns, sender.meter.rows)))
+    try:
+        sender.insert([lane_range(0, 0, 20)], SINGLE, 1, Pace(rate_per_s=20.0, **pace))
+    finally:
+        sender.close()
+    return sender, spent
+
+
+def test_a_warm_up_is_sent_and_left_out_of_every_measurement():
+    sender, spent = warmed_up(0.5)
+
+    assert (sender.meter.rows, sender.meter.warmup_rows, sender.meter.sends) == (20, 10, 10)
+    assert spent == [(0, 10)]
+    assert 0 < sender.idle_ns < 0.95e9
+    assert sender.measured_ns >= sender.meter.start_ns + 0.5e9
+
+
+def test_the_duration_begins_after_the_warm_up():
+    sender, _ = warmed_up(0.25, duration_s=0.5)
+
+    assert sender.meter.warmup_rows == 5
+    assert 10 < sender.meter.rows <= 15  # fewer, if the machine stands still at the end
+
+
+def test_a_sender_that_is_done_within_the_warm_up_has_measured_nothing():
+    sender, spent = warmed_up(60.0)
+
+    assert (sender.measured_ns, spent) == (0, [])
+    assert (sender.meter.rows, sender.meter.warmup_rows, sender.meter.sends) == (20, 20, 0)
+    assert sender.idle_ns == sender.send_ns == sender.generate_ns == 0

@@ -102,6 +102,7 @@ def test_what_was_not_applied_is_sent_again_beside_the_others():
 
     assert sorted(database.stored) == numbers(*range(80))
     assert (sender.retried, sender.uncertain, sender.meter.rows) == (2, [], 80)
+    assert sender.backoff_ns > 0
 
 
 def test_attempts_are_bounded_for_each_send():

@@ -228,7 +228,7 @@ class Ramped(Client):
             self.over = message.phase
         return super().post(path, message).model_copy(update={"over": self.over})
 
-    def answer(self, query, instance, digest, found):
+    def answers(self, query, found):
         pass
 
 

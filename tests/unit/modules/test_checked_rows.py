@@ -16,9 +16,12 @@ from tests.unit.specs import dataset
 DAY_MS = 86_400_000
 
 
+TAGS = {"opentsdb": {"max_tags": 12}}
+
+
 def blocks(module, precision, **changes):
     """Return the first rows of each table of a fleet, checked by a module."""
-    options = database_class(module).options_model(url="http://h")
+    options = database_class(module).options_model(url="http://h", **TAGS.get(module, {}))
     database = database_class(module)(options)
     fleet = dataset(workload="devops", params={"scale": 3, "precision": precision}, **changes)
     reader = DatasetReader(fleet)
@@ -38,6 +41,25 @@ def test_the_capabilities_name_the_modules_that_check_rows(module):
 @pytest.mark.parametrize("module", ["victoriametrics", "opentsdb"])
 def test_a_walk_on_the_grid_is_storable(module):
     assert len(list(blocks(module, "grid", start_ms=1_767_225_600_000))) == 9
+
+
+def test_the_tags_of_a_row_are_compared_with_the_options_of_the_target(monkeypatch):
+    monkeypatch.setitem(TAGS, "opentsdb", {"max_tags": 10})
+    checked = blocks("opentsdb", "grid", start_ms=1_767_225_600_000)
+
+    assert next(checked) == "cpu"
+    with pytest.raises(UnstorableError, match="a row has 11 tags, and this server allows 10; set"):
+        next(checked)
+
+
+@pytest.mark.parametrize("workload", ["slim", "light"])
+def test_seconds_in_32_bits_are_milliseconds_in_64(workload):
+    options = database_class("victoriametrics").options_model(url="http://h")
+    database = database_class("victoriametrics")(options)
+    reader = DatasetReader(dataset(workload=workload, start_ms=1_780_272_000_000))
+    (block,) = next(reader.blocks([RowRange(start=0, stop=20)]))
+
+    database.check_rows(block)
 
 
 def test_full_doubles_are_storable_where_numbers_are_binary():

@@ -82,10 +82,11 @@ def test_the_time_until_a_part_arrives_is_waiting_and_what_follows_is_not():
             yield part
 
     waited = Waits()
+    began_s = time.perf_counter()
     with waited.in_client():
         for _ in waited.awaited(arriving()):
             time.sleep(0.01)
-    assert 0.03 <= waited.client_s < 0.1
+    assert 0.03 <= waited.client_s <= time.perf_counter() - began_s - 0.3
 
 
 def test_an_error_of_the_reader_passes_and_leaves_the_client_in_its_place():
@@ -214,8 +215,7 @@ def test_a_slow_answer_is_waited_for(connect, body):
         elapsed_s = time.perf_counter() - began_s
         session.close()
     assert found == 7
-    assert elapsed_s >= PAUSE_S
-    assert 0 < session.client_s < PAUSE_S
+    assert 0 < session.client_s <= elapsed_s - PAUSE_S
 
 
 def slow(function):

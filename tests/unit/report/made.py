@@ -9,7 +9,8 @@ from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.load.meter import Meter
-from simulator.protocol.messages import Outcome, ServerFacts, WorkerReport
+from simulator.protocol.events import Outcome, ServerFacts
+from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
 

@@ -1,11 +1,15 @@
 """The numbers of a run, computed from what its workers measured."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from cli.metrics import insert_metrics, latency_of, merged
+from cli.metrics import insert_metrics, latency_of, merged, rates_by_second
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
-from simulator.protocol.messages import Outcome, WorkerReport
+from simulator.load.meter import encoded_histogram, merged_histogram
+from simulator.protocol.events import Outcome
+from simulator.protocol.messages import WorkerReport
 from tests.unit.report.made import histogram, outcome, stored, worker
 
 DEVOPS = {"workload": "devops", "params": {}}
@@ -45,12 +49,13 @@ def test_a_last_send_that_failed_leaves_no_negative_share():
 def test_counts_are_added_over_the_workers():
     slices = (RowRange(start=0, stop=10), RowRange(start=11, stop=19, take=1, every=4))
     workers = (
-        worker(0, uncertain=slices, retried=1, memory_peak_bytes=5),
-        worker(1, uncertain=slices[:1], retried=2, memory_peak_bytes=7),
+        worker(0, uncertain=slices, retried=1, backoff_s=0.25, memory_peak_bytes=5),
+        worker(1, uncertain=slices[:1], retried=2, backoff_s=0.5, memory_peak_bytes=7),
     )
     metrics = insert_metrics(outcome(*workers), stored(200))
 
     assert (metrics.uncertain_rows, metrics.retried, metrics.memory_peak_bytes) == (22, 3, 7)
+    assert metrics.backoff_s == 0.75
 
 
 @pytest.mark.parametrize(("size", "expected"), [(8192, 8192 / 200), (None, None)])
@@ -139,3 +144,48 @@ def test_percentiles_of_all_workers_are_of_all_sends():
     assert latency.sends == 100
     assert found == pytest.approx((49, 94, 98, 99, 99), rel=2e-3)
     assert latency.mean_ms == pytest.approx((10 + sum(range(10, 100))) / 100, rel=2e-3)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.lists(st.integers(1000, 4 * 10**12), max_size=40), min_size=1, max_size=3))
+def test_percentiles_and_mean_are_those_of_the_library(durations_ns):
+    histogram = merged_histogram([encoded_histogram(each) for each in durations_ns])
+    found = latency_of(histogram)
+
+    expected = [histogram.get_value_at_percentile(p) / 1000 for p in (50, 95, 99, 99.9)]
+    assert [found.p50_ms, found.p95_ms, found.p99_ms, found.p999_ms] == expected
+    assert found.mean_ms == pytest.approx(histogram.get_mean_value() / 1000, rel=1e-12)
+    assert found.max_ms == histogram.get_max_value() / 1000
+
+
+def test_a_warm_up_is_in_no_figure():
+    """Released at 10 s; measured from 12 s on, until 17 s."""
+    workers = (
+        worker(0, rows=150, warmup_rows=50, started=12.0, ended=17.0, rows_by_second=(25,) * 6),
+        worker(1, rows=300, warmup_rows=100, started=12.5, ended=16.5, rows_by_second=(50,) * 6),
+    )
+    found = outcome(*workers, phases_s={"warmup": 2.0, "visible": 1.0, "compact": 0.5})
+    metrics = insert_metrics(found, stored(450))
+
+    assert (metrics.rows, metrics.warmup_rows) == (300, 150)
+    assert metrics.rows_per_s == 300 / 5
+    assert metrics.rows_per_s_stored == 300 / 6
+    assert metrics.rows_per_s_reference == pytest.approx(300 / 4.5)
+    assert rates_by_second(found) == [75.0] * 4
+    assert metrics.overlap == 4.0 / 5
+    assert metrics.evenness == pytest.approx((100 / 5) / (200 / 4))
+
+
+def test_a_worker_that_was_done_in_the_warm_up_overlaps_with_nobody():
+    gone = worker(1, rows=50, warmup_rows=50).model_copy(
+        update={"started_s": None, "ended_s": None, "duration_s": 0.0}
+    )
+    metrics = insert_metrics(outcome(worker(0), gone), stored(150))
+
+    assert (metrics.rows, metrics.overlap, metrics.evenness) == (100, 0.0, 0.0)
+
+
+def test_one_worker_overlaps_with_none():
+    metrics = insert_metrics(outcome(worker(0)), stored(100))
+
+    assert (metrics.overlap, metrics.evenness) == (None, None)

@@ -7,7 +7,8 @@ import pytest
 from cli.plan import PlannedRun
 from cli.report.plans import estimated_s, plan_text
 from simulator.data.ranges import lane_range
-from simulator.protocol.messages import Outcome, WorkerReport
+from simulator.protocol.events import Outcome
+from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Insert
 from tests.unit.specs import run_spec
 from tests.unit.test_results import METRICS, result
@@ -32,15 +33,19 @@ def done(workers, rows, seconds, prefilled=0):
 def test_a_run_takes_as_long_as_the_rows_of_the_nearest_worker_count():
     last = result(runs=[done(1, 100, 10.0), done(4, 400, 8.0)])
 
-    assert estimated_s([planned(1, 50)], last) == pytest.approx(5.0)
+    assert estimated_s([planned(1, 50)], last) == pytest.approx(5.5)
     assert estimated_s([planned(5, 80)], last) == pytest.approx(8.0)
-    assert estimated_s([planned(1, 50), planned(5, 80)], last) == pytest.approx(13.0)
+    assert estimated_s([planned(1, 50), planned(5, 80)], last) == pytest.approx(13.5)
+
+
+def test_the_time_before_the_first_row_does_not_grow_with_the_rows():
+    assert estimated_s([planned(1, 10_000)], result(runs=[done(1, 100, 10.0)])) == 901.0
 
 
 def test_prefilled_rows_take_their_time_too():
     last = result(runs=[done(1, 100, 10.0, prefilled=100)])
 
-    assert estimated_s([planned(1, 50, prefill=50)], last) == pytest.approx(5.0)
+    assert estimated_s([planned(1, 50, prefill=50)], last) == pytest.approx(5.5)
 
 
 def test_a_run_that_ends_by_time_takes_that_time():

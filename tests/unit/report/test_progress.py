@@ -5,15 +5,22 @@ from types import SimpleNamespace
 import pytest
 
 from cli.report import progress
+from cli.report.course import Course
 from cli.report.estimate import Estimate, shown_time
 from cli.report.progress import Follower
 from simulator.data.ranges import RowRange
-from simulator.protocol.messages import AskedEvent, PhaseEvent, ProgressEvent
-from simulator.protocol.spec import Kind
+from simulator.protocol.events import (
+    AskedEvent,
+    AskedSample,
+    PhaseEvent,
+    ProgressEvent,
+    SampleEvent,
+)
+from simulator.protocol.spec import Kind, QueryLoad
 from tests.unit.report.made import outcome, worker
 
 
-def planned(workers, rows=100, *, number=0, kind=Kind.INSERT, duration_s=0.0):
+def planned(workers, rows=100, *, number=0, kind=Kind.INSERT, duration_s=0.0, load=None):
     """A run of so many workers with so many rows each, half of them prefilled."""
     half = rows // 2
     plan = SimpleNamespace(
@@ -25,9 +32,20 @@ def planned(workers, rows=100, *, number=0, kind=Kind.INSERT, duration_s=0.0):
         run_id=f"r{number}",
         kind=kind,
         dataset=SimpleNamespace(rows=7),
+        warmup_s=0.0,
         duration_s=duration_s,
+        load=load or QueryLoad(),
+        asks=(SimpleNamespace(runs=10),) * workers,
     )
     return SimpleNamespace(spec=spec, run=1, level=0)
+
+
+def shown(runs, events, **options):
+    """Have a follower show events, each of one of the runs."""
+    course = Course(runs)
+    with Follower(quiet=False, **options) as follower:
+        for run, event in events:
+            follower.take(course.follow(run, event))
 
 
 class Clock:
@@ -39,7 +57,7 @@ class Clock:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "shown"),
+    ("seconds", "text"),
     [
         (0, "0:00:00"),
         (0.2, "0:00:01"),
@@ -48,8 +66,8 @@ class Clock:
         (360_000, "100:00:00"),
     ],
 )
-def test_a_duration_is_hours_minutes_and_seconds(seconds, shown):
-    assert shown_time(seconds) == shown
+def test_a_duration_is_hours_minutes_and_seconds(seconds, text):
+    assert shown_time(seconds) == text
 
 
 def test_before_the_first_run_has_finished_its_rate_is_the_estimate():
@@ -116,11 +134,13 @@ def test_lines_show_the_time_left_of_the_run_and_of_the_sweep(monkeypatch, capsy
     monkeypatch.setattr(progress, "_LINE_EVERY_S", -1)
     runs = [planned(1, 1, number=1), planned(2, number=2)]
     event = ProgressEvent(phase="insert", rows=1, of=1, rows_per_s=0.05, left_s=3599.2)
-    with Follower(runs, quiet=False) as follower:
-        follower.show(runs[0], PhaseEvent(phase="create", detail="tables"))
-        follower.show(runs[0], event)
-        follower.show(runs[0], outcome(worker(0, rows=1)))
-        follower.show(runs[1], event.model_copy(update={"of": 20}))
+    events = [
+        (runs[0], PhaseEvent(phase="create", detail="tables")),
+        (runs[0], event),
+        (runs[0], outcome(worker(0, rows=1))),
+        (runs[1], event.model_copy(update={"of": 20})),
+    ]
+    shown(runs, events)
 
     assert capsys.readouterr().err.splitlines() == [
         "[1/2] 1 worker: create: tables",
@@ -139,8 +159,7 @@ def test_lines_show_the_time_left_of_the_run_and_of_the_sweep(monkeypatch, capsy
 )
 def test_the_end_of_a_query_and_of_a_verification(capsys, kind, workers, ending):
     run = planned(workers, kind=kind)
-    with Follower([run], quiet=False) as follower:
-        follower.show(run, outcome(worker(0)))
+    shown([run], [(run, outcome(worker(0)))])
 
     assert capsys.readouterr().err.splitlines() == [ending]
 
@@ -158,15 +177,94 @@ def test_the_end_of_a_query_and_of_a_verification(capsys, kind, workers, ending)
 def test_every_report_of_a_query_is_a_line(capsys, as_json, line):
     run = planned(1, kind=Kind.QUERY)
     event = AskedEvent(query="q", runs=1200, wait_ms_avg=12.3456, queries_per_s=345.25)
-    with Follower([run], quiet=False, as_json=as_json) as follower:
-        follower.show(run, event)
-        follower.show(run, event)
+    shown([run], [(run, event)] * 2, as_json=as_json)
 
     assert capsys.readouterr().err.splitlines() == [line] * 2
 
 
 def test_quiet_shows_nothing(capsys):
-    with Follower([planned(1)], quiet=True) as follower:
-        follower.show(planned(1), outcome(worker(0)))
+    with Follower(quiet=True) as follower:
+        follower.take(Course([planned(1)]).follow(planned(1), outcome(worker(0))))
 
     assert capsys.readouterr().err == ""
+
+
+SAMPLE = SampleEvent(
+    at_s=1.0, phase="insert", rows=50, rows_per_s=1_614_292.4, p50_ms=1.0, p99_ms=2.617, errors=3
+)
+
+
+def test_a_line_has_the_latency_of_the_last_seconds_and_the_errors_so_far(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_LINE_EVERY_S", -1)
+    run = planned(1)
+    done = ProgressEvent(phase="insert", rows=50, of=100, rows_per_s=9.6, left_s=5.0)
+    shown([run], [(run, SAMPLE), (run, done)])
+
+    assert capsys.readouterr().err.splitlines() == [
+        "[1/1] 1 worker: insert: 50 of 100 rows, 10 rows/s, p99 2.62 ms, 3 errors, 0:00:05 left"
+    ]
+
+
+def test_a_line_of_a_query_has_its_place_its_rate_and_its_latency(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_LINE_EVERY_S", -1)
+    run = planned(1, kind=Kind.QUERY, load=QueryLoad(queries={"a": "", "b": ""}))
+    sample = SampleEvent(at_s=1.0, phase="query", query="a", runs=1, queries_per_s=2.5, p99_ms=400)
+    shown([run], [(run, PhaseEvent(phase="query", detail="a, 1 of 2")), (run, sample)])
+
+    assert (
+        capsys.readouterr()
+        .err.splitlines()[1]
+        .startswith("[1/1] 1 worker: query: a, 1 of 2, 1 run, 2.50 queries/s, p99 400 ms")
+    )
+
+
+@pytest.mark.parametrize("errors", [0, 3, 1234])
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_what_a_terminal_shows_fits_into_its_width(errors, width):
+    runs = [planned(16, number=number) for number in range(25)]
+    course = Course(runs)
+    for run in runs[:24]:
+        course.follow(run, outcome(worker(0, rows=1)))
+    course.follow(
+        runs[24], ProgressEvent(phase="insert", rows=1, of=2, rows_per_s=1.0, left_s=3600.0)
+    )
+    moment = course.follow(runs[24], SAMPLE.model_copy(update={"errors": errors}))
+    head = f"{progress._head(moment)} insert"
+    text = progress._fitted(moment, width - len(head) - 4)
+
+    assert text.startswith("1,614,292 rows/s, p99 2.62 ms")
+    assert text.endswith("1:00:00 left")
+    assert ("errors" in text) == bool(errors or width == 120)
+    assert errors or width == 60 or len(head) + 4 + len(text) <= width
+
+
+BESIDE = AskedSample(runs=40, queries_per_s=29.5, p50_ms=5.0, p99_ms=43.4)
+MIXED = SAMPLE.model_copy(update={"phase": "mixed", "asked": BESIDE})
+
+
+def test_a_line_of_a_mixed_run_has_rows_and_queries(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_LINE_EVERY_S", -1)
+    run = planned(1, kind=Kind.MIXED)
+    done = ProgressEvent(phase="mixed", rows=50, of=100, rows_per_s=9.6, left_s=5.0)
+    shown([run], [(run, MIXED), (run, done)])
+
+    assert capsys.readouterr().err == (
+        "[1/1] 1 worker: mixed: 50 of 100 rows, 10 rows/s, p99 2.62 ms, 29.5 queries/s,"
+        " p99 43.4 ms, 3 errors, 0:00:05 left\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("width", "text"),
+    [
+        (40, "1,614,292 rows/s, 29.5 queries/s"),
+        (50, "1,614,292 rows/s, p99 2.62 ms, 29.5 queries/s"),
+        (66, "1,614,292 rows/s, p99 2.62 ms, 29.5 queries/s, p99 43.4 ms"),
+        (70, "1,614,292 rows/s, p99 2.62 ms, 29.5 queries/s, p99 43.4 ms, 0 errors"),
+    ],
+)
+def test_a_narrow_terminal_shows_the_rates_of_both(width, text):
+    run = planned(1, kind=Kind.MIXED)
+    moment = Course([run]).follow(run, MIXED.model_copy(update={"errors": 0}))
+
+    assert progress._fitted(moment, width) == text

@@ -38,4 +38,16 @@ def test_a_server_that_was_not_measured_has_its_reason():
     failed = Resources(server="not measured: on another host", samples=())
 
     assert used(found, "insert").startswith("server not measured: on another host; client 0.50")
+    assert used(found.model_copy(update={"machine": "node a"}), "insert").endswith(
+        "; node a 1.00 cores, load 1.0"
+    )
     assert used(failed, "insert") == "server not measured: on another host"
+
+
+def test_pods_that_were_not_measured_in_a_short_phase_have_the_reason():
+    rest = sample(BEFORE, 0.5, load=None).model_copy(update={"client": None})
+    short = Resources(server="pod db", short_phases="too short", samples=(rest,))
+
+    assert used(short, "insert") == (
+        "server pod db; 0.50 cores at rest before; not all was measured: too short"
+    )

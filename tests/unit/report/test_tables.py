@@ -10,17 +10,13 @@ import pytest
 
 from cli.report.notes import mismatches_of
 from cli.report.records import records_of
-from cli.report.summary import spread_of, summary_of
 from cli.report.tables import printed
+from cli.summary.build import summary_of
+from cli.summary.figures import spread_of
 from simulator.data.walks import Precision
 from simulator.load.meter import encoded_histogram
-from simulator.protocol.messages import (
-    QueryRamp,
-    QueryTimes,
-    QueryVerdict,
-    ShownAnswer,
-    WorkerReport,
-)
+from simulator.protocol.events import QueryRamp, QueryVerdict, ShownAnswer
+from simulator.protocol.messages import QueryTimes, WorkerReport
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Check, Status, Verdict
 from tests.unit.report.made import SENDS, histogram, outcome, result, run, timed, worker
@@ -48,8 +44,11 @@ def test_every_figure_has_its_unit_and_the_number_of_its_measurements():
         ),
         "rows_per_s_stored_avg": ("rows/s", 2),
         "bytes_per_s_avg": ("bytes/s", 2),
-        **dict.fromkeys(("latency_p50_ms", "latency_p99_ms", "latency_max_ms"), ("ms", 200)),
+        **dict.fromkeys(
+            [f"latency_{name}_ms" for name in ("p50", "p95", "p99", "p999", "max")], ("ms", 200)
+        ),
         "client_share": ("share", 2),
+        "bytes_per_row": ("bytes/row", 2),
     }
     asked, refused = summary_of(queried()).rows
     assert {(figure.unit.value, figure.n) for figure in asked.figures.values()} == {
@@ -85,6 +84,7 @@ def test_failed_runs_are_not_in_the_table():
         ([Status.VERIFIED, Status.VERIFIED], "verified"),
         ([Status.VERIFIED, Status.OFF], "not verified"),
         ([Status.OFF, Status.UNKNOWN], "unknown"),
+        ([Status.VERIFIED, Status.UNCHECKED, Status.OFF], "not checked"),
         ([Status.VERIFIED, None], "unknown"),
         ([Status.UNKNOWN, Status.MISMATCH, Status.VERIFIED], "mismatch"),
     ],
@@ -139,6 +139,10 @@ def test_the_table_of_an_insert_reads_as_it_should(width):
         (
             "on disk after compaction: 8,192 bytes, 41.0 bytes/row, 81.9 bits/value"
             " (precision grid: about 13 bits, which compress well)"
+        ),
+        (
+            "workers: all 2 sending in 100% of the time, the slowest at 100% of the fastest one's"
+            " rows/s"
         ),
         "client: CPU, 8 cores, 16 GiB, Linux, Python 3.11.2",
         "result file: results/r.json",
@@ -367,12 +371,24 @@ def test_the_table_of_queries_reads_as_it_should(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     lines = lines_of(printed(queried(tuned=True), None, "table"))
 
-    assert lines[0].split() == ["First", "Min", "Avg", "p50", "p99", "Max"]
-    assert lines[1].split() == ["Query", *["ms"] * 6, "Queries/s", "Client", "Verdict"]
+    assert lines[0].split() == ["First", "Min", "Avg", "p50", "p95", "p99", "Max", "Queries"]
+    assert lines[1].split() == ["Query", *["ms"] * 7, "/s", "Client", "Verdict"]
     assert [" ".join(line.split()) for line in lines[3:5]] == [
-        "q 4,000 250 1,000 750 2,001 2,001 1.33 20.0% verified, tuned",
-        "u - - - - - - - - not supported: no window functions",
+        "q 4,000 250 1,000 750 2,001 2,001 2,001 1.33 20.0% verified, tuned",
+        "u - - - - - - - - - not supported: no window functions",
     ]
+
+
+def test_80_columns_show_least_mean_median_p95_p99_greatest_and_rate_of_every_query():
+    asked = renamed(queried(), "-mean-by-hour-and-host", "no windows")
+    (done,) = asked.runs
+    answered = done.outcome.model_copy(update={"queries": done.outcome.queries[:1]})
+    asked.runs = [done.model_copy(update={"outcome": answered})]
+    shown = printed(asked, None, "table")
+
+    assert lines_of(shown)[0].split() == ["Min", "Avg", "p50", "p95", "p99", "Max", "Queries"]
+    assert max(len(line) for line in table_of(shown)) <= 80
+    assert "not shown in 80 columns: First ms, Client (see" in shown
 
 
 def test_the_table_names_the_workers_if_their_counts_differ(monkeypatch):
@@ -449,9 +465,9 @@ def test_a_long_reason_is_wrapped_and_a_long_name_drops_columns():
 
     for text in wrapped, narrow:
         assert max(len(line) for line in table_of(text)) <= 80
-    assert "not shown in 80 columns: Min ms, Max ms, Queries/s (see" in wrapped
+    assert "not shown in 80 columns: First ms, Max ms, Client (see" in wrapped
     assert "u-per-hour" in wrapped
-    assert "not shown in 80 columns: Min ms, p50 ms, Max ms, Queries/s (see" in narrow
+    assert "not shown in 80 columns: First ms, Min ms, p99 ms, Max ms, Client (see" in narrow
     assert "q-per-" + 34 * "x" in narrow
 
 

@@ -66,9 +66,12 @@ def test_a_rate_that_was_not_reached_is_warned_of(rate, warned):
 
 
 def test_repeated_sends_are_warned_of():
-    (warning,) = warnings_of(result([run(outcome(worker(0, retried=2), worker(1, retried=1)))]))
+    workers = worker(0, retried=2, backoff_s=0.15), worker(1, retried=1, backoff_s=0.05)
+    (warning,) = warnings_of(result([run(outcome(*workers))]))
 
-    assert warning.startswith("2 workers: 3 sends failed without effect and were repeated")
+    assert warning.startswith(
+        "2 workers: 3 sends failed without effect and were repeated, after pauses of 0.2 s in all"
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,3 +161,53 @@ def test_the_longest_pause_of_each_worker_count_is_warned_of(kind):
         f"2 workers: the collector {PAUSED.format(4)}",
     ]
     assert all(text.endswith("; repeat the run") for text in paused)
+
+
+@pytest.mark.parametrize(("ended", "warned"), [(18.1, False), (17.9, True)])
+def test_workers_that_do_not_end_together_are_warned_of(ended, warned):
+    workers = worker(0, ended=20.0), worker(1, ended=ended)
+    reported = warnings_of(result([run(outcome(*workers))]))
+
+    assert ["all of them were sending for only 79% of the time" in text for text in reported] == [
+        True
+    ] * warned
+
+
+def test_the_workers_of_a_moment_need_no_warning():
+    workers = worker(0, ended=10.9), worker(1, ended=10.1)
+
+    assert warnings_of(result([run(outcome(*workers))])) == []
+
+
+def course(*rates):
+    ended = 10.0 + len(rates)
+    return run(outcome(worker(0, rows=sum(rates), ended=ended, rows_by_second=rates)))
+
+
+COLD = course(*[50] * 12, *[100] * 88)
+
+
+@pytest.mark.parametrize(
+    ("runs", "configuration", "warned"),
+    [
+        ([COLD], {}, True),
+        ([COLD, COLD, course(*[94] * 100)], {}, True),
+        ([COLD, course(*[94] * 100)], {}, False),
+        ([COLD], {"steps": 1}, False),
+        ([course(*[94] * 100)], {}, False),
+    ],
+)
+def test_a_warm_up_is_warned_of_if_most_runs_begin_with_one(runs, configuration, warned):
+    reported = warnings_of(result(runs, configuration=configuration))
+    text = (
+        "1 worker: the first 15 s ran at 60 rows/s and the rest at 100 rows/s, so the average is 6%"
+        " lower than the rate that lasts; leave them out with --warmup 15s"
+    )
+
+    assert reported == [text] * warned
+
+
+def test_a_longer_warm_up_than_the_one_that_was_left_out_is_named():
+    (warning,) = warnings_of(result([COLD], configuration={"warmup_s": 4.5}))
+
+    assert warning.endswith("--warmup 20s")

@@ -26,6 +26,7 @@ def test_every_figure_and_claim_has_a_row_of_the_inventory(name):
 def test_a_plan_measures_all_that_the_document_compares(name, size):
     plan, document = plan_of(name, size), read_document(name)
     claimed = {term.setting for claim in document.claims for term in claim.terms}
+    claimed |= {document.scaling.setting} if document.scaling else set()
     figures = {figure.setting for figure in document.figures}
     known = {setting.name for setting in plan.settings}
 
@@ -97,6 +98,7 @@ claims:
         ("{setting: single, measure: rows_per_s}", "{setting: s, measure: wait_ms}", "claims.0: m"),
         (", {setting: single, measure: rows_per_s}]", "]", "claims.0: has either largest_first"),
         ("text: c", "txt: c", "claims.0.text: is required"),
+        ("text: c", "text: c\n    gain: {least: 1, most: 2}", "claims.0.gain: needs `scaling`"),
         ("10k", "many", "figures.0.published.Lite: expected a number"),
     ],
 )

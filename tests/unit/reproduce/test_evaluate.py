@@ -1,5 +1,6 @@
 """From results to figures beside the document's: every system has a line, or a reason."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,12 +9,14 @@ import pytest
 from cli.config import Target
 from cli.experiment.engine import Measured
 from cli.experiment.items import Candidate, Pair, items_of
+from cli.experiment.measures import measures_of
 from cli.experiment.plan import Plan
+from cli.experiment.record import Curve, CurvePoint
 from cli.host.machine import this_machine
+from cli.host.resources import Resources, Sample, Used
 from cli.reproduce.claims import Seen
-from cli.reproduce.documents import Document
+from cli.reproduce.documents import Document, Scaling
 from cli.reproduce.evaluate import Experiment
-from cli.reproduce.measures import measures_of
 from cli.reproduce.record import Reproduction
 from cli.reproduce.tables import printed
 from simulator.modules.sqlite import SqliteOptions
@@ -175,10 +178,10 @@ def test_the_table_fits_80_columns_and_leaves_nothing_out():
 
     assert max(map(len, table.splitlines())) <= 80
     for words in (
-        "M1 batches,  ",
+        "\nM1 batches, rows/s\n  Lite  ",
         "not had: Quick: quick: not installed",
         "not had: lite, values; plain, values: no option use_values_lists",
-        "seen: Lite (lite); bulk 833 to 909, single 83.3 to 90.9",
+        "seen: Lite; bulk 833 to 909 (2), single 83.3 to 90.9 (2)",
         "not had: Gone",
         "M7 it scales to 3 nodes",
         "8 items, started from 2026-01-01 00:00:00 to 2026-01-01 00:05:00 UTC",
@@ -186,6 +189,48 @@ def test_the_table_fits_80_columns_and_leaves_nothing_out():
     ):
         assert words in text, text
     assert Reproduction.model_validate_json(made_of.model_dump_json()) == made_of
+
+
+def test_rates_by_the_formula_of_the_document_are_named_as_such():
+    plain = record(experiment())
+    (first, *_) = plain.lines
+    by_formula = first.model_copy(update={"measure": "rows_per_s_reference"})
+
+    note = "follow its formula (rows / mean duration of the workers)"
+    assert note not in printed(plain, "r.json", 80)
+    assert note in printed(record(experiment(), lines=[by_formula]), "r.json", 80)
+
+
+def test_a_search_is_printed_with_its_curve():
+    points = (
+        CurvePoint(shards=1, values=(100.0, 120.0), verdict="verified"),
+        CurvePoint(shards=2, values=(200.0, 210.0), verdict="verified"),
+        CurvePoint(shards=4, values=(), verdict="failed"),
+    )
+    curve = Curve(setting="bulk", target="lite", points=points, best=2)
+    text = printed(record(experiment(), curves=(curve,)), "r.json", 80)
+
+    line = "  2: lite, bulk; 1: 100 to 120 (2), 2: 200 to 210 (2), 4: no rate failed\n"
+    assert line in text.partition("Best number of shards, ")[2], text
+    assert "Best number of shards" not in printed(record(experiment()), "r.json", 80)
+
+
+def test_clusters_are_compared_by_nodes_and_size():
+    scaling = Scaling(row="M8", setting="bulk", measure="rows_per_s")
+    document = DOCUMENT.model_copy(update={"scaling": scaling})
+    found = experiment()
+    sized = [replace(each, node_size=each.name.upper()) for each in CANDIDATES]
+    both = Experiment(document, sized, found.refused, found.measured)
+    text = printed(record(both, matrix=both.matrix()), "r.json", 80)
+
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert "M8 Clusters, bulk, rows/s 1 node" in lines, text
+    assert "sqlite LITE 871 (2, spread 9%)" in lines
+    assert "  gain of plain over lite (LITE to PLAIN, 1 node): -50%, -50%\n" in text
+    alone = Experiment(document, CANDIDATES[:1], found.refused, found.measured)
+    text = printed(record(alone, matrix=alone.matrix()), "r.json", 80)
+    assert "no gain: it takes targets of one module that differ in nodes or node_size" in text
+    assert found.matrix() is None
 
 
 @pytest.mark.parametrize(
@@ -219,3 +264,28 @@ def test_measures_of_a_fill_level_test_are_means_of_its_steps():
     assert found["last_to_first"] == pytest.approx(0.25)
     assert found["stored_s"] == pytest.approx(7)
     assert measures_of([made.result([])]) == {}
+
+
+def test_measures_of_a_run_with_resources_are_those_of_its_timed_phase():
+    def sample(phase, cores, load=1.5):
+        part = Used(cores=cores, memory_bytes=3 << 20)
+        return Sample(
+            phase=phase, ended_s=1, duration_s=2, machine_cores=cores, machine_load=load,
+            machine_memory_bytes=1, client=part, server=part if phase == "insert" else None,
+        )  # fmt: skip
+
+    def measures(*samples):
+        resources = Resources(server="postgres", samples=samples)
+        return measures_of(
+            [made.result([made.timed(1).model_copy(update={"resources": resources})])]
+        )
+
+    found = measures(sample("before", 9), sample("insert", 0.5), sample("verify", 8))
+    used = {name for name in found if name.startswith(("server", "client", "machine"))}
+    assert {name: found[name] for name in used} == {
+        "server_cores": 0.5, "server_memory_mib": 3.0, "client_cores": 0.5,
+        "client_memory_mib": 3.0, "machine_load": 1.5,
+    }  # fmt: skip
+    short = measures(sample("verify", 8), sample("before", 1))
+    assert not any(name.startswith(("server", "client", "machine")) for name in short)
+    assert "machine_load" not in measures(sample("insert", 1, load=None))

@@ -11,7 +11,7 @@ from cli.cluster.release import Release
 from cli.runners import kubernetes
 from cli.runners.kubernetes import KubernetesRunner
 from simulator.errors import SetupError
-from simulator.protocol.messages import Outcome
+from simulator.protocol.events import Outcome
 from simulator.protocol.spec import Insert
 from tests.unit.cluster.test_release import target
 from tests.unit.specs import run_spec

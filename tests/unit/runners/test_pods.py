@@ -12,14 +12,8 @@ from cli.cluster.release import RUN
 from cli.cluster.watcher import Line, LogEnded, PodChanged, PodGone, Reached, Trouble
 from cli.runners import pods
 from cli.runners.pods import PodRun
-from simulator.protocol.messages import (
-    NO_COLLECTOR,
-    Outcome,
-    PhaseEvent,
-    ReportEvent,
-    WorkerReport,
-    event_line,
-)
+from simulator.protocol.events import Outcome, PhaseEvent, ReportEvent, event_line
+from simulator.protocol.messages import NO_COLLECTOR, WorkerReport
 from simulator.protocol.spec import Insert
 from tests.unit.specs import run_spec
 
@@ -183,6 +177,32 @@ def test_the_outcome_in_the_log_of_a_collector_that_ended_wins_over_a_guess():
 
     assert found.cause == "worker 0: the disk is full"
     assert cluster.read_from == first.stamp
+
+
+def deleted(pod):
+    return {**pod, "metadata": {**pod["metadata"], "deletionTimestamp": "now"}}
+
+
+@pytest.mark.parametrize("gone", [PodGone(worker()), PodChanged(deleted(worker()))])
+@pytest.mark.parametrize("phase", ["insert", "verify"])
+def test_a_worker_that_has_reported_is_not_needed_any_more(gone, phase):
+    heard = line(1, PhaseEvent(phase=phase)), line(2, ReportEvent(report=WorkerReport(index=0)))
+    done = line(3, Outcome(status="done", reports=1))
+
+    found, _ = played(Cluster(), *heard, gone, 10.0, done)
+
+    assert found.status == "done"
+
+
+@pytest.mark.parametrize("report", [None, WorkerReport(index=0, error="the disk is full")])
+def test_a_worker_that_goes_without_a_whole_report_ends_the_run(report):
+    written = [line(2, ReportEvent(report=report))] if report else []
+    heard = line(1, PhaseEvent(phase="insert")), *written, PodGone(worker())
+
+    found, _ = played(Cluster(), *heard)
+
+    assert found.status == "failed"
+    assert found.cause == "worker 0 was deleted while it ran (w on node1)"
 
 
 def test_a_log_that_ends_without_an_outcome_is_reported():

@@ -3,14 +3,8 @@
 import pytest
 
 from cli.runners.stream import TAIL_LINES, EventStream
-from simulator.protocol.messages import (
-    Outcome,
-    PhaseEvent,
-    ProgressEvent,
-    ReportEvent,
-    WorkerReport,
-    event_line,
-)
+from simulator.protocol.events import Outcome, PhaseEvent, ProgressEvent, ReportEvent, event_line
+from simulator.protocol.messages import WorkerReport
 
 INIT, INSERT = PhaseEvent(phase="init"), PhaseEvent(phase="insert")
 
@@ -64,6 +58,17 @@ def test_reports_are_put_into_the_outcome_and_not_shown_before_it():
     _, events = taken(*lines)
 
     assert events == [outcome(2, workers=(report(0).report, report(1).report))]
+
+
+def test_reports_arrive_in_any_order_and_stand_in_that_of_the_workers():
+    lines = [event_line(1, report(2)), event_line(2, INSERT), event_line(3, report(0))]
+    stream, _ = taken(*lines)
+    failed = WorkerReport(index=5, error="the disk is full")
+    stream.take(event_line(4, ReportEvent(report=failed)))
+
+    assert [stream.has_report_of(index) for index in (0, 1, 2, 5)] == [True, False, True, False]
+    whole = stream.take(event_line(5, outcome(3)))
+    assert [worker.index for worker in whole.workers] == [0, 2, 5]
 
 
 def test_a_done_run_whose_reports_were_lost_has_failed():

@@ -178,7 +178,7 @@ def density(request):
     asked=st.lists(queries, min_size=1, max_size=12, unique=True),
     cuts=st.lists(st.integers(0, 300), max_size=5),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_queries_that_share_cubes_are_answered_as_by_plain_python(seed, size, asked, cuts):
     rows = drawn(seed, size)
     oracle = Oracle(asked)
@@ -200,7 +200,7 @@ def divided(rows, cuts):
     asked=st.lists(queries, min_size=1, max_size=5, unique=True),
     cuts=st.lists(st.integers(0, 300), max_size=5),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_oracles_of_parts_merge_to_the_whole_also_when_carried_as_bytes(seed, size, asked, cuts):
     rows = drawn(seed, size)
     others = [

@@ -74,13 +74,13 @@ def drawn(kind, array, valid=None):
 
 
 @given(rows=tables)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_stored_rows_hash_as_their_batch(rows):
     assert stored_hashes(COLUMNS, rows).tolist() == block_hashes(COLUMNS, batch_of(rows)).tolist()
 
 
 @given(rows=tables, order=st.randoms(use_true_random=False))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_order_and_cut_do_not_matter(rows, order):
     whole = fingerprint(stored_hashes(COLUMNS, rows))
     order.shuffle(rows)
@@ -92,7 +92,7 @@ def test_order_and_cut_do_not_matter(rows, order):
 
 
 @given(rows=tables, other=cells, row=st.integers(0, 9), column=st.integers(0, 7))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_any_changed_value_is_seen(rows, other, row, column):
     changed = list(rows)
     target = row % len(rows)
@@ -105,7 +105,7 @@ def test_any_changed_value_is_seen(rows, other, row, column):
 
 
 @given(rows=tables, row=st.integers(0, 9))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_missing_and_a_repeated_row_are_seen(rows, row):
     hashes = stored_hashes(COLUMNS, rows)
     at = row % len(rows)

@@ -372,7 +372,7 @@ def test_bytes_that_are_no_fold_are_refused_and_change_nothing(spoilt, problem):
 
 
 @given(content=st.binary(max_size=40), place=st.integers(0, 10**6))
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
 def test_any_bytes_are_a_fold_or_are_refused(content, place):
     source = dataset((0, 100))
     shared = Portions(EVERY, source)

@@ -200,7 +200,7 @@ def hand_written(shape, columns=EXACT):
 
 
 @given(rows=rows_of, times=times_of, shape=shapes)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_aggregates_are_those_of_sqlite(rows, times, shape):
     query = aggregate_query(shape)
     truth = truth_of([batch_of(rows, times)], query)
@@ -209,7 +209,7 @@ def test_aggregates_are_those_of_sqlite(rows, times, shape):
 
 
 @given(rows=rows_of, times=times_of, shape=shapes)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_aggregates_of_inexact_floats_agree_with_sqlite(rows, times, shape):
     query = aggregate_query(shape, ("d",))
     truth = truth_of([batch_of(rows, times)], query)
@@ -224,7 +224,7 @@ def test_aggregates_of_inexact_floats_agree_with_sqlite(rows, times, shape):
     cuts=st.lists(st.integers(0, 30), max_size=4),
     order=st.randoms(use_true_random=False),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_merged_parts_are_the_whole(rows, times, shape, cuts, order):
     whole = batch_of(rows, times)
     places = sorted({0, len(rows), *(min(cut, len(rows)) for cut in cuts)})
@@ -252,7 +252,7 @@ def test_merged_parts_are_the_whole(rows, times, shape, cuts, order):
 
 
 @given(rows=rows_of, times=times_of, tag=st.sampled_from(["tag", "site"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_newest_rows_are_those_of_sqlite(rows, times, tag):
     query = NewestQuery(TABLE, (tag,), ("i", "n", "f", "d", "b", "s"))
     sql = (
@@ -281,7 +281,7 @@ selections = st.sampled_from(list(CONDITIONS.items()))
 
 
 @given(rows=rows_of, times=times_of, condition=selections)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_selected_rows_are_those_of_sqlite(rows, times, condition):
     where, selection = condition
     query = RowsQuery(TABLE, ("n", "s", "site", "f"), selection)
@@ -291,7 +291,7 @@ def test_selected_rows_are_those_of_sqlite(rows, times, condition):
 
 
 @given(rows=rows_of, times=times_of, condition=selections, newest=st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_latest_rows_and_buckets_are_those_of_sqlite(rows, times, condition, newest):
     where, selection = condition
     whole = batch_of(rows, times)
@@ -311,7 +311,7 @@ def test_the_latest_rows_and_buckets_are_those_of_sqlite(rows, times, condition,
 
 
 @given(rows=rows_of, times=times_of, condition=selections, cut=st.integers(0, 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_first_and_last_values_are_those_of_sqlite(rows, times, condition, cut):
     where, selection = condition
     ends = [(f, c) for c in ("i", "n", "f", "b", "s") for f in (Function.FIRST, Function.LAST)]
@@ -334,7 +334,7 @@ def test_first_and_last_values_are_those_of_sqlite(rows, times, condition, cut):
 
 
 @given(rows=rows_of, times=times_of, condition=selections)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_newest_rows_of_several_tags_are_those_of_sqlite(rows, times, condition):
     where, selection = condition
     query = NewestQuery(TABLE, ("site", "tag"), ("i", "n", "s"), selection)
@@ -348,7 +348,7 @@ def test_the_newest_rows_of_several_tags_are_those_of_sqlite(rows, times, condit
 
 
 @given(rows=rows_of, times=times_of)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_distinct_keys_are_those_of_sqlite(rows, times):
     query = DistinctQuery(TABLE, ("site", "at"))
     sql = "SELECT count(*) FROM (SELECT DISTINCT site, at FROM wide)"

@@ -44,7 +44,7 @@ from simulator.data.query import Query
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Table
 from simulator.data.walks import Clamped, Precision, Walk, Walks
-from simulator.data.workloads.devops.queries import DrawnQueries, fixed_queries
+from simulator.data.workloads.devops.queries import drawn_types, fixed_queries
 from simulator.data.workloads.devops.tables import (
     BOOT_TIMES,
     DISK_BYTES,
@@ -194,11 +194,13 @@ class Devops(Hosts):
         """Return fixed queries over all of the data."""
         return fixed_queries({table.name: table for table in tables})
 
-    def query_types(self, tables: Sequence[Table], *, aligned: bool) -> dict[str, QueryType]:
-        """Return the document's query types, and the fixed queries."""
+    def query_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    ) -> dict[str, QueryType]:
+        """Return the types of the document and of TSBS, and the fixed queries."""
         (cpu,) = (table for table in tables if table.name == "cpu")
-        drawn = DrawnQueries(cpu, self._windows(aligned=aligned), self.params.scale)
-        return {**drawn.types(), **super().query_types(tables, aligned=aligned)}
+        drawn = drawn_types(self._queries_of(cpu, aligned=aligned, until_ms=until_ms))
+        return {**drawn, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
 
 
 def _integers(walk: Walk, values: Array) -> ColumnData:

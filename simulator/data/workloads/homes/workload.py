@@ -240,13 +240,16 @@ class Homes(Workload):
         """Return fixed queries over all of the data."""
         return fixed_queries({table.name: table for table in tables})
 
-    def query_types(self, tables: Sequence[Table], *, aligned: bool) -> dict[str, QueryType]:
+    def query_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    ) -> dict[str, QueryType]:
         """Return the document's query types, and the fixed queries."""
         until = self.start_ms + self.params.ticks * self.params.interval_ms
+        until = until if until_ms is None else min(until, until_ms)
         windows = Windows(self.seed, self.start_ms, until, aligned)
         named = {table.name: table for table in tables}
         drawn = DrawnQueries(named, windows, self.params.scale)
-        return {**drawn.types(), **super().query_types(tables, aligned=aligned)}
+        return {**drawn.types(), **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
 
 
 def _detected(hashes: Hashes) -> dict[str, ColumnData]:

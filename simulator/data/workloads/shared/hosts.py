@@ -23,6 +23,7 @@ from simulator.data.workloads.shared.fleets import (
     longest,
     texts,
 )
+from simulator.data.workloads.shared.host_queries import HostQueries
 from simulator.data.workloads.shared.windows import Windows
 
 DATACENTERS = {
@@ -100,9 +101,11 @@ class Hosts(Workload):
         fleet = FleetTable(tags, params.scale, params.ticks, self.start_ms, params.interval_ms)
         return fleet.candidates(selection)
 
-    def _windows(self, *, aligned: bool) -> Windows:
+    def _queries_of(self, cpu: Table, *, aligned: bool, until_ms: int | None) -> HostQueries:
         until = self.start_ms + self.params.ticks * self.params.interval_ms
-        return Windows(self.seed, self.start_ms, until, aligned)
+        until = until if until_ms is None else min(until, until_ms)
+        windows = Windows(self.seed, self.start_ms, until, aligned)
+        return HostQueries(cpu, windows, self.params.scale)
 
     @abstractmethod
     def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:

@@ -167,6 +167,11 @@ class Trucks(Workload):
         """Return the number of rows of a table."""
         return self._sends[table.name].rows
 
+    @property
+    def time_rises(self) -> bool:
+        """Points arrive late and out of order."""
+        return False
+
     def series(self, table: Table) -> int:
         """Return 0: trucks send batches, and their number grows."""
         return 0
@@ -211,10 +216,12 @@ class Trucks(Workload):
         readings, diagnostics = tables
         return fixed_queries(readings, diagnostics)
 
-    def query_types(self, tables: Sequence[Table], *, aligned: bool) -> dict[str, QueryType]:
+    def query_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    ) -> dict[str, QueryType]:
         """Return the types of TSBS under its names, and the numbers of rows."""
         drawn = drawn_types(tables[0], self.seed, self.params.scale)
-        return {**drawn, **super().query_types(tables, aligned=aligned)}
+        return {**drawn, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
 
     def _absences(self, table: Table) -> list[Absent]:
         """Return what is NULL among the table's fields, and among its tags."""

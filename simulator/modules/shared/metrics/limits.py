@@ -65,7 +65,7 @@ class Checked:
 
     def _times(self, block: Block) -> NDArray[np.int64]:
         column, unit = self._table.time, self._table.time_unit
-        values: NDArray[np.int64] = block.data[column.name].values()
+        values = block.data[column.name].values().astype(np.int64, copy=False)
         if unit.per_second <= self._per_second:
             return values * (self._per_second // unit.per_second)
         factor = unit.per_second // self._per_second

@@ -6,7 +6,7 @@ not have been precise enough.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, assert_never
 
@@ -159,6 +159,65 @@ def plan(
         case _:
             assert_never(query)
     return asked, rollups(asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of an aggregate query whose range of time is cut at its buckets only."""
+
+    query: AggregateQuery
+    bucket: tuple[int, ...] = ()
+    """The start of the bucket that its range lies in, if the query has no buckets any more."""
+
+
+def pieces(query: AggregateQuery) -> list[Piece]:
+    """Return the whole buckets of a query's range, and the buckets at its ends that are cut.
+
+    For databases whose instants are milliseconds.
+    """
+    bucket = query.bucket
+    if bucket is None:
+        return [Piece(query)]
+    finest = max(query.table.time_unit.per_second // 1000, 1)
+    since, until = _up(query.selection.since, finest), _up(query.selection.until, finest)
+    first = _up(since, bucket)
+    last = until if until is None else until // bucket * bucket
+    found = []
+    if first is None or last is None or first < last:
+        whole = replace(query.selection, since=first, until=last)
+        found.append(Piece(replace(query, selection=whole)))
+    cut = [(since, first), (last, until)]
+    if first is not None and last is not None and first > last:
+        cut = [(since, until)]
+    for begin, end in cut:
+        if begin is not None and end is not None and begin < end:
+            within = replace(query.selection, since=begin, until=end)
+            part = replace(query, bucket=None, newest=None, selection=within)
+            found.append(Piece(part, (begin // bucket * bucket,)))
+    return found
+
+
+def _up(instant: int | None, step: int) -> int | None:
+    return None if instant is None else -(-instant // step) * step
+
+
+_BETWEEN = "\n\n"
+"""Between the statements of pieces."""
+
+
+def in_pieces(query: AggregateQuery, statement: Callable[[AggregateQuery], str]) -> str:
+    """Return the statements of a query's pieces as one."""
+    return _BETWEEN.join(statement(piece.query) for piece in pieces(query))
+
+
+def of_pieces(
+    text: str, query: AggregateQuery, rolled_up: Callable[[str, AggregateQuery], RolledUp]
+) -> RolledUp:
+    """Run such a statement and yield the rollups of all pieces."""
+    found = pieces(query)
+    for piece, own in zip(found, text.split(_BETWEEN)[: len(found)], strict=True):
+        for rollup, key, value in rolled_up(own, piece.query):
+            yield rollup, (*key, *piece.bucket), value
 
 
 class Combined(Groups):

@@ -1,0 +1,1 @@
+"""A folder of result files: finding one by its name."""

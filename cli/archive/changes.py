@@ -1,0 +1,94 @@
+"""Changes to a folder of results: tags, and the removal of results."""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from cli import results
+from cli.archive.entry import Entry
+from cli.archive.index import entries
+from cli.archive.names import named
+from simulator.errors import ConfigError
+from simulator.protocol.spec import Kind
+
+_RUNNING = "running"
+_WRITING = frozenset(kind.value for kind in Kind if kind.writes)
+
+
+def tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:
+    """Add words to the tags of results, or remove them; ConfigError before anything is written."""
+    for folder in sorted({path.parent for path in paths}):
+        own = [path for path in paths if path.parent == folder]
+        with _changing(folder):
+            _tag(own, words, remove=remove)
+
+
+def _tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:
+    problems, changed = [], []
+    for path in paths:
+        name = named(path)
+        if name and not name.is_sweep:
+            problems.append(f"{path}: gathers sweeps; tag their results")
+            continue
+        result = results.read(path)
+        if result.status == _RUNNING:
+            problems.append(f"{path}: is still running, or was killed; its tags cannot change")
+        kept = [each for each in result.tags if each not in words]
+        new = kept if remove else [*result.tags, *(w for w in words if w not in result.tags)]
+        if new != result.tags:
+            changed.append((path, result.model_copy(update={"tags": new})))
+    if problems:
+        raise ConfigError(problems)
+    for path, result in changed:
+        results.write(path, result)
+
+
+def older_than(folder: Path, moment: datetime) -> list[Path]:
+    """Return the results in a folder that were made before a moment."""
+    return [folder / entry.file for entry in entries(folder) if entry.created < moment]
+
+
+def needed(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return which of these results must be kept, and why."""
+    reasons: dict[Path, str] = {}
+    for folder in sorted({path.parent for path in paths}):
+        own = {path.name: path for path in paths if path.parent == folder}
+        names = [name for name in map(named, own.values()) if name and name.kind in _WRITING]
+        for entry, reason in _in_use(folder, {name.target for name in names}):
+            if entry.file in own:
+                reasons[own[entry.file]] = reason
+    return reasons
+
+
+def _in_use(folder: Path, targets: set[str]) -> Iterator[tuple[Entry, str]]:
+    """Yield the newest result that wrote each table of these targets, and what is still running."""
+    written: set[tuple[str, str]] = set()
+    for entry in entries(folder):
+        if entry.verdict == _RUNNING:
+            yield entry, "is still running, or was killed"
+        elif entry.kind in _WRITING and entry.target in targets:
+            tables = [table for table in entry.tables if (entry.target, table) not in written]
+            written |= {(entry.target, table) for table in entry.tables}
+            if tables:
+                yield entry, _needed_for(entry.target, tables)
+
+
+def _needed_for(target: str, tables: Sequence[str]) -> str:
+    names = ", ".join(tables[:3]) + " ..." * (len(tables) > 3)
+    return (
+        f"says which rows the tables {names} of target {target} hold: `query` and `verify` need it"
+    )
+
+
+@contextmanager
+def _changing(folder: Path) -> Iterator[None]:
+    """Let one command at a time change the files in a folder; its lock leaves no file behind."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

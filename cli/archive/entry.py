@@ -1,0 +1,156 @@
+"""One line of a list of results: what a result file holds, in a few words and one figure."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from math import isfinite
+
+from pydantic import BaseModel, ConfigDict
+
+from cli import results
+from cli.archive.gathered import KINDS
+from cli.archive.names import Named
+from cli.results import Result
+from cli.summary.build import headline_of, summary_of
+from cli.summary.verdicts import verdict_of
+from simulator.data.dataset import DatasetReader
+from simulator.errors import ConfigError, counted
+from simulator.protocol.spec import Kind
+
+_DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a damaged file raises where its figures are computed."""
+_LONGEST_PROBLEM = 300
+
+
+class Head(BaseModel):
+    """The figure that a result is listed by, and what it stands on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    value: float
+    unit: str
+    n: int
+    spread: float | None
+    at: str
+    """Where it was measured, such as 4 workers or level 100,000."""
+
+
+class Entry(BaseModel):
+    """A result, as a list shows it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    file: str
+    created: datetime
+    kind: str
+    target: str
+    what: str
+    """Workload, workers and batch, or the queries that were asked."""
+    headline: Head | None = None
+    verdict: str = ""
+    tags: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    """That its insert wrote."""
+    problem: str = ""
+    """Why the file cannot be read."""
+
+
+def entry_of(name: Named) -> Entry:
+    """Read a result file, and return its entry."""
+    try:
+        return _sweep(name) if name.is_sweep else _gathered(name)
+    except ConfigError as error:
+        problem = str(error)
+    except _DAMAGES as error:
+        problem = f"{name.path}: is damaged: {type(error).__name__}: {error}"
+    created = name.created or datetime.fromtimestamp(0, UTC)
+    fields = {"id": name.id, "file": name.path.name, "kind": name.kind, "target": name.target}
+    return Entry(**fields, created=created, what="", problem=problem[:_LONGEST_PROBLEM])
+
+
+def _sweep(name: Named) -> Entry:
+    result = results.read(name.path)
+    summary = summary_of(result)
+    found = headline_of(summary)
+    head = None
+    if found and isfinite(found.figure.value):
+        figure = found.figure
+        head = Head(
+            value=figure.value,
+            unit=figure.unit.value,
+            n=figure.n,
+            spread=figure.spread,
+            at=_place(summary.subject, found.row.name, found.row.workers),
+        )
+    return Entry(
+        id=name.id,
+        file=name.path.name,
+        created=result.created,
+        kind=result.kind.value,
+        target=result.target,
+        what=what_of(result),
+        headline=head,
+        verdict=verdict_of(result),
+        tags=tuple(result.tags),
+        tables=_tables(result),
+    )
+
+
+def what_of(result: Result) -> str:
+    """Return what was measured in a few words."""
+    options = result.configuration
+    words = [result.dataset.workload]
+    if workers := options.get("workers"):
+        words.append(f"w={_listed(workers)}")
+    words += [f"stages={stages}" for stages in [options.get("stages")] if stages]
+    if result.kind is Kind.INSERT:
+        words += [f"batch={options.get('batch', 0)}"]
+        words += [f"steps={steps}" for steps in [options.get("steps")] if steps]
+    if result.kind is Kind.MIXED:
+        workers = [options.get(name, 0) for name in ("insert_workers", "query_workers")]
+        words += [f"w={'+'.join(map(str, workers))}", f"batch={options.get('batch', 0)}"]
+    if result.kind in (Kind.QUERY, Kind.MIXED) and options.get("queries"):
+        asked = options["queries"]
+        words.append(asked[0] if len(asked) == 1 else counted(len(asked), "query"))
+    return " ".join(map(str, words))
+
+
+def _listed(counts: object) -> str:
+    """Return worker counts, the middle of many left out."""
+    given: Sequence[object] = counts if isinstance(counts, list | tuple) else (counts,)
+    shown = [*given[:3], "...", given[-1]] if len(given) > 5 else given
+    return ",".join(map(str, shown))
+
+
+def _place(subject: str, name: str | int, workers: int) -> str:
+    match subject:
+        case "workers":
+            return counted(int(name), "worker")
+        case "level":
+            return f"level {name:,}"
+        case "stage":
+            return f"stage {name}, {counted(workers, 'worker')}"
+    return f"{name}, {counted(workers, 'worker')}"
+
+
+def _tables(result: Result) -> tuple[str, ...]:
+    if not result.kind.writes or not result.manifest:
+        return ()
+    with suppress(ConfigError):  # a workload of another version
+        return tuple(table.name for table in DatasetReader(result.manifest.dataset).tables)
+    return ()
+
+
+def _gathered(name: Named) -> Entry:
+    kind = KINDS[name.kind]
+    gist = kind.gist(kind.read(name.path))
+    return Entry(
+        id=name.id,
+        file=name.path.name,
+        created=gist.created or datetime.fromtimestamp(name.path.stat().st_mtime, UTC),
+        kind=name.kind,
+        target=",".join(gist.targets),
+        what=gist.what,
+        verdict=gist.verdict,
+    )

@@ -1,0 +1,94 @@
+"""Results that are made of many sweeps: of `reproduce`, of `run`, and of `capacity`."""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from cli import results
+from cli.capacity.record import Capacity
+from cli.capacity.tables import printed as capacity_text
+from cli.experiment.record import PlanRecord
+from cli.experiment.tables import printed as plan_text
+from cli.experiment.verdicts import worst
+from cli.reproduce.record import Reproduction, is_reproduction
+from cli.reproduce.tables import printed as reproduction_text
+
+_KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
+"""How the file of a plan or a capacity begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """What a list says of such a result."""
+
+    created: datetime | None
+    targets: Collection[str]
+    what: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """How the files of one command are read and shown."""
+
+    command: str
+    record: type[BaseModel]
+    text: Callable[[Any, str, int], str]
+    """Record, file, width -> what the command printed."""
+    gist: Callable[[Any], Gist]
+    files: Callable[[Any], Sequence[str]]
+    """Record -> the result files of its sweeps, in the same folder."""
+
+    def read(self, path: Path) -> Any:
+        """Read a file; ConfigError if it is damaged."""
+        return results.parsed(path, results.content_of(path), self.record, 1)
+
+
+def _of_reproduction(record: Reproduction) -> Gist:
+    return _of_items(record, f"{record.document}, size {record.size}")
+
+
+def _of_plan(record: PlanRecord) -> Gist:
+    return _of_items(record, f"plan {record.name}")
+
+
+def _of_items(record: Reproduction | PlanRecord, what: str) -> Gist:
+    done = record.status == "done" and record.items
+    verdict = worst(item.verdict for item in record.items) if done else record.status
+    return Gist(record.last, dict.fromkeys(item.target for item in record.items), what, verdict)
+
+
+def _of_capacity(record: Capacity) -> Gist:
+    found = record.holds_rows_per_s
+    rate = "no rate keeps" if found is None else f"{found:,.0f} rows/s keep"
+    what = f"{rate} {' and '.join(record.objective)}"
+    return Gist(record.created, (record.target,), what, record.verdict)
+
+
+def _files_of_items(record: Reproduction | PlanRecord) -> list[str]:
+    return [file for item in record.items for file in item.files]
+
+
+KINDS: Mapping[str, Gathered] = {
+    "reproduce": Gathered(
+        "reproduce", Reproduction, reproduction_text, _of_reproduction, _files_of_items
+    ),
+    "plan": Gathered("run", PlanRecord, plan_text, _of_plan, _files_of_items),
+    "capacity": Gathered(
+        "capacity", Capacity, capacity_text, _of_capacity, lambda record: record.files
+    ),
+}
+"""Beginning of the name of a file -> its kind."""
+
+
+def kind_of(path: Path) -> Gathered | None:
+    """Return the kind of a file by its content; None for that of a sweep, or a foreign one."""
+    named = _KIND.match(results.content_of(path))
+    if named:
+        return KINDS.get(named[1].decode())
+    return KINDS["reproduce"] if is_reproduction(path) else None

@@ -1,0 +1,113 @@
+"""The index of a folder of results: the entries of files that have been read before.
+
+It is never the truth. A file counts as read while its size and time of change are the same; the
+index is made again where it is missing, broken or of another version. Two commands may write it at
+once: it is replaced as a whole, and what one of them leaves out is read again.
+"""
+
+import heapq
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cli import results
+from cli.archive.entry import Entry, entry_of
+from cli.archive.names import Named, results_in
+from cli.host.inputs import read_bytes
+from simulator import __version__
+from simulator.errors import ConfigError
+
+FILE = ".index.json"
+_MAX_BYTES = 256 << 20
+_SAVED_EVERY_S = 5.0
+
+
+class _Read(BaseModel):
+    """An entry, and the state of its file when it was read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    size: int
+    changed_ns: int
+    entry: Entry
+
+
+class _Index(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal[1] = 1
+    program_version: str = __version__
+    files: dict[str, _Read] = {}
+
+
+def entries(folder: Path, wanted: Callable[[Named], bool] = lambda _: True) -> Iterator[Entry]:
+    """Yield the entries of the results in a folder whose names are wanted, the newest first.
+
+    A file is read when its entry is asked for, unless the index has it.
+    """
+    names = list(results_in(folder))
+    index = _loaded(folder)
+    known = {name.path.name for name in names}
+    gone = index.files.keys() - known
+    for name in gone:
+        del index.files[name]
+    fresh, saved = len(gone), time.monotonic()
+    chosen = [name for name in names if wanted(name)]
+    sweeps = (name for name in chosen if name.is_sweep)
+    others = (name for name in chosen if not name.is_sweep)
+    try:
+        for entry, is_new in _merged(index, sweeps, others):
+            fresh += is_new
+            if fresh and time.monotonic() - saved > _SAVED_EVERY_S:
+                _save(folder, index)
+                fresh, saved = 0, time.monotonic()
+            yield entry
+    finally:
+        if fresh:
+            _save(folder, index)
+
+
+def _merged(
+    index: _Index, sweeps: Iterable[Named], others: Iterable[Named]
+) -> Iterator[tuple[Entry, bool]]:
+    """Yield entries and whether they are new, by time; files that gather sweeps say theirs."""
+    ordered = sorted(_read(index, others), key=_created, reverse=True)
+    return heapq.merge(_read(index, sweeps), ordered, key=_created, reverse=True)
+
+
+def _created(found: tuple[Entry, bool]) -> float:
+    return found[0].created.timestamp()
+
+
+def _read(index: _Index, names: Iterable[Named]) -> Iterator[tuple[Entry, bool]]:
+    for name in names:
+        try:
+            status = name.path.stat()
+        except OSError:  # another command has removed it
+            continue
+        before = index.files.get(name.path.name)
+        if before and (before.size, before.changed_ns) == (status.st_size, status.st_mtime_ns):
+            yield before.entry, False
+            continue
+        entry = entry_of(name)
+        index.files[name.path.name] = _Read(
+            size=status.st_size, changed_ns=status.st_mtime_ns, entry=entry
+        )
+        yield entry, True
+
+
+def _loaded(folder: Path) -> _Index:
+    with suppress(ConfigError, ValidationError):
+        index = _Index.model_validate_json(read_bytes(folder / FILE, _MAX_BYTES))
+        if index.program_version == __version__:
+            return index
+    return _Index()
+
+
+def _save(folder: Path, index: _Index) -> None:
+    with suppress(OSError):  # a folder that can only be read is listed without an index
+        results.write(folder / FILE, index)

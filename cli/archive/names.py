@@ -1,0 +1,63 @@
+"""Names of result files: when each was made, of what, and its id; no content is read."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+_SWEEP = re.compile(r"(\d{8})T(\d{6})(\d{3})Z-(insert|query|mixed|verify)-(.+)-([0-9a-f]{4})\.json")
+_GATHERED = re.compile(r"(reproduce|plan|capacity)-.+-[0-9a-f]{4,8}\.json")
+"""Of a result that is made of many sweeps; see `gathered`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A result file, and what its name says."""
+
+    path: Path
+    id: str
+    kind: str
+    """insert, query, mixed or verify; or reproduce, plan or capacity, which gather sweeps."""
+    target: str
+    """Empty where the file says it: of a result that gathers sweeps."""
+    created: datetime | None
+    """None where the file says it."""
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether it is the result of one sweep."""
+        return self.created is not None
+
+
+def named(path: Path) -> Named | None:
+    """Return what the name of a file says; None if it is not the name of a result file."""
+    if sweep := _SWEEP.fullmatch(path.name):
+        day, time, ms, kind, target, end = sweep.groups()
+        try:
+            created = datetime.fromisoformat(f"{day}T{time}.{ms}").replace(tzinfo=UTC)
+        except ValueError:
+            return None
+        return Named(path, f"{day}-{time}-{end}", kind, target, created)
+    if gathered := _GATHERED.fullmatch(path.name):
+        return Named(path, path.stem, gathered[1], "", None)
+    return None
+
+
+def id_of(path: Path) -> str | None:
+    """Return the id of a result, by its file name: when it was made and the end of its sweep's id.
+
+    None if that is not the name of a result file.
+    """
+    found = named(path)
+    return found.id if found else None
+
+
+def results_in(folder: Path) -> Iterator[Named]:
+    """Yield the results in a folder: of sweeps the newest first, then what gathers sweeps."""
+    for path in sorted(folder.glob("[0-9]*.json"), reverse=True):
+        if found := named(path):
+            yield found
+    for path in sorted(folder.glob("[a-z]*.json")):
+        if found := named(path):
+            yield found

@@ -1,0 +1,47 @@
+"""Results -> the files of a bundle."""
+
+from pathlib import Path
+
+from cli.bundle import configuration, readme, versions
+from cli.bundle.configuration import Targets
+from cli.bundle.folder import RESULTS
+from cli.bundle.gather import Published
+from cli.page.build import page_of
+from cli.page.html import rendered
+from cli.page.sources import Repeated, Sources, repeated_of
+from cli.report.damage import expect_whole
+from cli.reproduce.record import Reproduction
+from cli.results import content_of
+
+
+def files_of(found: Published) -> dict[str, bytes]:
+    """Return the files of a bundle, by their names in it."""
+    targets = Targets(found.sweeps)
+    known = [versions.versions_of(path, result) for path, result in found.sweeps]
+    with expect_whole(", ".join(map(str, found.paths))):
+        texts = {
+            readme.FILE: readme.readme(found, targets, known),
+            "report.html": _page(found),
+            configuration.FILE: targets.text(),
+            versions.FILE: versions.versions_text(known),
+        }
+    files = {name: text.encode() for name, text in texts.items()}
+    return files | {f"{RESULTS}/{path.name}": content_of(path) for path in found.paths}
+
+
+def _page(found: Published) -> str:
+    """Return the page; its files are named as they are in the bundle."""
+
+    def named(path: Path) -> Path:
+        return Path(RESULTS) / path.name
+
+    reproductions = [
+        (named(path), record)
+        for path, _, record in found.records
+        if isinstance(record, Reproduction)
+    ]
+    sweeps = [(named(path), result) for path, result in found.sweeps]
+    repeated: dict[Path, Repeated] = {}
+    for path, _, record in found.records:
+        repeated |= repeated_of(named(path), record)
+    return rendered(page_of(Sources(sweeps, reproductions, repeated)))

@@ -1,0 +1,87 @@
+"""The configuration of a bundle: targets as they were measured, and the commands that use it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cli.parameters import instant
+from cli.results import Result
+from simulator.protocol.spec import Kind
+from simulator.redaction import HIDDEN
+
+FILE = "config.yaml"
+_REPLACED = ("--config", "--extra-option", "--target", "--dataset")
+_START = ("--start-time", "--data", "--no-clean")
+"""Options with which an insert does not begin now."""
+
+
+class Targets:
+    """The targets of results, by name: one for each set of options."""
+
+    def __init__(self, found: Sequence[tuple[Path, Result]]) -> None:
+        self._entries: dict[str, dict[str, Any]] = {}
+        self._names: dict[Path, str] = {}
+        self.variables: dict[str, str] = {}
+        """Variable of the environment -> the option whose credential it has."""
+        for path, result in found:
+            self._names[path] = self._added(result)
+        spaces = {result.ran_on.get("namespace", "") for _, result in found} - {""}
+        self._namespace = min(spaces) if len(spaces) == 1 else ""
+
+    def _added(self, result: Result) -> str:
+        for number in range(1, len(self._entries) + 2):
+            name = result.target if number == 1 else f"{result.target}-{number}"
+            entry = self._entry(name, result)
+            queries = {**self._entries.get(name, {}).get("queries", {}), **_tuned(result)}
+            if self._entries.get(name, entry) | {"queries": queries} == entry | {
+                "queries": queries
+            }:
+                self._entries[name] = entry | ({"queries": queries} if queries else {})
+                return name
+        raise AssertionError  # one number more than there are targets
+
+    def _entry(self, name: str, result: Result) -> dict[str, Any]:
+        options = {key: value for key, value in result.target_options.items() if value is not None}
+        for key, value in options.items():
+            if value == HIDDEN:
+                variable = re.sub(r"\W", "_", f"{name}_{key}").upper()
+                variable = f"_{variable}" if variable[0].isdigit() else variable
+                self.variables[variable] = f"{key} of target {name}"
+                options[key] = f"${{{variable}}}"
+        return {"module": result.module, "runner": result.runner, **options}
+
+    def text(self) -> str:
+        """Return the configuration as YAML."""
+        space = {"namespace": self._namespace} if self._namespace else {}
+        return yaml.safe_dump({**space, "targets": self._entries}, sort_keys=False, width=10_000)
+
+    def command(self, path: Path, result: Result) -> list[str]:
+        """Return the words that measure a result again with this configuration; the same rows."""
+        if not result.command:
+            return []
+        words = [*_without(result.command, _REPLACED)]
+        found = [words[0], "--config", FILE, "--target", self._names[path], *words[1:]]
+        if result.kind is Kind.INSERT and not {*_START} & {*words}:
+            found += ["--start-time", instant(result.dataset.start_ms)]
+        return found
+
+
+def _tuned(result: Result) -> Mapping[str, str]:
+    """Return the target's own texts of queries."""
+    found = (query for run in result.runs for query in run.outcome.queries)
+    return {query.name: query.statement for query in found if query.tuned}
+
+
+def _without(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return words without options that have a value each."""
+    kept = []
+    skips = False
+    for word in words:
+        if skips or word in options:
+            skips = not skips
+        else:
+            kept.append(word)
+    return kept

@@ -1,0 +1,92 @@
+"""Which result files a bundle has, and which of them may not be published."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli import results
+from cli.archive.gathered import Gathered, kind_of
+from cli.archive.lookup import paths_of
+from cli.archive.names import id_of
+from cli.report.damage import expect_whole
+from cli.results import Result
+from cli.summary.verdicts import verdict_of
+from simulator.errors import ConfigError
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The results of a bundle, each with its file."""
+
+    sweeps: Sequence[tuple[Path, Result]]
+    """In the order of their time."""
+    records: Sequence[tuple[Path, Gathered, Any]]
+    """Of plans, reproductions and capacities, whose sweeps are among the results."""
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files."""
+        return [path for path, _ in self.sweeps] + [path for path, _, _ in self.records]
+
+    @property
+    def title(self) -> str:
+        """What was measured, in a few words."""
+        kinds = dict.fromkeys(result.kind.value for _, result in self.sweeps)
+        targets = dict.fromkeys(result.target for _, result in self.sweeps)
+        return f"{' and '.join(kinds)} on {', '.join(targets)}"
+
+
+def gathered(folder: Path, names: Sequence[str]) -> Published:
+    """Return what is meant; ConfigError if it may not be published.
+
+    The queries' inserts are among the results, where the folder has them: they wrote the rows.
+    """
+    sweeps: dict[Path, Result] = {}
+    records = []
+    for path in paths_of(folder, names):
+        kind = kind_of(path)
+        if kind:
+            record = kind.read(path)
+            records.append((path, kind, record))
+            files = [path.parent / file for file in kind.files(record)]
+        else:
+            files = [path]
+        sweeps |= {file: results.read(file) for file in files}
+    for path, result in [*sweeps.items()]:
+        sweeps |= _insert_of(path, result)
+    ordered = sorted(sweeps.items(), key=lambda each: (each[1].created, each[0].name))
+    found = Published(ordered, records)
+    if problems := [*_problems(found)]:
+        raise ConfigError(problems)
+    return found
+
+
+def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
+    """Return the insert whose rows were asked about, if it is in the folder of the result."""
+    if result.kind is Kind.INSERT:
+        return {}
+    for file, insert in results.inserts(path.parent, result.target):
+        if insert.manifest and insert.manifest.dataset == result.dataset:
+            return {file: insert}
+    return {}
+
+
+def _problems(found: Published) -> Iterator[str]:
+    for path, result in found.sweeps:
+        with expect_whole(path):
+            verdict = verdict_of(result)
+        if result.status != "done":
+            yield f"{path}: is not complete: {result.cause or result.status}"
+        elif verdict == Status.MISMATCH:
+            yield f"{path}: has the verdict mismatch: stored data or answers are wrong"
+    names = [path.name for path in found.paths]
+    for path in found.paths:
+        if id_of(path) is None:
+            yield f"{path}: is not named as a result file is"
+        elif names.count(path.name) > 1:
+            yield f"{path}: another file has the same name"
+    if not found.sweeps:
+        yield "no result of a sweep is among them"

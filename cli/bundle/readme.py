@@ -1,0 +1,108 @@
+"""The README of a bundle: what it is, what was found, how to check it, how to repeat it."""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cli.archive.export import exported
+from cli.archive.names import id_of
+from cli.bundle.configuration import Targets
+from cli.bundle.gather import Published
+from cli.summary.verdicts import verdict_of
+from simulator import __version__
+
+FILE = "README.md"
+_REPEATED = "../repeated"
+"""Folder of the results of the commands: the bundle stays as it is."""
+_FILES = """\
+| File | Content |
+|---|---|
+| `results/` | the result files, unchanged: configuration, runs, histograms, verdicts |
+| `report.html` | the same as one page with pictures |
+| `config.yaml` | the targets as they were measured, without credentials |
+| `versions.json` | versions of program, packages and server, settings of the server, machine |
+| `SHA256SUMS` | a checksum of each file |
+"""
+
+
+def readme(found: Published, targets: Targets, versions: list[dict[str, Any]]) -> str:
+    """Return the README as Markdown."""
+    return "\n".join(_lines(found, targets, versions)) + "\n"
+
+
+def _lines(found: Published, targets: Targets, versions: list[dict[str, Any]]) -> Iterator[str]:
+    yield f"# Benchmark results: {found.title}\n"
+    yield (
+        "Measured by iotbench, which compares stored rows and answers with rows that it computes"
+        f" itself. `iotbench publish` {__version__} wrote this folder.\n"
+    )
+    yield "## Verdict\n"
+    for path, result in found.sweeps:
+        verdict = verdict_of(result)
+        yield f"- `{path.name}`: {result.kind.value} on {result.target}: **{verdict}**"
+        for warning in result.warnings:
+            yield f"  - warning: {warning}"
+    for path, kind, record in found.records:
+        yield f"- `{path.name}`: {kind.gist(record).what}"
+    yield "\n## Figures\n"
+    named = [(id_of(path) or result.sweep_id, result) for path, result in found.sweeps]
+    yield exported(named, "markdown").rstrip()
+    yield "\n## Measured with\n"
+    yield from dict.fromkeys(_measured_with(each) for each in versions)
+    yield "\n## Files\n"
+    yield _FILES
+    yield "## Check\n"
+    yield "    sha256sum -c SHA256SUMS"
+    yield "    iotbench publish --check .\n"
+    yield (
+        "The first command compares every file with its checksum. The second one does the same, and"
+        " also reads each result file: its format, its figures and its verdict.\n"
+    )
+    yield "## Repeat\n"
+    yield from _repeat(found, targets)
+
+
+def _measured_with(each: dict[str, Any]) -> str:
+    server, machine = each["server"], each["machine"]
+    words = [f"iotbench {each['program']}", f"module {each['module']}"]
+    words += [f"server {server['version']} ({server['durability']})"] if server else []
+    words += [f"{name} {version}" for name, version in each["packages"].items()]
+    words += [f"{name} {value}" for name, value in each["cluster"].items()]
+    memory = f"{machine['memory_bytes'] / 2**30:.0f} GiB"
+    words += [f"{machine['processor']}, {machine['cores']} cores, {memory}, {machine['system']}"]
+    return f"- {'; '.join([*words, 'Python ' + machine['python']])}"
+
+
+def _repeat(found: Published, targets: Targets) -> Iterator[str]:
+    yield (
+        f"With version {', '.join({r.program_version: 0 for _, r in found.sweeps})} of the program,"
+        " in this folder, in this order:\n"
+    )
+    for variable, option in targets.variables.items():
+        yield f"    export {variable}=...       # {option}"
+    without = []
+    for path, result in found.sweeps:
+        words = targets.command(path, result)
+        if words:
+            yield f"    iotbench {shlex.join([*words, '--output', _REPEATED])}"
+        else:
+            without.append(path)
+    yield ""
+    for path in without:
+        yield f"- The file `{path.name}` does not hold the command that measured it."
+    yield from _needed(found)
+    yield (
+        "\nIn a checkout, `python run.py` stands for `iotbench`. The commands write to"
+        f" `{_REPEATED}`; `iotbench compare FILE FILE` compares two result files.\n"
+        "\nThe rows are the same. The machine, its load and the versions above are not part of a"
+        " command: another machine gives other rates."
+    )
+
+
+def _needed(found: Published) -> Iterator[str]:
+    for _, result in found.sweeps:
+        if "--data" in result.command:
+            digest = result.configuration.get("sha256") or result.dataset.params.get("sha256")
+            file = Path(str(result.configuration.get("data"))).name
+            yield f"- The rows are those of `{file}`, SHA-256 {digest}, which is not included."

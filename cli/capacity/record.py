@@ -1,0 +1,101 @@
+"""The record of a search for the capacity of a target."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from cli.capacity.search import Bound, Level, bracket_of, knee_of
+from cli.host.machine import Machine
+
+FORMAT_VERSION: Literal[1] = 1
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RateRecord(_Frozen):
+    """A rate, and what its repeats came to."""
+
+    rate_rows_per_s: float
+    holds: bool
+    held: int
+    """Repeats that kept the schedule and met the objective."""
+    repeats: int
+    reached: Bound | None
+    """What most of the other repeats have reached; None if the rate holds."""
+    rows_per_s: tuple[float, ...]
+    """Acknowledged, of each repeat."""
+    p50_ms: tuple[float, ...]
+    p99_ms: tuple[float, ...]
+    client_share: tuple[float, ...]
+    sends: int
+    """Of the shortest repeat."""
+
+
+class Capacity(_Frozen):
+    """The curve of a target, and the rates between which its capacity lies."""
+
+    kind: Literal["capacity"] = "capacity"
+    format_version: Literal[1] = FORMAT_VERSION
+    program_version: str
+    sweep_id: str
+    """The sweeps of its rates have ids that begin so."""
+    created: datetime
+    status: Literal["done", "failed", "interrupted"]
+    cause: str = ""
+    target: str
+    module: str
+    objective: tuple[str, ...]
+    """What a rate must meet, all of it."""
+    configuration: dict[str, Any]
+    command: tuple[str, ...] = ()
+    """As in the result of a sweep."""
+    machine: Machine
+    unscheduled_rows_per_s: tuple[float, ...] = ()
+    """Acknowledged without a schedule, of each repeat."""
+    rates: tuple[RateRecord, ...] = ()
+    """In the order of their measurement."""
+    holds_rows_per_s: float | None = None
+    """The capacity: the highest rate that holds; None: none does."""
+    fails_rows_per_s: float | None = None
+    """The lowest rate above it that does not hold; None: no rate was too high."""
+    knee_rows_per_s: float | None = None
+    """Up to this rate p99 is at most twice that of the lowest one."""
+    bound: Bound | None = None
+    """What the rate above the capacity has reached."""
+    verdict: str = ""
+    """The worst of all runs."""
+    files: tuple[str, ...] = ()
+    """The result files of the rates."""
+    exit_code: int
+
+
+def rate_record(level: Level) -> RateRecord:
+    """Return the record of a rate."""
+    trials = level.trials
+    return RateRecord(
+        rate_rows_per_s=level.rate_rows_per_s,
+        holds=level.holds,
+        held=level.held,
+        repeats=len(trials),
+        reached=level.reached,
+        rows_per_s=tuple(trial.rows_per_s for trial in trials),
+        p50_ms=tuple(trial.p50_ms for trial in trials),
+        p99_ms=tuple(trial.p99_ms for trial in trials),
+        client_share=tuple(trial.client_share for trial in trials),
+        sends=min(trial.sends for trial in trials),
+    )
+
+
+def findings(levels: list[Level]) -> dict[str, Any]:
+    """Return what the rates together say, as fields of the record."""
+    bracket, knee = bracket_of(levels), knee_of(levels)
+    return {
+        "rates": tuple(map(rate_record, levels)),
+        "holds_rows_per_s": bracket.holds and bracket.holds.rate_rows_per_s,
+        "fails_rows_per_s": bracket.fails and bracket.fails.rate_rows_per_s,
+        "knee_rows_per_s": knee and knee.rate_rows_per_s,
+        "bound": bracket.fails and bracket.fails.reached,
+    }

@@ -1,0 +1,150 @@
+"""Which rate to measure next: the curve first, then between the highest that held and the next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import median
+
+CURVE = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+"""Rates that are measured first, as shares of the rate without a schedule."""
+KEPT_UP = 0.97
+"""Part of its rate that a repeat must have reached."""
+_STEP_UP, _STEPS_UP = 1.25, 4
+_STEP_DOWN = 0.25
+_KNEE = 2.0
+
+
+class Bound(StrEnum):
+    """What a rate that does not hold has reached first."""
+
+    DATABASE = "database"
+    """Batches waited for it, and the schedule was not kept."""
+    CLIENT = "client"
+    """The workers were busy drawing and encoding, and the schedule was not kept."""
+    OBJECTIVE = "objective"
+    """The schedule was kept, and what was asked for was not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One repeat at one rate."""
+
+    rows_per_s: float
+    """Acknowledged."""
+    p50_ms: float
+    p99_ms: float
+    client_share: float
+    met: bool
+    """Whether the objective was met."""
+    sends: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A rate, and its repeats."""
+
+    rate_rows_per_s: float
+    trials: tuple[Trial, ...]
+
+    def bound(self, trial: Trial) -> Bound | None:
+        """Return what a repeat has reached; None if it held."""
+        if trial.rows_per_s < KEPT_UP * self.rate_rows_per_s:
+            return Bound.CLIENT if trial.client_share > 0.5 else Bound.DATABASE
+        return None if trial.met else Bound.OBJECTIVE
+
+    @property
+    def held(self) -> int:
+        """How many repeats held."""
+        return sum(self.bound(trial) is None for trial in self.trials)
+
+    @property
+    def holds(self) -> bool:
+        """Whether most repeats held."""
+        return 2 * self.held > len(self.trials)
+
+    @property
+    def reached(self) -> Bound | None:
+        """What most of the repeats that did not hold have reached; None if the rate holds."""
+        found = [bound for trial in self.trials if (bound := self.bound(trial))]
+        return None if self.holds else max(Bound, key=found.count)
+
+    @property
+    def p50_ms(self) -> float:
+        """Median of the repeats."""
+        return median(trial.p50_ms for trial in self.trials)
+
+    @property
+    def p99_ms(self) -> float:
+        """Median of the repeats."""
+        return median(trial.p99_ms for trial in self.trials)
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """The highest rate that holds, and the lowest one above it that does not."""
+
+    holds: Level | None
+    fails: Level | None
+
+
+def bracket_of(levels: Sequence[Level]) -> Bracket:
+    """Return the bracket; a rate that fails below one that holds is a matter of chance."""
+    holding = [level for level in levels if level.holds]
+    best = max(holding, key=lambda level: level.rate_rows_per_s, default=None)
+    least = best.rate_rows_per_s if best else 0.0
+    above = [level for level in levels if not level.holds and level.rate_rows_per_s > least]
+    return Bracket(best, min(above, key=lambda level: level.rate_rows_per_s, default=None))
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Between which rates, and how closely, a capacity is searched for."""
+
+    ceiling_rows_per_s: float
+    """Reached without a schedule."""
+    lowest_rows_per_s: float
+    """A lower rate has too few batches for a percentile."""
+    tolerance: float
+    """Width of the bracket over its upper end, 0..1."""
+
+
+def next_rate(bounds: Bounds, levels: Sequence[Level]) -> float | None:
+    """Return the next rate to measure, in rows/s; None once the bracket is narrow enough."""
+    tried = {level.rate_rows_per_s for level in levels}
+    lowest = _rounded(bounds.lowest_rows_per_s)
+    for share in CURVE:
+        rate = max(_rounded(share * bounds.ceiling_rows_per_s), lowest)
+        if rate not in tried:
+            return rate
+    bracket = bracket_of(levels)
+    if bracket.holds is None:
+        lower = max(_rounded(min(tried) * _STEP_DOWN), lowest)
+        return lower if lower not in tried else None
+    low = bracket.holds.rate_rows_per_s
+    if bracket.fails is None:
+        beyond = sum(rate > _rounded(bounds.ceiling_rows_per_s) for rate in tried)
+        return _rounded(low * _STEP_UP) if beyond < _STEPS_UP else None
+    high = bracket.fails.rate_rows_per_s
+    middle = _rounded((low + high) / 2)
+    narrow = high - low <= bounds.tolerance * high or middle in tried
+    return None if narrow else middle
+
+
+def knee_of(levels: Sequence[Level]) -> Level | None:
+    """Return the highest rate up to which p99 is at most twice that of the lowest rate."""
+    ordered = sorted(levels, key=lambda level: level.rate_rows_per_s)
+    found = None
+    for level in ordered:
+        if level.p99_ms > _KNEE * ordered[0].p99_ms or not _kept_up(level):
+            break
+        found = level
+    return found
+
+
+def _kept_up(level: Level) -> bool:
+    return level.reached in {None, Bound.OBJECTIVE}
+
+
+def _rounded(rate: float) -> float:
+    """Return a rate with three significant digits, at least 1."""
+    return max(float(f"{rate:.3g}"), 1.0)

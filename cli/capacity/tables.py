@@ -1,0 +1,106 @@
+"""The capacity of a target as text: the curve, and what it says."""
+
+import io
+from collections.abc import Iterator
+from statistics import mean, median
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from cli.capacity.record import Capacity, RateRecord
+from cli.capacity.search import Bound
+from cli.report.numbers import significant
+from cli.summary.figures import spread_of
+
+_FEW_SENDS = 100
+_REMEDIES = {
+    Bound.DATABASE: "the database: batches waited for it, and the schedule was not kept; more"
+    " --workers may carry more, if they waited for answers",
+    Bound.CLIENT: "the client: the workers were busy drawing and encoding; use more --workers, or"
+    " more machines",
+    Bound.OBJECTIVE: "the objective: the schedule was kept, and answers took longer than that",
+}
+
+
+def printed(record: Capacity, path: str, width: int) -> str:
+    """Return a record as text that fits a width."""
+    out = io.StringIO()
+    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
+    if record.rates:
+        console.print(_curve(record))
+        console.print()
+    for line in _lines(record, path):
+        console.print(line, soft_wrap=True)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _curve(record: Capacity) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    titles = ("Rate\nrows/s", "Reached\nrows/s", "p50\nms", "p99\nms", "Client", "Held")
+    for title in titles:
+        table.add_column(title, justify="right", vertical="bottom", no_wrap=True)
+    table.add_column("Reached first", vertical="bottom")
+    for rate in sorted(record.rates, key=lambda rate: rate.rate_rows_per_s):
+        table.add_row(*_cells(rate))
+    return table
+
+
+def _cells(rate: RateRecord) -> tuple[str, ...]:
+    return (
+        f"{rate.rate_rows_per_s:,.0f}",
+        f"{median(rate.rows_per_s):,.0f}",
+        significant(median(rate.p50_ms)),
+        significant(median(rate.p99_ms)),
+        f"{median(rate.client_share):.1%}",
+        f"{rate.held} of {rate.repeats}",
+        rate.reached.value if rate.reached else "-",
+    )
+
+
+def _lines(record: Capacity, path: str) -> Iterator[str]:
+    if record.status != "done":
+        yield f"capacity {record.status}: {record.cause}"
+    elif record.holds_rows_per_s is None:
+        yield f"no rate was found at which {record.target} keeps {_objective(record)}"
+    else:
+        yield (
+            f"capacity of {record.target}: {record.holds_rows_per_s:,.0f} rows/s keep"
+            f" {_objective(record)}"
+        )
+        yield from _bound(record)
+    if record.knee_rows_per_s is not None:
+        yield (
+            f"knee: up to {record.knee_rows_per_s:,.0f} rows/s, p99 is at most twice that of"
+            " the lowest rate"
+        )
+    if record.unscheduled_rows_per_s:
+        rates = record.unscheduled_rows_per_s
+        spread = spread_of(rates)
+        known = "one run" if spread is None else f"spread {spread:.1%} of {len(rates)} runs"
+        yield f"without a schedule: {mean(rates):,.0f} rows/s ({known})"
+    few = min((rate.sends for rate in record.rates), default=_FEW_SENDS)
+    if few < _FEW_SENDS:
+        yield (
+            f"note: the shortest repeat has {few} batches, so its p99 is its slowest batch;"
+            " use a longer --duration or a smaller --batch"
+        )
+    if record.verdict:
+        yield f"verdict: {record.verdict}, the worst of {_runs(record)} runs"
+    yield f"result file: {path}"
+
+
+def _objective(record: Capacity) -> str:
+    return " and ".join(record.objective)
+
+
+def _bound(record: Capacity) -> Iterator[str]:
+    if record.fails_rows_per_s is None or record.bound is None:
+        yield "no rate above it was too high; the true capacity lies higher"
+    else:
+        failing = f"{record.fails_rows_per_s:,.0f} rows/s do not hold"
+        yield f"{failing}; bound by {_REMEDIES[record.bound]}"
+
+
+def _runs(record: Capacity) -> int:
+    return len(record.unscheduled_rows_per_s) + sum(rate.repeats for rate in record.rates)

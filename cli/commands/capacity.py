@@ -1,0 +1,296 @@
+"""`capacity`: find the highest rate of inserts at which a target keeps an objective."""
+
+import functools
+import sys
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import click
+
+from cli import insert_options, plan, results
+from cli.capacity.record import Capacity, findings
+from cli.capacity.search import Bounds, Level, Trial, next_rate
+from cli.capacity.tables import printed
+from cli.compare.measures import MEASURES
+from cli.compare.thresholds import EXIT_CODE, Scope, Threshold, parsed
+from cli.config import Target
+from cli.distribution import Split
+from cli.host.interrupts import Interrupts, caught_interrupts
+from cli.host.machine import this_machine
+from cli.host.streams import print_out, say
+from cli.host.terminal import width_of
+from cli.insert_options import InsertOptions
+from cli.options.basic import (
+    COUNT,
+    DURATION_S,
+    NUMBER,
+    VERIFICATION,
+    Command,
+    batch_option,
+    generator_options,
+    option,
+)
+from cli.options.choice import Choice, common_options
+from cli.options.given import command_words
+from cli.results import Result
+from cli.running.launch import carried_out
+from cli.running.stored import Stored
+from cli.running.sweeps import insert_sweep
+from cli.summary.build import summary_of
+from cli.summary.figures import Row
+from cli.summary.verdicts import worst
+from simulator import __version__
+from simulator.data.dataset import PartsBy
+from simulator.data.workloads.base import Params
+from simulator.errors import ConfigError
+from simulator.protocol.verdict import VerifyMode
+
+_EXAMPLES = """\b
+Examples:
+  python run.py capacity --target postgresql --slo 'p99_ms < 50' --workers 8 --batch 1000
+  python run.py capacity -t sqlite --slo 'p99_ms < 20' --duration 5s --repeats 3
+"""
+_FEWEST_BATCHES = 20
+"""Of each worker and repeat, at the lowest rate."""
+_load = functools.partial(option, group="Load")
+_search = functools.partial(option, group="Search")
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@common_options
+@_search(
+    "--slo",
+    "objectives",
+    multiple=True,
+    required=True,
+    metavar="THRESHOLD",
+    help="What every repeat must keep, such as 'p99_ms < 50': the time from when a batch is due"
+    " until it is acknowledged, or another figure of --fail-if; may be given several times.",
+)
+@_search(
+    "--duration",
+    type=DURATION_S,
+    default=10.0,
+    show_default="10s",
+    help="Duration of each repeat.",
+)
+@_search(
+    "--repeats",
+    type=COUNT,
+    default=3,
+    show_default=True,
+    help="How often to measure each rate; it holds if most of the repeats do.",
+)
+@_search(
+    "--tolerance",
+    type=NUMBER,
+    default=0.05,
+    show_default=True,
+    help="End when the rates between which the capacity lies differ by this part.",
+)
+@_load("--workers", "-w", type=COUNT, default=4, show_default=True, help="Number of workers.")
+@batch_option(group="Load", default=1000)
+@_load(
+    "--verify",
+    type=VERIFICATION,
+    default=None,
+    help="What is verified after each run, as with insert.  [default: counts]",
+)
+@generator_options
+def capacity(  # noqa: PLR0913
+    *,
+    choice: Choice,
+    output: Path,
+    timeout: float,
+    form: str,
+    quiet: bool,
+    force: bool,
+    dry_run: bool,
+    objectives: tuple[str, ...],
+    duration: float,
+    repeats: int,
+    tolerance: float,
+    workers: int,
+    batch: int,
+    verify: str | None,
+    workload: str,
+    seed: int,
+    start_time: datetime | None,
+    **parameters: Any,
+) -> None:
+    """Find the highest rate of inserts that keeps an objective.
+
+    First the target is filled as fast as it takes rows. Then rates below that are measured, each on
+    a schedule that does not wait for the database: latency counts from the time at which a batch is
+    due. At last the rates between the highest one that holds and the next one are halved. Every run
+    is verified. Printed are the curve of rate against latency, the capacity, and what bounds it:
+    the database, the client, or the objective.
+    """
+    problems: list[str] = []
+    wanted = parsed(objectives, Scope({"workers"}, workers=(workers,)), problems, "--slo")
+    target = choice.resolve(choice.extra_options(problems), problems)
+    key = insert_options.default_key(workload, target.open().capabilities if target else None)
+    begin = start_time or results.now_utc()
+    options = InsertOptions(
+        workers=(workers,),
+        runs=repeats,
+        primary_key=key,
+        tables=1,
+        tables_by=PartsBy.ROW,
+        num_inserts=None,
+        batch=batch,
+        prefill=0,
+        steps=0,
+        clean=True,
+        timeout_s=timeout,
+        workload=workload,
+        seed=seed,
+        start_ms=int(begin.timestamp() * 1000),
+        params={name: value for name, value in parameters.items() if value is not None},
+        rate=0.0,
+        limit=None,
+        duration_s=duration,
+        split=Split.BATCH,
+        verify=VerifyMode(verify) if verify else None,
+    )
+    problems += _problems(options, tolerance)
+    if target:
+        problems += insert_options.target_problems(options, target, force=force)
+    params = None
+    try:
+        params = insert_options.generator_params(options)
+    except ConfigError as error:
+        problems += error.problems
+    if problems or not target or not params:
+        raise ConfigError(problems)
+    task = _Task(target, options, params, wanted, output, choice, quiet)
+    if dry_run:
+        print_out(f"{task.about()}\n")
+        return
+    results.prepare_folder(output)
+    with caught_interrupts() as interrupts:
+        found = _searched(task, tolerance, interrupts)
+    path = output / f"capacity-{target.name}-{found.sweep_id}.json"
+    results.write(path, found)
+    is_json = form == "json"
+    text = found.model_dump_json(indent=1) + "\n" if is_json else None
+    print_out(text or printed(found, str(path), width_of(sys.stdout)))
+    click.get_current_context().exit(found.exit_code)
+
+
+def _problems(options: InsertOptions, tolerance: float) -> list[str]:
+    problems = insert_options.option_problems(options)
+    problems += insert_options.outside(("--tolerance", tolerance, 0.005, 0.5))
+    if not options.duration_s:
+        problems.append("--duration: each repeat must end; expected a time such as 10s, got 0")
+    return problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What every rate is measured with."""
+
+    target: Target
+    options: InsertOptions
+    params: Params
+    objectives: tuple[Threshold, ...]
+    """A repeat keeps one whose limit it reaches."""
+    output: Path
+    choice: Choice
+    quiet: bool
+
+    @property
+    def lowest_rows_per_s(self) -> float:
+        """The rate at which a repeat has just enough batches for a percentile."""
+        batches = _FEWEST_BATCHES * self.options.workers[0]
+        return batches * max(self.options.batch, 1) / self.options.duration_s
+
+    def about(self) -> str:
+        """Return what will be measured, in a sentence."""
+        options, bounds = self.options, " and ".join(each.text for each in self.objectives)
+        return (
+            f"capacity of {self.target.name}: {bounds}; each rate {options.runs} times for"
+            f" {options.duration_s:g} s, first without a schedule, then 6 to 14 rates"
+        )
+
+    def insert(self, rate: float, sweep_id: str, interrupts: Interrupts) -> tuple[Path, Result]:
+        """Measure one rate; 0: without a schedule."""
+        options = replace(self.options, rate=rate)
+        before = Stored(plan.empty_dataset(options, self.params), complete=True)
+        sweep, planned = insert_sweep(
+            self.target, self.output, options, self.params, before, sweep_id=sweep_id
+        )
+        with carried_out(sweep, planned, self.choice.cluster, interrupts, quiet=self.quiet):
+            return sweep.file.path or self.output, sweep.result
+
+
+def _searched(task: _Task, tolerance: float, interrupts: Interrupts) -> Capacity:
+    """Measure rate after rate until the capacity is known, or a run fails."""
+    created = results.now_utc()
+    sweep_id = results.new_id(created)
+    found: list[tuple[Path, Result]] = []
+    levels: list[Level] = []
+    unscheduled: tuple[float, ...] = ()
+    rate: float | None = 0.0
+    while rate is not None:
+        if not task.quiet:
+            say(f"[{len(found)}] {f'{rate:,.0f} rows/s' if rate else 'no schedule'}", err=True)
+        path, result = task.insert(rate, f"{sweep_id}-{len(found)}", interrupts)
+        found.append((path, result))
+        if result.status != "done" or result.exit_code:
+            break
+        if rate:
+            levels.append(Level(rate, tuple(_trials(result, task.objectives))))
+        else:
+            unscheduled = tuple(run.metrics.rows_per_s for run in result.runs if run.metrics)
+        rate = next_rate(Bounds(median(unscheduled), task.lowest_rows_per_s, tolerance), levels)
+    last, said = found[-1][1], findings(levels)
+    verdict = worst([run for _, result in found for run in result.runs])
+    status, cause = last.status, last.cause
+    if status == "done" and last.exit_code:
+        status, cause = "failed", f"the rows of a run are not as they should be: {verdict.value}"
+    return Capacity(
+        program_version=__version__,
+        sweep_id=sweep_id,
+        created=created,
+        status="failed" if status == "running" else status,
+        cause=cause,
+        target=task.target.name,
+        module=task.target.module,
+        objective=tuple(each.text for each in task.objectives),
+        configuration={**last.configuration, "rate": None, "tolerance": tolerance},
+        command=command_words(task.target.options),
+        machine=this_machine(),
+        unscheduled_rows_per_s=unscheduled,
+        **said,
+        verdict=verdict.value,
+        files=tuple(path.name for path, _ in found),
+        exit_code=last.exit_code or (0 if said["holds_rows_per_s"] else EXIT_CODE),
+    )
+
+
+def _keeps(objective: Threshold, row: Row) -> bool:
+    value = MEASURES[objective.figure].of("workers", row)
+    return value is not None and objective.is_reached(value)
+
+
+def _trials(result: Result, objectives: tuple[Threshold, ...]) -> list[Trial]:
+    trials = []
+    for run in result.runs:
+        assert run.metrics
+        latency = run.metrics.latency
+        (row,) = summary_of(result.model_copy(update={"runs": [run]})).rows
+        trials.append(
+            Trial(
+                rows_per_s=run.metrics.rows_per_s,
+                p50_ms=latency.p50_ms,
+                p99_ms=latency.p99_ms,
+                client_share=run.metrics.client_share,
+                met=all(_keeps(objective, row) for objective in objectives),
+                sends=latency.sends,
+            )
+        )
+    return trials

@@ -1,0 +1,108 @@
+"""`compare`: results against each other, with intervals over their runs."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from cli.archive.lookup import found
+from cli.compare import tables
+from cli.compare.comparison import NOISE, Comparison, compared
+from cli.compare.junit import check_cases, comparison_cases
+from cli.compare.sides import Side, expect_comparable
+from cli.compare.thresholds import Check, Scope, Threshold, checks_of, comparison_checks
+from cli.host.streams import print_out
+from cli.host.terminal import width_of
+from cli.options.basic import SHARE, Command, option, output_option
+from cli.options.gates import Gates, gate_options
+from cli.results import now_utc
+from cli.summary.build import summary_of
+from simulator.errors import ConfigError
+
+_EXAMPLES = """\b
+Examples:
+  python run.py compare last~1 last
+  python run.py compare last~3,last~1 last~2,last --format markdown
+  python run.py compare nightly.json last --fail-if 'slower > 0' --junit compare.xml
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("base")
+@click.argument("others", metavar="OTHER...", nargs=-1, required=True)
+@output_option
+@option(
+    "--format",
+    "form",
+    type=click.Choice(tables.FORMATS),
+    default="table",
+    show_default=True,
+    help="What to print.",
+)
+@option(
+    "--noise",
+    type=SHARE,
+    default=f"{NOISE:.0%}",
+    show_default=True,
+    help="A change below this is called noise, whatever its interval.",
+)
+@gate_options
+def compare(  # noqa: PLR0913
+    *,
+    base: str,
+    others: tuple[str, ...],
+    output: Path,
+    form: str,
+    noise: float,
+    gates: Gates,
+) -> None:
+    """Compare results of inserts or queries with those of BASE.
+
+    BASE and OTHER are result files, ids, beginnings of ids, last, or last~1 for the one before the
+    last. Results of the same sweep, repeated, are joined by commas: their runs count together.
+
+    For each worker count, step or query the change of every figure is printed, with an interval
+    over the runs. By the first figure the other result is faster, slower, or differs by no more
+    than noise; with one run there is no interval and no judgement. Results of other rows, and
+    those with the verdict mismatch, are refused.
+
+    --fail-if takes the figures of OTHER, their changes ('rows_per_s_change < -5%', 'p99_ms_change >
+    10%'), and numbers of rows ('slower > 0').
+    """
+    sides = [Side(tuple(found(output, names))) for names in _names((base, *others))]
+    expect_comparable(sides)
+    comparisons = [compared(sides[0], other, noise) for other in sides[1:]]
+    thresholds = gates.expected(_scope(comparisons))
+    print_out(tables.printed(comparisons, form, width_of(sys.stdout)))
+    checks = [check for each in comparisons for check in _checks(each, thresholds)]
+    cases = [case for each in comparisons for case in comparison_cases(each)]
+    cases += check_cases("compare", checks)
+    code = gates.reported(f"compare with {sides[0].label}", now_utc(), cases, checks)
+    click.get_current_context().exit(code)
+
+
+def _scope(comparisons: Sequence[Comparison]) -> Scope:
+    """Return what thresholds may name: the rows that are compared."""
+    keys = [(row.name, row.workers) for each in comparisons for row in each.rows]
+    subject = comparisons[0].subject
+    names = dict.fromkeys(str(name) for name, _ in keys) if subject in ("query", "load") else ()
+    workers = {workers for _, workers in keys}
+    return Scope({subject}, compares=True, workers=workers, queries=tuple(names))
+
+
+def _checks(comparison: Comparison, thresholds: Sequence[Threshold]) -> Iterator[Check]:
+    for _, result in comparison.other.results:
+        yield from checks_of(thresholds, summary_of(result), place=f"{result.sweep_id}, ")
+    yield from comparison_checks(thresholds, comparison)
+
+
+def _names(words: tuple[str, ...]) -> list[list[str]]:
+    """Return the names of each side's results; a file may have a comma in its name."""
+    found = [[word] if Path(word).is_file() else word.split(",") for word in words]
+    empty = [word for word, names in zip(words, found, strict=True) if not all(names)]
+    if empty:
+        raise ConfigError(
+            [f"{word!r}: expected names of results, joined by commas" for word in empty]
+        )
+    return found

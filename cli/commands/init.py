@@ -1,0 +1,73 @@
+"""`init`: write a configuration to start with."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from cli.completion.words import complete_target
+from cli.config import FILE, load
+from cli.host.program import program
+from cli.host.streams import say
+from cli.options.basic import NAMES, Command, option
+from cli.starter import starter
+from simulator.errors import ConfigError
+
+_EXAMPLES = """\b
+Examples:
+  python run.py init
+  python run.py init --targets sqlite,postgres,questdb bench.yaml
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("file", type=click.Path(path_type=Path), default=FILE)
+@option(
+    "--targets",
+    type=NAMES,
+    shell_complete=complete_target,
+    default="sqlite",
+    show_default=True,
+    help="Targets of the configuration that comes with the program, or modules.",
+)
+def init(*, file: Path, targets: tuple[str, ...]) -> None:
+    """Write a configuration to start with.
+
+    FILE is config.yaml by default; a file that exists is never overwritten. Comments list every
+    option of the targets, and editors with a YAML language server complete and check them. The
+    folders of databases that are files here are created.
+    """
+    text, names = starter(targets)
+    try:
+        _write_new(file, text)
+    except FileExistsError as error:
+        raise ConfigError(
+            f"{file}: exists, and is not overwritten; name another file, or remove it"
+        ) from error
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be written: {error.strerror or error}") from error
+    say(f"wrote {file}: {', '.join(names)}")
+    for folder in _folders(file, names):
+        folder.mkdir(parents=True, exist_ok=True)
+        say(f"created folder {folder}")
+    named = "" if file == Path(FILE) else f" --config {file}"
+    say(f"next: `{program()} check --target {names[0]}{named}`")
+
+
+def _folders(file: Path, names: Sequence[str]) -> list[Path]:
+    """Return the folders that embedded databases need for their files, and that do not exist."""
+    entries = load(file).targets
+    paths = (Path(entries[name]["path"]) for name in names if "path" in entries[name])
+    return sorted({path.parent for path in paths if not path.parent.exists()})
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file that does not exist; nothing is left if that fails."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise

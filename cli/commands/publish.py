@@ -1,0 +1,69 @@
+"""`publish`: results in a folder that anyone can check and repeat."""
+
+from pathlib import Path
+
+import click
+
+from cli.completion.words import complete_result
+from cli.host.streams import say
+from cli.options.basic import Command, option, output_option
+from simulator.errors import ConfigError, counted
+
+_EXAMPLES = """\b
+Examples:
+  python run.py publish last -o published
+  python run.py publish --check published
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("names", nargs=-1, metavar="[RESULT...]", shell_complete=complete_result)
+@option(
+    "--folder",
+    "-o",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Folder to write; it must be new or empty.",
+)
+@option(
+    "--check",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    metavar="FOLDER",
+    help="Check such a folder instead: every checksum, and every result file.",
+)
+@output_option
+def publish(
+    *, names: tuple[str, ...], folder: Path | None, check: Path | None, output: Path
+) -> None:
+    """Write a folder that anyone can check and repeat.
+
+    RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it. The
+    result of `run`, `reproduce` or `capacity` brings those of its sweeps with it, and that of
+    `query` the insert whose rows were queried, if its file is there.
+
+    The folder has the result files, the page of `report`, a configuration without credentials, the
+    versions of program, driver and server, the machine, checksums for `sha256sum -c`, and a README
+    with the verdicts and the commands that measure the same again. Results that are not complete or
+    have the verdict mismatch are refused.
+    """
+    from cli.bundle.folder import expect_empty, problems_of, write  # noqa: PLC0415
+
+    if check:
+        if names or folder:
+            raise ConfigError("--check: takes no results and no --folder")
+        problems = list(problems_of(check))
+        for problem in problems:
+            say(f"error: {problem}", err=True)
+        say(f"{check}: {counted(len(problems), 'problem')}" if problems else f"{check}: all right")
+        click.get_current_context().exit(1 if problems else 0)
+    if not names or not folder:
+        raise ConfigError("expected results and --folder, or --check FOLDER")
+    expect_empty(folder)
+    from cli.bundle.build import files_of  # noqa: PLC0415 - pictures, which checking does without
+    from cli.bundle.gather import gathered  # noqa: PLC0415
+
+    files = files_of(gathered(output, names))
+    write(folder, files)
+    size = sum(map(len, files.values()))
+    say(f"{folder}: {counted(len(files) + 1, 'file')}, {size / 1e6:.1f} MB")

@@ -1,0 +1,88 @@
+"""`repeat`: run the command of a result again."""
+
+from pathlib import Path
+
+import click
+
+from cli.archive.lookup import paths_of
+from cli.completion.words import complete_result
+from cli.host.program import command_line
+from cli.host.streams import print_out, say
+from cli.options.basic import TAG, Command, config_option, option, output_option
+from cli.report import tables
+from cli.running.repeating import comparison, differences, repeated
+from simulator.protocol.spec import Kind
+
+_EXAMPLES = """\b
+Examples:
+  python run.py repeat last
+  python run.py repeat last~2 --dry-run
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("name", metavar="RESULT", shell_complete=complete_result)
+@config_option
+@option(
+    "--extra-option",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Option of the target instead of that of the command, such as a credential, which no"
+    " result holds; may be given several times.",
+)
+@option(
+    "--format",
+    "form",
+    type=click.Choice(tables.FORMATS),
+    default=tables.FORMATS[0],
+    show_default=True,
+    help="What to print on standard output; progress goes to standard error.",
+)
+@option("--tag", "tags", multiple=True, type=TAG, help="Word to find the new result by.")
+@option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@option("--dry-run", is_flag=True, help="Print the command and what differs, and do nothing.")
+@output_option
+def repeat(  # noqa: PLR0913
+    *,
+    name: str,
+    config: Path | None,
+    extra_option: tuple[str, ...],
+    form: str,
+    tags: tuple[str, ...],
+    quiet: bool,
+    dry_run: bool,
+    output: Path,
+) -> None:
+    """Run the command of a result again.
+
+    RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it. The
+    result holds the command, without credentials. What is not as it was then is listed first: the
+    options of the target, versions, the machine, and the rows that queries ask about. The new
+    result stands in --output, and the last line compares it with RESULT.
+
+    Of `run` and `reproduce` it prints the command that measures everything again.
+    """
+    (path,) = paths_of(output, [name])
+    command = repeated(path, extra_option, config)
+    changed = list(differences(command, output))
+    own = ["--output", str(output), "--format", form, *(["--quiet"] if quiet else [])]
+    own += [word for tag in tags for word in ("--tag", tag)]
+    if dry_run:
+        print_out("".join(f"{line}\n" for line in (command_line(command.words), *changed)))
+        return
+    say(command_line(command.words), err=True)
+    for line in changed:
+        say(f"not as it was: {line}", err=True)
+    here = click.get_current_context()
+    group = here.find_root().command
+    assert isinstance(group, click.Group)
+    again = group.commands[command.words[0]]
+    code = 0
+    with again.make_context(command.words[0], [*command.words[1:], *own], here.parent) as context:
+        try:
+            again.invoke(context)
+        except click.exceptions.Exit as end:
+            code = end.exit_code
+    if not code and command.result and command.result.kind is not Kind.VERIFY:
+        say(f"compare both: `{comparison(path, name, output)}`", err=True)
+    here.exit(code)

@@ -1,0 +1,47 @@
+"""`report`: results as one page with pictures, for a browser, for paper, for others."""
+
+from pathlib import Path
+
+import click
+
+from cli.host.streams import say
+from cli.options.basic import Command, option, output_option
+from cli.report.damage import expect_whole
+
+_EXAMPLES = """\b
+Examples:
+  python run.py report last
+  python run.py report last~1 last -o compared.html
+  python run.py report results/*-insert-*.json
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("names", nargs=-1, required=True, metavar="ID|FILE...")
+@option(
+    "--page",
+    "-o",
+    type=click.Path(path_type=Path),
+    default="report.html",
+    show_default=True,
+    help="File of the page; an earlier page is replaced, any other file is not.",
+)
+@output_option
+def report(names: tuple[str, ...], page: Path, output: Path) -> None:
+    """Write results as one page with pictures.
+
+    A name is a result file, an id, the beginning of one, last, or last~1 for the one before the
+    last. Several results stand side by side. The page is one HTML file without scripts that loads
+    nothing from elsewhere, and has a table behind every picture. The result of a reproduction
+    may be given, too; that of `run` or `capacity` stands for the results of its sweeps.
+    """
+    from cli.page.build import page_of  # noqa: PLC0415 - the other commands draw nothing
+    from cli.page.html import expect_replaceable, rendered, write  # noqa: PLC0415
+    from cli.page.sources import sources  # noqa: PLC0415
+
+    given = sources(output, names)
+    expect_replaceable(page)
+    with expect_whole(", ".join(names)):
+        text = rendered(page_of(given))
+    write(page, text)
+    say(f"{page}: {len(text.encode()) / 1e6:.1f} MB")

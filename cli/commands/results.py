@@ -1,0 +1,223 @@
+"""`results`: list, show, tag, export and remove result files."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from cli import results as files
+from cli.archive import changes, export, listing
+from cli.archive.entry import Entry
+from cli.archive.gathered import KINDS
+from cli.archive.index import entries
+from cli.archive.lookup import paths_of
+from cli.archive.names import Named, id_of, named
+from cli.commands.show import show
+from cli.completion.words import complete_result, complete_target
+from cli.host.streams import print_out, say
+from cli.host.terminal import is_fitted, width_of
+from cli.options.basic import COUNT, MOMENT, TAG, Command, option, output_option
+from simulator.errors import ConfigError, counted
+from simulator.protocol.spec import Kind
+
+_KINDS = (*(k.value for k in (Kind.INSERT, Kind.QUERY, Kind.MIXED, Kind.VERIFY)), *KINDS)
+
+_force = option("--force", is_flag=True, help="Also remove results that `query` needs.")
+_ids = click.argument(
+    "names", nargs=-1, metavar="RESULT...", required=True, shell_complete=complete_result
+)
+
+
+@click.group()
+def results() -> None:
+    """List, show, tag, export and remove results.
+
+    RESULT is a result file, an id, the beginning of one, last, or last~1 for the one before it.
+    `results show` is `show`.
+    """
+
+
+results.add_command(show)
+
+
+@results.command("list", cls=Command)
+@option("--since", type=MOMENT, default=None, help="Only results that are not older than this.")
+@option("--until", type=MOMENT, default=None, help="Only results that are older than this.")
+@option(
+    "--target",
+    "-t",
+    default=None,
+    help="Only results of this target.",
+    shell_complete=complete_target,
+)
+@option("--kind", type=click.Choice(_KINDS), default=None, help="Only results of this command.")
+@option("--tag", type=TAG, multiple=True, help="Only results with this tag; with each, if several.")
+@option("--limit", type=COUNT, default=None, help="Only the newest results, so many at most.")
+@option(
+    "--format",
+    "form",
+    type=click.Choice(listing.FORMATS),
+    default="table",
+    show_default=True,
+    help="What to print.",
+)
+@output_option
+def list_results(  # noqa: PLR0913
+    *,
+    since: datetime | None,
+    until: datetime | None,
+    target: str | None,
+    kind: str | None,
+    tag: tuple[str, ...],
+    limit: int | None,
+    form: str,
+    output: Path,
+) -> None:
+    """List results, the newest first.
+
+    The headline is the highest rate of the result, or that of the last step of a fill-level test.
+    """
+    if limit is not None and limit < 0:
+        raise ConfigError(f"--limit: must be at least 0, got {limit}")
+
+    def named_so(name: Named) -> bool:
+        of_target = not target or target in {name.target, ""} or not name.is_sweep
+        return of_target and kind in {None, name.kind} and _within(name.created, since, until)
+
+    def wanted(entry: Entry) -> bool:
+        of_target = not target or target in entry.target.split(",")
+        return of_target and _within(entry.created, since, until) and {*tag} <= {*entry.tags}
+
+    found = []
+    for entry in entries(output, named_so):
+        if entry.problem:
+            say(f"warning: {entry.problem}; this file is not listed", err=True)
+        elif wanted(entry):
+            found.append(entry)
+            if len(found) == limit:
+                break
+    if not found and form == "table":
+        say(f"no such results in {output}", err=True)
+        return
+    width = width_of(sys.stdout) if is_fitted(sys.stdout) else None
+    print_out(listing.listed(found[:limit], form, files.now_utc(), width))
+
+
+def _within(created: datetime | None, since: datetime | None, until: datetime | None) -> bool:
+    """Whether a result is of a time; True if its file has to be read for that."""
+    if created is None:
+        return True
+    return (since is None or created >= since) and (until is None or created < until)
+
+
+@results.command("tag", cls=Command)
+@click.argument("name", metavar="RESULT", shell_complete=complete_result)
+@click.argument("words", nargs=-1, metavar="TAG...", required=True, type=TAG)
+@option("--remove", is_flag=True, help="Remove the tags instead.")
+@output_option
+def tag_result(*, name: str, words: tuple[str, ...], remove: bool, output: Path) -> None:
+    """Add tags to a result, or remove them.
+
+    Tags stand in the result file. A file of an earlier format is written in the present one.
+    """
+    changes.tag(paths_of(output, [name]), words, remove=remove)
+
+
+@results.command("export", cls=Command)
+@_ids
+@option(
+    "--format",
+    "form",
+    type=click.Choice(export.FORMATS),
+    default=export.FORMATS[0],
+    show_default=True,
+    help="openmetrics: as Prometheus reads it, for example to import it.",
+)
+@option(
+    "-o",
+    "--to",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="File to write.  [default: standard output]",
+)
+@output_option
+def export_results(*, names: tuple[str, ...], form: str, to: Path | None, output: Path) -> None:
+    """Write the figures of results for other programs.
+
+    Every figure has its unit, the number of measurements, its spread and its verdict.
+    """
+    found = []
+    for path in paths_of(output, names):
+        name = named(path)
+        if name and not name.is_sweep:
+            raise ConfigError(
+                f"{path}: gathers sweeps; export their results, or use `show --format json`"
+            )
+        result = files.read(path)
+        found.append((id_of(path) or result.sweep_id, result))
+    try:
+        text = export.exported(found, form)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ConfigError(f"a result is damaged: {error}") from error
+    if to is None:
+        print_out(text)
+        return
+    try:
+        files.write_whole(to, text)
+    except OSError as error:
+        raise ConfigError(f"--to: {to} cannot be written: {error.strerror or error}") from error
+
+
+@results.command("rm", cls=Command)
+@click.argument("names", nargs=-1, metavar="[RESULT...]", shell_complete=complete_result)
+@option("--older-than", type=MOMENT, default=None, help="Remove all results older than this.")
+@option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+@_force
+@output_option
+def remove_results(
+    *,
+    names: tuple[str, ...],
+    older_than: datetime | None,
+    yes: bool,
+    force: bool,
+    output: Path,
+) -> None:
+    """Remove results.
+
+    The result that says which rows a target's tables hold is kept, since `query` and `verify` need
+    it, and so is one of a run that has not ended.
+    """
+    if bool(names) == bool(older_than):
+        raise ConfigError("expected results or --older-than, and not both")
+    chosen = changes.older_than(output, older_than) if older_than else paths_of(output, names)
+    foreign = [path for path in chosen if named(path) is None]
+    if foreign:
+        raise ConfigError([f"{path}: is not named as a result file is" for path in foreign])
+    kept = {} if force else changes.needed(chosen)
+    if kept and names:
+        raise ConfigError([f"{path}: {why}; --force removes it" for path, why in kept.items()])
+    for path, why in kept.items():
+        say(f"kept {path}: {why}; --force removes it", err=True)
+    going = sorted({*chosen} - {*kept})
+    if not going:
+        say("nothing to remove")
+        return
+    _confirm(going, yes=yes)
+    for path in going:
+        path.unlink(missing_ok=True)
+    say(f"removed {counted(len(going), 'result')}")
+
+
+def _confirm(going: list[Path], *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise ConfigError(
+            f"--yes: is needed to remove {counted(len(going), 'result')} without a question"
+        )
+    for path in going[:10]:
+        say(str(path))
+    if len(going) > 10:
+        say(f"... and {len(going) - 10:,} more")
+    click.confirm(f"Remove {counted(len(going), 'result')}?", abort=True)

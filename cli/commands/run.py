@@ -1,0 +1,148 @@
+"""`run`: carry out a plan: targets x settings x repeats, in alternating order, with one report."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli import config as configuration
+from cli import results
+from cli.cluster.options import ClusterOptions
+from cli.experiment.installing import Installation, installations_of, shown
+from cli.experiment.items import digest_of
+from cli.experiment.lines import item_records, lines_of
+from cli.experiment.plan import Plan, read_plan
+from cli.experiment.record import PlanRecord
+from cli.experiment.shards import curves
+from cli.experiment.tables import printed
+from cli.host.interrupts import caught_interrupts
+from cli.host.machine import this_machine
+from cli.host.streams import print_out
+from cli.host.terminal import width_of
+from cli.options.basic import Command
+from cli.options.choice import several_targets
+from cli.options.gates import Gates, gate_options
+from cli.options.plans import plan_options
+from cli.running.experiment import all_measured, forecast_of
+from cli.running.installing import Installing
+from cli.running.measure import Measuring
+from cli.running.roster import Roster, candidates_of, roster_of
+from simulator import __version__
+from simulator.errors import ConfigError
+
+_EXAMPLES = """\b
+Examples:
+  python run.py run plan.yaml --dry-run
+  python run.py run plan.yaml --targets sqlite,postgresql
+"""
+
+
+@click.command(cls=Command, epilog=_EXAMPLES)
+@click.argument("plan", type=click.Path(path_type=Path))
+@plan_options("Plan", "those of the plan, or of the configuration that answer")
+@several_targets("table", "json")
+@gate_options
+def run(  # noqa: PLR0913
+    *,
+    plan: Path,
+    targets: tuple[str, ...] | None,
+    dry_run: bool,
+    config: Path | None,
+    runner: str | None,
+    output: Path,
+    timeout: float,
+    form: str,
+    quiet: bool,
+    force: bool,
+    cluster: ClusterOptions,
+    gates: Gates,
+) -> None:
+    """Carry out a PLAN: settings, on several targets, several times.
+
+    Every other repeat goes backwards, so that a drift of the machine affects all alike. Each item
+    is an ordinary insert, and perhaps queries on its rows, verified as such, with result files of
+    its own. After an interruption, the same command goes on where it stopped: results in --output
+    that are complete are not measured again. Another --output measures everything again.
+
+    A target that the plan installs is installed before its first item and removed after its last
+    one, whatever happens. All its repeats are measured together, so that two such databases are
+    never there at once.
+    """
+    if problems := cluster.problems():
+        raise ConfigError(problems)
+    read, loaded = read_plan(plan), configuration.load(config)
+    if read.until_settled is not None:
+        raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
+    installations = installations_of(read)
+    thresholds = Gates((*read.thresholds, *gates.texts), gates.junit).expected(read.scope)
+    candidates = candidates_of(loaded, targets or read.target_names or None)
+    environment = {**os.environ}  # with credentials, which only the commands of the plan inherit
+    if not dry_run:
+        results.prepare_folder(output)  # before embedded databases make their files in it
+    roster = roster_of(
+        read, candidates, loaded, runner, cluster,
+        force=force, quiet=quiet or dry_run, asks=not dry_run, installed=installations,
+    )  # fmt: skip
+    if dry_run:
+        found = _redacted(installations, roster)
+        print_out(forecast_of(read.name, read, roster, output) + shown(found.values()))
+        return
+    stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
+    with caught_interrupts() as interrupts:
+        measuring = Measuring(output, interrupts, cluster, timeout, force, quiet, config)
+        installing = Installing(
+            installations, output, stem, interrupts, cluster, environment, quiet
+        )
+        record = _carried_out(read, roster, measuring, installing)
+    path = output / f"{stem}.json"
+    results.write(path, record)
+    is_json = form == "json"
+    text = record.model_dump_json(indent=1) + "\n" if is_json else None
+    print_out(text or printed(record, str(path), width_of(sys.stdout)))
+    name = f"plan.{read.name}"
+    failed = gates.concluded_items(name, record.status, record.items, output, thresholds)
+    click.get_current_context().exit(record.exit_code or failed)
+
+
+def _redacted(installations: Mapping[str, Installation], roster: Roster) -> dict[str, Installation]:
+    """Return the installations of the targets that can be measured, for display."""
+    targets = {name: [p.target for p in roster.pairs if p.target.name == name]
+               for name in installations}  # fmt: skip
+    return {name: installations[name].redacted(own) for name, own in targets.items() if own}
+
+
+def _described(plan: Plan, installations: Mapping[str, Installation]) -> dict[str, Any]:
+    """Return the plan for its record: commands of its own are those that may be shown."""
+    record = plan.model_dump(mode="json")
+    for each in record["targets"]:
+        found = installations.get(each["name"])
+        if isinstance(each["install"], list):
+            each["install"] = list(found.install) if found else []
+            each["remove"] = list(found.remove) if found else []
+    return record
+
+
+def _carried_out(
+    plan: Plan, roster: Roster, measuring: Measuring, installing: Installing
+) -> PlanRecord:
+    """Measure what has no complete result yet; return the record of all."""
+    found, status, refused = all_measured(plan, roster, measuring, installing=installing)
+    created = sorted(result.created for _, each in found for _, result in each.results)
+    return PlanRecord(
+        program_version=__version__,
+        name=plan.name,
+        plan=_described(plan, _redacted(installing.installations, roster)),
+        machine=this_machine(),
+        status=status,
+        first=created[0] if created else None,
+        last=created[-1] if created else None,
+        items=item_records(found),
+        lines=lines_of(found),
+        curves=tuple(curves(found)),
+        not_had={each.name: each.not_had for each in roster.candidates if each.not_had},
+        installs=tuple(installing.records),
+        refused={f"{target}, {setting}": why for (setting, target), why in refused.items()},
+    )

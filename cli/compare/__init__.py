@@ -1,0 +1,1 @@
+"""Results judged: against each other, with intervals over runs, and against thresholds."""

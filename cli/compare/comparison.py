@@ -1,0 +1,135 @@
+"""Two sides compared row by row: the difference of each figure, and a judgement on the headline."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import fmean, geometric_mean
+
+from cli.compare.measures import HEADLINE, SHOWN, Better, Measure
+from cli.compare.sides import Key, Sample, Side, differing
+from cli.compare.statistics import Difference, difference
+from simulator.errors import ConfigError
+
+CONFIDENCE = 0.95
+NOISE = 0.05
+"""The least difference that is called one: drift between sweeps moves rates by some percent."""
+
+
+class Judgement(StrEnum):
+    """What a difference means."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    NOISE = "noise"
+    """The interval includes 0, or the difference is smaller than what counts."""
+    ONE_RUN = "one run"
+    """So there is no interval, and no judgement."""
+    ZERO = "a value is 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One figure of a row on both sides."""
+
+    measure: Measure
+    base: float
+    """Geometric mean of the runs, as the difference is one of logarithms."""
+    other: float
+    difference: Difference | None
+    """None where a value is 0."""
+    judgement: Judgement | None
+    """Of the headline; the other figures are shown without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One row: a worker count, a level or a query."""
+
+    name: str | int
+    workers: int
+    runs: tuple[int, int]
+    verdicts: tuple[tuple[str, ...], tuple[str, ...]]
+    lines: tuple[Line, ...]
+    """The headline first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What another side is against the base."""
+
+    base: Side
+    other: Side
+    subject: str
+    rows: tuple[Compared, ...]
+    differing: tuple[tuple[str, str, str], ...]
+    only: tuple[tuple[str, Key], ...]
+    """Rows of one side: "base" or "other", and which."""
+    noise: float
+
+    def count(self, judgement: Judgement) -> int:
+        """Return how many rows have this judgement."""
+        return sum(line.judgement is judgement for row in self.rows for line in row.lines)
+
+
+def compared(base: Side, other: Side, noise: float = NOISE) -> Comparison:
+    """Compare two sides; ConfigError if they have no row in common."""
+    before, after = base.samples(), other.samples()
+    common = [key for key in before if key in after]
+    if not common:
+        raise ConfigError(
+            f"{other.label}: has no {base.subject} in common with {base.label}, so there is nothing"
+            " to compare"
+        )
+    only = [("base", key) for key in before if key not in after]
+    only += [("other", key) for key in after if key not in before]
+    rows = tuple(
+        _row(key, base.subject, before[key], after[key], noise, len(common)) for key in common
+    )
+    return Comparison(
+        base,
+        other,
+        base.subject,
+        rows,
+        tuple(differing(base.first, other.first)),
+        tuple(only),
+        noise,
+    )
+
+
+def _row(  # noqa: PLR0913, PLR0917
+    key: Key, subject: str, base: Sample, other: Sample, noise: float, rows: int
+) -> Compared:
+    lines = [
+        _line(measure, base.values, other.values, noise, rows if is_headline else 0)
+        for measure in SHOWN[subject]
+        for is_headline in [measure is HEADLINE[subject]]
+        if measure.name in base.values and measure.name in other.values
+    ]
+    verdicts = (base.verdicts, other.verdicts)
+    return Compared(*key, (base.runs, other.runs), verdicts, tuple(lines))
+
+
+def _line(
+    measure: Measure,
+    base: Mapping[str, tuple[float, ...]],
+    other: Mapping[str, tuple[float, ...]],
+    noise: float,
+    judged: int,
+) -> Line:
+    """Return a line; `judged` is how many rows are judged together, 0: the line is not."""
+    before, after = base[measure.name], other[measure.name]
+    # Judgements on several rows are right together: each may err less often.
+    confidence = 1 - (1 - CONFIDENCE) / max(judged, 1)
+    found = difference(before, after, confidence)
+    judgement = _judged(measure, found, noise) if judged else None
+    mean = geometric_mean if found else fmean
+    return Line(measure, mean(before), mean(after), found, judgement)
+
+
+def _judged(measure: Measure, found: Difference | None, noise: float) -> Judgement:
+    if found is None:
+        return Judgement.ZERO
+    if not found.exceeds(noise):
+        return Judgement.NOISE if found.has_interval else Judgement.ONE_RUN
+    is_more = found.change > 0
+    return Judgement.FASTER if is_more == (measure.better is Better.HIGHER) else Judgement.SLOWER

@@ -1,0 +1,111 @@
+"""Verdicts and thresholds as JUnit XML, which servers for continuous integration read."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from cli.compare.comparison import Comparison, Judgement, Line
+from cli.compare.tables import interval_of, row_name
+from cli.compare.thresholds import Check
+from cli.results import Result
+from cli.summary.build import summary_of
+from cli.summary.figures import Row
+from simulator.protocol.verdict import Status
+
+_NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class End(StrEnum):
+    """How a case ended; the values are the elements of the format."""
+
+    PASSED = ""
+    FAILED = "failure"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test case."""
+
+    suite: str
+    """What it belongs to: a command and a target."""
+    name: str
+    end: End = End.PASSED
+    text: str = ""
+    """Why it did not pass."""
+
+
+def result_cases(result: Result, name: str = "") -> Iterator[Case]:
+    """Yield whether a sweep was done, and the verdict on each row; `name` is that of an item."""
+    suite = f"{name}.{result.kind}" if name else f"{result.kind}.{result.target}"
+    if result.status == "done":
+        yield Case(suite, "done")
+    else:
+        yield Case(suite, "done", End.ERROR, f"{result.status}: {result.cause}")
+    summary = summary_of(result)
+    for row in summary.rows:
+        name = row_name(summary.subject, (row.name, row.workers))
+        yield Case(suite, f"verdict {name}", _end(row), row.verdict)
+
+
+def _end(row: Row) -> End:
+    verdict = row.verdict.partition(",")[0]
+    if verdict == Status.VERIFIED:
+        return End.PASSED
+    wrong = (Status.MISMATCH, Status.INCOMPLETE, Status.UNKNOWN)
+    return End.FAILED if verdict in wrong else End.SKIPPED
+
+
+def comparison_cases(comparison: Comparison) -> Iterator[Case]:
+    """Yield the judgement on each row; only thresholds can fail."""
+    suite = f"compare.{comparison.other.label}"
+    for row in comparison.rows:
+        line = row.lines[0]
+        name = f"{_judgement(line)} {row_name(comparison.subject, (row.name, row.workers))}"
+        is_judged = line.judgement in (Judgement.FASTER, Judgement.SLOWER, Judgement.NOISE)
+        yield Case(suite, name, End.PASSED if is_judged else End.SKIPPED)
+
+
+def _judgement(line: Line) -> str:
+    change = f" {line.difference.change:+.1%}" if line.difference else ""
+    return f"{line.judgement}: {line.measure.name}{change} ({interval_of(line.difference)})"
+
+
+def check_cases(suite: str, checks: Iterable[Check]) -> Iterator[Case]:
+    """Yield a case for each threshold and row."""
+    for check in checks:
+        name = f"{check.threshold} {check.place}".rstrip()
+        end = End.PASSED if check.ok else End.FAILED
+        yield Case(suite, name, end, check.found)
+
+
+def junit_text(name: str, created: datetime, cases: Sequence[Case]) -> str:
+    """Return the cases as a file in JUnit's format."""
+    ends = [case.end for case in cases]
+    counts = {
+        "tests": len(cases),
+        "failures": ends.count(End.FAILED),
+        "errors": ends.count(End.ERROR),
+        "skipped": ends.count(End.SKIPPED),
+    }
+    root = ET.Element("testsuites")
+    stamp = f"{created.astimezone(UTC):%Y-%m-%dT%H:%M:%S}"
+    numbers = {key: str(count) for key, count in counts.items()}
+    suite = ET.SubElement(root, "testsuite", {"name": _legal(name), "timestamp": stamp, **numbers})
+    for case in cases:
+        node = ET.SubElement(
+            suite, "testcase", classname=_legal(case.suite), name=_legal(case.name)
+        )
+        if case.end is not End.PASSED:
+            ET.SubElement(node, case.end.value, message=_legal(case.text))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _legal(text: str) -> str:
+    """Return text without the characters that XML cannot hold."""
+    return _NOT_XML.sub("\ufffd", text)

@@ -1,0 +1,188 @@
+"""The sides of a comparison: results of equal sweeps, and what their runs measured."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli.compare.measures import SHOWN
+from cli.results import Result
+from cli.summary.build import summary_of
+from simulator.data.workloads import workload_class
+from simulator.errors import ConfigError
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Status
+
+Key = tuple[str | int, int]
+"""Name of a row (worker count, level or query), and workers."""
+_VARIES = frozenset({"start_ms", "timeout_s", "workers"})
+"""Of a configuration: differs between any two sweeps, or stands in the rows."""
+_ROWS_OF = {"steps": "a step", "stages": "a stage"}
+"""Of a configuration: what a row of the result then is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What the runs behind a row measured."""
+
+    runs: int
+    verdicts: tuple[str, ...]
+    values: Mapping[str, tuple[float, ...]]
+    """Measure -> its value in each run; only those that every run has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Results that repeat the same sweep: one, or several that are joined."""
+
+    results: tuple[tuple[Path, Result], ...]
+
+    @property
+    def first(self) -> Result:
+        """The result that describes all of them."""
+        return self.results[0][1]
+
+    @property
+    def label(self) -> str:
+        """Its ids."""
+        return ", ".join(result.sweep_id for _, result in self.results)
+
+    @property
+    def subject(self) -> str:
+        """What its rows are about."""
+        return summary_of(self.first.model_copy(update={"runs": []})).subject
+
+    def samples(self) -> dict[Key, Sample]:
+        """Return what was measured for each row, run by run."""
+        return samples_of([result for _, result in self.results])
+
+
+def samples_of(results: Sequence[Result]) -> dict[Key, Sample]:
+    """Return row -> what its runs measured; each run is summarised alone."""
+    found: dict[Key, list[tuple[str, Mapping[str, float]]]] = defaultdict(list)
+    for result in results:
+        for run in result.runs:
+            alone = summary_of(result.model_copy(update={"runs": [run]}))
+            for row in (*alone.rows, *alone.totals):
+                values = {each.name: each.of(alone.subject, row) for each in SHOWN[alone.subject]}
+                known = {name: value for name, value in values.items() if value is not None}
+                if known:
+                    workers = row.workers if run.stages else run.workers
+                    found[row.name, workers].append((row.verdict, known))
+    return {key: _sample(runs) for key, runs in found.items()}
+
+
+def _sample(runs: Sequence[tuple[str, Mapping[str, float]]]) -> Sample:
+    common = [name for name in runs[0][1] if all(name in values for _, values in runs)]
+    return Sample(
+        runs=len(runs),
+        verdicts=tuple(dict.fromkeys(verdict for verdict, _ in runs)),
+        values={name: tuple(values[name] for _, values in runs) for name in common},
+    )
+
+
+def expect_comparable(sides: Sequence[Side]) -> None:
+    """Raise ConfigError with all reasons why the sides cannot be compared."""
+    every = [each for side in sides for each in side.results]
+    problems = [*_repeated([path for path, _ in every])]
+    for path, result in every:
+        problems += [f"{path}: {text}" for text in _unusable(result)]
+    if problems:
+        raise ConfigError(problems)
+    base_path, base = sides[0].results[0]
+    for path, result in every[1:]:
+        problems += [f"{path}: {text}" for text in _other_data(base, base_path, result)]
+    for side in sides:
+        for path, result in side.results[1:]:
+            unlike = ", ".join(name for name, *_ in differing(side.first, result))
+            if unlike:
+                problems.append(f"{path}: cannot be joined, since these differ: {unlike}")
+    if problems:
+        raise ConfigError(problems)
+
+
+def _repeated(paths: Sequence[Path]) -> Iterator[str]:
+    known: set[Path] = set()
+    for path in paths:
+        if path.resolve() in known:
+            yield f"{path}: is named twice; name results of different sweeps"
+        known.add(path.resolve())
+
+
+def _unusable(result: Result) -> Iterator[str]:
+    if result.kind is Kind.VERIFY:
+        yield "is the result of `verify`, which has no figures; name results of insert or query"
+        return
+    verdicts = [run.outcome.verdict for run in result.runs]
+    if any(verdict and verdict.status is Status.MISMATCH for verdict in verdicts):
+        yield "has the verdict mismatch: its data or answers are wrong, so its figures mean nothing"
+    if not any(run.outcome.status == "done" for run in result.runs):
+        yield f"has no finished run ({result.cause or result.status})"
+
+
+def _other_data(base: Result, path: Path, other: Result) -> Iterator[str]:
+    """Yield in what the data differs, a sentence each."""
+    if base.kind is not other.kind:
+        yield f"is the result of {other.kind}, and {path} of {base.kind}; compare like with like"
+        return
+    before, after = _data(base), _data(other)
+    for name in {**before, **after}:
+        if before.get(name) != after.get(name):
+            yield (
+                f"{name} is {after.get(name, 'not set')}, and {before.get(name, 'not set')} in"
+                f" {path}; compare results of the same rows"
+            )
+
+
+def _data(result: Result) -> dict[str, Any]:
+    """Return what decides which rows are stored or asked about; not at what time they begin."""
+    dataset = result.dataset
+    defaults = {
+        name: field.get_default(call_default_factory=True, validated_data={})
+        for name, field in workload_class(dataset.workload).params_model.model_fields.items()
+        if not field.is_required()
+    }
+    asks = result.kind in (Kind.QUERY, Kind.MIXED)
+    parted = next((name for name in _ROWS_OF if result.configuration.get(name)), "")
+    rows = {"the number of rows": dataset.rows} if asks else {}
+    return {
+        "a row": _ROWS_OF.get(parted, "a worker count"),
+        "the workload": f"{dataset.workload}, version {dataset.workload_version}",
+        **{f"parameter {name}": value for name, value in {**defaults, **dataset.params}.items()},
+        "the seed": dataset.seed,
+        "the primary key": dataset.primary_key.value,
+        **rows,
+    }
+
+
+def differing(base: Result, other: Result) -> list[tuple[str, str, str]]:
+    """Return what differs in configuration, versions, durability and machine: name, both values."""
+    before, after = _circumstances(base), _circumstances(other)
+    return [
+        (name, before.get(name, "-"), after.get(name, "-"))
+        for name in {**before, **after}
+        if before.get(name, "-") != after.get(name, "-")
+    ]
+
+
+def _circumstances(result: Result) -> dict[str, str]:
+    servers = [run.outcome.server for run in result.runs if run.outcome.server]
+    machine = result.machine
+    return {
+        "target": result.target,
+        "module": result.module,
+        "runner": result.runner,
+        "program": result.program_version,
+        **{key: _text(value) for key, value in result.configuration.items() if key not in _VARIES},
+        **{f"option {key}": _text(value) for key, value in result.target_options.items()},
+        "server": servers[-1].version if servers else "unknown",
+        "durability": servers[-1].durability if servers else "unknown",
+        "machine": f"{machine.processor}, {machine.cores} cores, {machine.memory_bytes >> 30} GiB",
+        "system": f"{machine.system}, Python {machine.python}",
+        **{f"cluster {key}": value for key, value in result.ran_on.items()},
+    }
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

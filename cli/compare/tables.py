@@ -1,0 +1,276 @@
+"""Comparisons as text: a table that fits its width, Markdown, or JSON."""
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from cli.compare.comparison import CONFIDENCE, Compared, Comparison, Judgement, Line
+from cli.compare.sides import Key, Side
+from cli.compare.statistics import Difference
+from cli.report.numbers import significant
+from cli.summary.figures import Unit
+from simulator.errors import counted
+from simulator.protocol.verdict import Status
+
+_NAME_WIDTH = 12
+"""A longer name of a query is wrapped."""
+FORMATS = ("table", "json", "markdown")
+_TITLES = {
+    "workers": "Workers",
+    "level": "Level",
+    "stage": "Stage",
+    "query": "Query",
+    "load": "Load",
+}
+_NAMED = ("query", "load")
+"""Subjects whose rows have names."""
+_LABELS = {
+    "rows_per_s_stored": "stored rows/s",
+    "client_share": "client",
+    "bytes_per_row": "bytes/row",
+}
+_UNITS = {Unit.MILLISECONDS, Unit.SHARE}
+"""Of which the name of a figure says more than its unit."""
+
+
+def printed(comparisons: Sequence[Comparison], form: str, width: int) -> str:
+    """Return comparisons with the same base in one of FORMATS."""
+    if form == "json":
+        return json.dumps(content_of(comparisons), indent=1) + "\n"
+    shown = _as_markdown if form == "markdown" else _as_table
+    return "\n".join(shown(each, width) for each in comparisons)
+
+
+def written(value: float, unit: Unit) -> str:
+    """Return a value of a figure without its unit, a share in percent."""
+    if unit is Unit.SHARE:
+        return f"{value:.1%}"
+    return f"{value:,.0f}" if unit in (Unit.ROWS_PER_S, Unit.BYTES_PER_S) else significant(value)
+
+
+def interval_of(found: Difference | None) -> str:
+    """Return the interval of a difference as text; a dash without one."""
+    if found is None or found.low is None or found.high is None:
+        return "-"
+    return f"{100 * found.low:+.1f} to {found.high:+.1%}"
+
+
+def label_of(line: Line) -> str:
+    """Return the name of a line's figure with its unit, for people."""
+    measure = line.measure
+    if measure.name in _LABELS:
+        return _LABELS[measure.name]
+    return measure.name.replace("_ms", " ms") if measure.unit in _UNITS else measure.unit.value
+
+
+def row_name(subject: str, key: Key) -> str:
+    """Return which row of a summary it is, in words."""
+    name, workers = key
+    if subject == "workers":
+        return f"with {counted(workers, 'worker')}"
+    where = f"at level {name:,}" if subject == "level" else f"{name}"
+    if subject == "stage":
+        where = f"in stage {name}"
+    return f"{where} with {counted(workers, 'worker')}"
+
+
+def _cells(comparison: Comparison, row: Compared) -> Iterator[list[str]]:
+    """Yield the cells of a row's lines; its name stands in the first one."""
+    by_workers = _has_workers(comparison)
+    for number, line in enumerate(row.lines):
+        name = f"{row.name:,}" if isinstance(row.name, int) else row.name
+        yield [
+            *([name, *[str(row.workers)] * by_workers] if not number else [""] * (1 + by_workers)),
+            label_of(line),
+            written(line.base, line.measure.unit),
+            written(line.other, line.measure.unit),
+            f"{line.difference.change:+.1%}" if line.difference else "-",
+            interval_of(line.difference),
+            line.judgement.value if line.judgement else "",
+        ]
+
+
+def _has_workers(comparison: Comparison) -> bool:
+    """Whether a column says how many workers asked."""
+    counts = {row.workers for row in comparison.rows}
+    return comparison.subject in ("query", "stage") and len(counts) > 1
+
+
+def _headings(comparison: Comparison) -> list[tuple[str, bool]]:
+    """Return the titles of the columns, and whether their cells are text."""
+    subject = comparison.subject
+    return [
+        (_TITLES[subject], subject in _NAMED),
+        *[("Workers", False)] * _has_workers(comparison),
+        ("Figure", True),
+        ("Base", False),
+        ("Other", False),
+        ("Change", False),
+        ("Interval", False),
+        ("Judgement", True),
+    ]
+
+
+def _as_table(comparison: Comparison, width: int) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
+    for line in _sides(comparison):
+        console.print(line, soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    least = min(max(len(str(row.name)) for row in comparison.rows), _NAME_WIDTH)
+    headings = _headings(comparison)
+    for number, (title, is_text) in enumerate(headings):
+        table.add_column(
+            title,
+            justify="left" if is_text else "right",
+            overflow="fold",
+            no_wrap=not is_text or number == len(headings) - 1,
+            min_width=None if number else least,
+        )
+    for row in comparison.rows:
+        for cells in _cells(comparison, row):
+            table.add_row(*cells)
+        table.add_section()
+    console.print(table)
+    console.print()
+    for line in _notes(comparison):
+        console.print(line, soft_wrap=True)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _as_markdown(comparison: Comparison, _width: int) -> str:
+    headings = _headings(comparison)
+    lines = ["  \n".join(map(_plain, _sides(comparison))), ""]
+    lines += ["| " + " | ".join(title for title, _ in headings) + " |"]
+    lines += ["|" + "|".join("---" if is_text else "---:" for _, is_text in headings) + "|"]
+    for row in comparison.rows:
+        lines += ["| " + " | ".join(map(_plain, cells)) + " |" for cells in _cells(comparison, row)]
+    lines += ["", *(f"- {_plain(line)}" for line in _notes(comparison))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _plain(text: str) -> str:
+    """Return text in which Markdown finds no marks of its own."""
+    return "".join(f"\\{each}" if each in "\\|*_`<[" else each for each in text)
+
+
+def _sides(comparison: Comparison) -> Iterator[str]:
+    for name, side in (("base", comparison.base), ("other", comparison.other)):
+        first = side.first
+        yield f"{name}: {side.label}: {first.kind} on {first.target}, {first.created:%F %T} UTC"
+
+
+def _notes(comparison: Comparison) -> Iterator[str]:
+    for name, side in (("base", comparison.base), ("other", comparison.other)):
+        for path, result in side.results:
+            if result.status != "done":
+                is_short = f"{result.status}; only its finished runs are compared"
+                yield f"warning: {name}: {path}: {is_short}"
+    for row in comparison.rows:
+        for name, verdicts in zip(("base", "other"), row.verdicts, strict=True):
+            if verdicts != (Status.VERIFIED.value,):
+                where = row_name(comparison.subject, (row.name, row.workers))
+                yield f"verdict: {name}, {where}: {', '.join(verdicts)}"
+    yield from _runs(comparison)
+    for name, key in comparison.only:
+        yield f"only in {name}: {row_name(comparison.subject, key)}"
+    for what, base, other in comparison.differing:
+        yield f"differs: {what}: {base} -> {other}"
+    if not comparison.differing:
+        yield "configuration, versions, durability and machine are equal"
+    yield _judgements(comparison)
+    yield from _explained(comparison)
+
+
+def _runs(comparison: Comparison) -> Iterator[str]:
+    """Yield how many runs are behind each row of a side."""
+    for number, name in enumerate(("base", "other")):
+        counts = dict.fromkeys(row.runs[number] for row in comparison.rows)
+        each = ", ".join(counted(count, "run") for count in counts)
+        yield f"runs of {name}: {each} of each row"
+
+
+def _judgements(comparison: Comparison) -> str:
+    found = ((comparison.count(judgement), judgement) for judgement in Judgement)
+    counts = ", ".join(f"{count} {judgement.value}" for count, judgement in found if count)
+    headline = label_of(comparison.rows[0].lines[0])
+    return f"judgement of {comparison.other.label} by {headline}: {counts}"
+
+
+def _explained(comparison: Comparison) -> Iterator[str]:
+    several = len(comparison.rows) > 1
+    together = f"; that of the first figure is for all {len(comparison.rows)} rows together"
+    yield (
+        f"interval: {CONFIDENCE:.0%}, over runs{together * several}; noise: it includes 0, or the"
+        f" change is below {comparison.noise:.1%}"
+    )
+    if comparison.count(Judgement.ONE_RUN):
+        yield (
+            "one run: no interval and no judgement; repeat it, and join the results of a side with"
+            " commas, such as last~3,last~1 last~2,last"
+        )
+
+
+def content_of(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """Return comparisons as plain data."""
+    return {
+        "kind": "compare",
+        "base": _side(comparisons[0].base),
+        "subject": comparisons[0].subject,
+        "noise": comparisons[0].noise,
+        "confidence": CONFIDENCE,
+        "comparisons": [_comparison(each) for each in comparisons],
+    }
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    judgements = {each.value: comparison.count(each) for each in Judgement}
+    return {
+        "other": _side(comparison.other),
+        "judgements": {name: count for name, count in judgements.items() if count},
+        "rows": [
+            {
+                comparison.subject: row.name,
+                "workers": row.workers,
+                "runs": dict(zip(("base", "other"), row.runs, strict=True)),
+                "verdicts": dict(zip(("base", "other"), row.verdicts, strict=True)),
+                "figures": {line.measure.name: _line(line) for line in row.lines},
+            }
+            for row in comparison.rows
+        ],
+        "only": [
+            {"side": side, comparison.subject: key[0], "workers": key[1]}
+            for side, key in comparison.only
+        ],
+        "differing": {
+            what: {"base": base, "other": other} for what, base, other in comparison.differing
+        },
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    first = side.first
+    return {
+        "ids": [result.sweep_id for _, result in side.results],
+        "files": [str(path) for path, _ in side.results],
+        "kind": first.kind.value,
+        "target": first.target,
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    found = line.difference
+    return {
+        "unit": line.measure.unit.value,
+        "base": line.base,
+        "other": line.other,
+        "change": found.change if found else None,
+        "low": found.low if found else None,
+        "high": found.high if found else None,
+        "judgement": line.judgement.value if line.judgement else None,
+    }

@@ -1,0 +1,239 @@
+"""Thresholds: what a result must not reach, such as `p99_ms > 20ms at workers=4`.
+
+A threshold is checked before anything starts, and evaluated on the summary of a result. A figure
+that was not measured counts as failed: a limit that nothing is held against protects nothing.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from cli.compare.comparison import Comparison, Judgement
+from cli.compare.measures import LOAD, MEASURES, SHOWN, Measure
+from cli.compare.tables import interval_of, row_name, written
+from cli.quantities import parse_number
+from cli.summary.figures import Summary, Unit
+from simulator.errors import nearest
+
+EXIT_CODE = 99
+"""That of k6, for the same."""
+FORM = "FIGURE OP NUMBER[UNIT] [at workers=N or query=NAME], such as 'p99_ms > 20ms at workers=4'"
+_WRITTEN = re.compile(
+    r"\s*([\w-]+)\s*([<>]=?)\s*([+-]?[\d_.]+(?:[eE][+-]?\d+)?[kKMG]?)\s*([^\s\d]*)"
+    r"(?:\s+at\s+(workers|query)\s*=\s*(\S+))?\s*"
+)
+_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_UNITS: Mapping[Unit, Mapping[str, float]] = {
+    Unit.MILLISECONDS: {"ms": 1.0, "us": 0.001, "s": 1000.0},
+    Unit.SHARE: {"%": 0.01},
+    Unit.ROWS_PER_S: {"rows/s": 1.0},
+    Unit.QUERIES_PER_S: {"queries/s": 1.0},
+    Unit.BYTES_PER_S: {"B/s": 1.0, "bytes/s": 1.0},
+    Unit.BYTES_PER_ROW: {"B": 1.0, "bytes": 1.0, "bytes/row": 1.0},
+}
+_OF_ROWS = frozenset({Unit.ROWS_PER_S, Unit.BYTES_PER_S, Unit.BYTES_PER_ROW})
+_CHANGE = "_change"
+_COUNTS = {each.value: each for each in (Judgement.SLOWER, Judgement.FASTER)}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The rows that there will be, and what they can be named by."""
+
+    subjects: Collection[str]
+    """Of the summaries: workers, level, query."""
+    compares: bool = False
+    """Whether changes against a base are known."""
+    workers: Collection[int] | None = None
+    """None: not known yet."""
+    queries: Collection[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A limit for a figure."""
+
+    text: str
+    """As the user wrote it."""
+    figure: str
+    sign: str
+    limit: float
+    """In the unit of the figure."""
+    key: str = ""
+    """What names the rows that it is about: workers or query; empty: all rows."""
+    value: str = ""
+
+    def is_reached(self, value: float) -> bool:
+        """Whether a value is beyond the limit."""
+        return _OPERATORS[self.sign](value, self.limit)
+
+    def is_about(self, name: str | int, workers: int) -> bool:
+        """Whether it is about a row."""
+        if self.key == "workers":
+            return workers == int(self.value)
+        return not self.key or fnmatchcase(str(name), self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A threshold, held against one row."""
+
+    threshold: str
+    place: str
+    """Which row of which result, in words."""
+    found: str
+    """The value, or why there is none."""
+    ok: bool
+
+
+def parsed(
+    texts: Iterable[str], scope: Scope, problems: list[str], where: str = "--fail-if"
+) -> tuple[Threshold, ...]:
+    """Return the thresholds; add what is wrong with them to `problems`."""
+    found = []
+    for text in texts:
+        try:
+            found.append(_parsed(text, scope))
+        except ValueError as error:
+            problems.append(f"{where}: {text!r}: {error}")
+    return tuple(found)
+
+
+def _parsed(text: str, scope: Scope) -> Threshold:
+    match = _WRITTEN.fullmatch(text)
+    if not match:
+        raise ValueError(f"expected {FORM}; OP is <, <=, > or >=")
+    figure, sign, number, unit, key, value = match.groups(default="")
+    known = _known(scope)
+    if figure not in known:
+        raise ValueError(f"unknown figure {figure!r} ({nearest(figure, known)})")
+    kind = known[figure]
+    units = _UNITS[kind] if kind else {}
+    if unit and unit not in units:
+        expected = f"one of {', '.join(units)}" if units else "none"
+        raise ValueError(f"unknown unit {unit!r} of {figure}: expected {expected}")
+    limit = parse_number(number) * units.get(unit, 1.0)
+    found = Threshold(text.strip(), figure, sign, limit, key, value)
+    if key == "workers" and not value.isdecimal():
+        raise ValueError(f"expected workers=N with a whole number, got {value!r}")
+    _expect_rows(found, scope)
+    return found
+
+
+def _known(scope: Scope) -> dict[str, Unit | None]:
+    """Return the figures that a threshold may name, with their units; None: a number of rows."""
+    wanted = frozenset(scope.subjects)
+    known: dict[str, Unit | None] = {
+        name: each.unit for name, each in MEASURES.items() if wanted & each.figures.keys()
+    }
+    if scope.compares:
+        changes = (each.name for subject in wanted for each in SHOWN[subject])
+        known |= {f"{name}{_CHANGE}": Unit.SHARE for name in changes}
+        known |= dict.fromkeys(_COUNTS)
+    return known
+
+
+def _expect_rows(threshold: Threshold, scope: Scope) -> None:
+    """Raise ValueError if a threshold names rows that there will not be."""
+    rows = scope.workers if threshold.key == "workers" else scope.queries
+    if not threshold.key or rows is None:
+        return
+    names = [str(row) for row in rows]
+    if not any(fnmatchcase(name, threshold.value) for name in names):
+        known = nearest(threshold.value, names) if names else "there is none"
+        raise ValueError(f"no {threshold.key}={threshold.value} in what is measured ({known})")
+
+
+def checks_of(
+    thresholds: Iterable[Threshold], *summaries: Summary, place: str = ""
+) -> Iterator[Check]:
+    """Hold thresholds against summaries of the same item; each is about some row of one of them.
+
+    Those about figures of other summaries are left out.
+    """
+    for threshold in thresholds:
+        measure = MEASURES.get(threshold.figure)
+        having = [each for each in summaries if measure and each.subject in measure.figures]
+        if measure is None or not having:
+            continue
+        found = [check for each in having for check in _row_checks(threshold, measure, each, place)]
+        nothing = Check(threshold.text, place.rstrip(" ,"), "nothing was measured", ok=False)
+        yield from found or [nothing]
+
+
+def _row_checks(
+    threshold: Threshold, measure: Measure, summary: Summary, place: str
+) -> Iterator[Check]:
+    about = [
+        row for row in (*summary.rows, *summary.totals) if threshold.is_about(row.name, row.workers)
+    ]
+    if summary.subject == LOAD:  # inserts have no rate of queries, and queries none of rows
+        name, of_rows = measure.figures[LOAD], measure.unit in _OF_ROWS
+        about = [row for row in about if name in row.figures or not (row.figures or of_rows)]
+    for row in about:
+        value = measure.of(summary.subject, row)
+        where = f"{place}{row_name(summary.subject, (row.name, row.workers))}"
+        if value is None:
+            yield Check(threshold.text, where, f"{measure.name} was not measured", ok=False)
+        else:
+            shown = _shown(value, measure.unit)
+            yield Check(threshold.text, where, shown, ok=not threshold.is_reached(value))
+
+
+def comparison_checks(thresholds: Iterable[Threshold], comparison: Comparison) -> Iterator[Check]:
+    """Hold thresholds about changes against a comparison."""
+    place = f"{comparison.other.label}, "
+    for threshold in thresholds:
+        if threshold.figure in _COUNTS:
+            yield _count_check(threshold, comparison)
+        elif threshold.figure.endswith(_CHANGE):
+            yield from _change_checks(threshold, comparison, place)
+
+
+def _count_check(threshold: Threshold, comparison: Comparison) -> Check:
+    """Hold a threshold against the number of rows with a judgement; all must have one."""
+    place = comparison.other.label
+    open_rows = comparison.count(Judgement.ONE_RUN) + comparison.count(Judgement.ZERO)
+    if open_rows:
+        reason = f"no judgement on {open_rows} of {len(comparison.rows)} rows"
+        return Check(threshold.text, place, reason, ok=False)
+    count = comparison.count(_COUNTS[threshold.figure])
+    return Check(threshold.text, place, str(count), ok=not threshold.is_reached(count))
+
+
+def _change_checks(threshold: Threshold, comparison: Comparison, place: str) -> Iterator[Check]:
+    measure = MEASURES[threshold.figure.removesuffix(_CHANGE)]
+    about = [row for row in comparison.rows if threshold.is_about(row.name, row.workers)]
+    for row in about:
+        where = f"{place}{row_name(comparison.subject, (row.name, row.workers))}"
+        line = next((line for line in row.lines if line.measure is measure), None)
+        if line is None or line.difference is None:
+            yield Check(threshold.text, where, f"{measure.name} cannot be compared", ok=False)
+            continue
+        change = line.difference.change
+        interval = interval_of(line.difference)
+        shown = f"{change:+.1%} ({'one run' if interval == '-' else interval})"
+        yield Check(threshold.text, where, shown, ok=not threshold.is_reached(change))
+    if not about:
+        yield Check(threshold.text, place.rstrip(" ,"), "nothing was compared", ok=False)
+
+
+def _shown(value: float, unit: Unit) -> str:
+    shown = written(value, unit)
+    return shown if unit is Unit.SHARE else f"{shown} {unit.value}"
+
+
+def failures(checks: Sequence[Check]) -> list[str]:
+    """Return a line for each check that failed."""
+    return [
+        f"threshold failed: {each.threshold}: {', '.join(filter(None, (each.found, each.place)))}"
+        for each in checks
+        if not each.ok
+    ]

@@ -1,0 +1,19 @@
+"""The entry: completion, which must be quick, or the command line with all that it imports."""
+
+from collections.abc import Callable
+
+from cli.completion.shells import answer, asked
+
+
+def chosen() -> Callable[[], None]:
+    """Return what to run."""
+    if asked():
+        return answer
+    from cli.main import main as command_line  # noqa: PLC0415 - takes long
+
+    return command_line
+
+
+def main() -> None:
+    """Run what a shell or a user has asked for."""
+    chosen()()

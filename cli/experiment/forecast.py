@@ -1,0 +1,162 @@
+"""What a plan would measure, and how long and how large it is at the speed of earlier results."""
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from cli.experiment.items import Pair
+from cli.experiment.plan import Plan, Setting
+from cli.experiment.tables import absences
+from cli.plan import PlannedRun
+from cli.report.estimate import shown_time
+from cli.report.plans import estimated_s, rows_of
+from cli.results import Result
+from simulator.errors import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """One item of a pair, as it is expected."""
+
+    pair: Pair
+    rows: int | None
+    """None: as many as the pair can within its time."""
+    seconds: float | None
+    """None: no earlier result has this workload and batch size."""
+    size_bytes: float | None
+
+
+def forecast(pair: Pair, planned: Sequence[PlannedRun], earlier: Iterable[Result]) -> Forecast:
+    """Return what an item of a pair is expected to be; `earlier` are results of its target."""
+    rows = sum(rows_of(each.spec) for each in planned)
+    seconds = size = None
+    last = _most_alike(pair, earlier)
+    done = last.runs[-1].metrics if last else None
+    timed_s = pair.setting.insert.timed_s
+    if last and done:
+        mixed = pair.setting.mixed
+        seconds = estimated_s(planned, last)
+        if seconds is not None and mixed:
+            seconds += mixed.warmup + mixed.duration
+        stored = done.rows_per_s * timed_s if timed_s else rows
+        size = None if done.bytes_per_row is None else done.bytes_per_row * stored
+    return Forecast(pair, None if timed_s else rows, seconds, size)
+
+
+def _most_alike(pair: Pair, earlier: Iterable[Result]) -> Result | None:
+    """Return the newest insert with this workload and batch, the same options if there is one."""
+    insert, options = pair.setting.insert, pair.target.options.public()
+    alike = [
+        result
+        for result in earlier
+        if result.status == "done"
+        and (result.configuration.get("workload"), result.configuration.get("batch"))
+        == (insert.workload, insert.batch)
+    ]
+    return min(
+        alike,
+        key=lambda each: (
+            each.target_options != options,
+            abs(each.runs[-1].workers - insert.most_workers),
+        ),
+        default=None,
+    )
+
+
+def forecast_text(
+    title: str,
+    plan: Plan,
+    found: Sequence[Forecast],
+    not_measured: Mapping[str, str],
+    width: int,
+) -> str:
+    """Return what would be measured as text; `not_measured`: what -> the reason."""
+    out = io.StringIO()
+    console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
+    repeats = counted(plan.repeats, "repeat")
+    console.print(f"plan of {title}: {repeats} of each setting; nothing is started", soft_wrap=True)
+    for table in (_settings(plan, found), _targets(plan, found)):
+        console.print(table)
+        console.print()
+    for line in _notes(plan, found, not_measured):
+        console.print(line, soft_wrap=True)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+def _settings(plan: Plan, found: Sequence[Forecast]) -> Table:
+    mixes = any(setting.mixed for setting in plan.settings)
+    titles = ("Setting", "Workers", "Batch", "Tables", "Rows", "Queries")
+    table = _table(*titles, *(["Mixed"] if mixes else []))
+    rows = {(each.pair.setting.name, each.pair.setting.insert.tables): each.rows for each in found}
+    for setting in plan.settings:
+        insert = setting.insert
+        shards = f"1 to {setting.shards}" if setting.shards else ""
+        counts = sorted({count for (name, _), count in rows.items()
+                         if name == setting.name and count is not None})  # fmt: skip
+        shown = " to ".join(dict.fromkeys(f"{count:,}" for count in (*counts[:1], *counts[-1:])))
+        if insert.timed_s:
+            shown = f"for {shown_time(insert.timed_s)}"
+        asked = setting.query
+        queries = len(asked.queries) + len(asked.own) or "all" if asked else "-"
+        mixed = f"for {shown_time(setting.mixed.duration)}" if setting.mixed else "-"
+        table.add_row(
+            setting.name, shards or str(insert.most_workers), f"{insert.batch:,}",
+            shards or str(insert.tables), shown or "-", str(queries), *([mixed] if mixes else []),
+        )  # fmt: skip
+    return table
+
+
+def _targets(plan: Plan, found: Sequence[Forecast]) -> Table:
+    table = _table("Target", "Items", "Time", "Disk, at most")
+    for target in dict.fromkeys(each.pair.target.name for each in found):
+        own = [each for each in found if each.pair.target.name == target]
+        sizes = [each.size_bytes for each in own if each.size_bytes is not None]
+        table.add_row(
+            target, f"{plan.repeats * len(own):,}", _time(plan, own), _size(sizes) if sizes else "-"
+        )
+    return table
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for title in titles:
+        table.add_column(title, justify="left" if title == titles[0] else "right")
+    return table
+
+
+def _time(plan: Plan, found: Sequence[Forecast]) -> str:
+    seconds = [each.seconds for each in found if each.seconds is not None]
+    if not seconds:
+        return "unknown"
+    least = "at least " if len(seconds) < len(found) else ""
+    return f"{least}{shown_time(plan.repeats * sum(seconds))}"
+
+
+def _size(sizes: Sequence[float]) -> str:
+    largest = max(sizes)
+    return f"{largest / 1e9:,.1f} GB" if largest >= 1e9 else f"{largest / 1e6:,.1f} MB"
+
+
+def _notes(plan: Plan, found: Sequence[Forecast], not_measured: Mapping[str, str]) -> Iterator[str]:
+    unknown = [each for each in found if each.seconds is None]
+    yield f"{counted(plan.repeats * len(found), 'item')}; time: {_time(plan, found)}"
+    yield (
+        "time and disk space follow from earlier inserts in --output of the same workload and batch"
+        " size, such as those of --size demo; queries are not included"
+    )
+    if any(setting.mixed for setting in plan.settings):
+        yield "mixed: its time is included, and the space of the rows that it adds is not"
+    if any(each.pair.setting.shards for each in found):
+        yield "shards: a search doubles their number, and may end before the largest one"
+    if unknown:
+        names = dict.fromkeys(_name(each.pair.target.name, each.pair.setting) for each in unknown)
+        yield f"no earlier insert: {'; '.join(names)}"
+    yield from absences(not_measured)
+
+
+def _name(target: str, setting: Setting) -> str:
+    return f"{target}, {setting.name}"

@@ -1,0 +1,143 @@
+"""The commands that install and remove the database of a target: of a plan, or of dbinstall/."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+from cli.config import Target
+from cli.experiment.items import Pair
+from cli.experiment.plan import Plan, PlanTarget
+from cli.host.shipped import shipped
+from simulator.errors import ConfigError, nearest
+
+_FOLDER = "dbinstall"
+_PROGRAMS = ("helm", "kubectl", "openssl")
+"""What a README's commands may begin with to run unattended."""
+_ATTENDED = re.compile(r"--accept-| & ")
+"""Of what a command agrees to, or leaves running."""
+_COMMAND = re.compile(r"^ {4}(.*)$")
+_REMOVE = re.compile(r"^.*\bRemove\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """How the database of a target is installed, and removed with all data."""
+
+    target: str
+    install: tuple[str, ...]
+    remove: tuple[str, ...]
+    folder: Path
+    """In which the commands run."""
+
+    def redacted(self, targets: Iterable[Target]) -> "Installation":
+        """Return it for display: without the credentials of these targets."""
+
+        def without(command: str) -> str:
+            for target in targets:
+                command = target.options.redact(command)
+            return command
+
+        install, remove = (tuple(map(without, each)) for each in (self.install, self.remove))
+        return replace(self, install=install, remove=remove)
+
+
+def installations_of(plan: Plan) -> dict[str, Installation]:
+    """Return target -> its installation; ConfigError names everything that is wrong with them."""
+    found: dict[str, Installation] = {}
+    problems: list[str] = []
+    for each in plan.targets:
+        try:
+            if each.install is not None or each.remove is not None:
+                found[each.name] = _installation(each)
+        except ConfigError as error:
+            problems += [f"targets.{each.name}.{text}" for text in error.problems]
+    if problems:
+        raise ConfigError(problems)
+    return found
+
+
+def _installation(target: PlanTarget) -> Installation:
+    if isinstance(target.install, str):
+        if target.remove is not None:
+            raise ConfigError("remove: the README of dbinstall names the commands; leave it out")
+        return _of_readme(target.name, target.install)
+    if target.install is None:
+        raise ConfigError("remove: needs `install:`, whose result it removes")
+    if target.remove is None:
+        raise ConfigError(
+            "remove: is missing: name the commands that remove what `install` makes; [] if nothing"
+        )
+    return Installation(target.name, target.install, target.remove, Path())
+
+
+def _of_readme(target: str, name: str) -> Installation:
+    """Return the commands of a README, by the name FOLDER or FOLDER/SECTION."""
+    folder, _, section = name.partition("/")
+    known = sorted(path.parent.name for path in shipped(_FOLDER).glob("*/README.md"))
+    if folder not in known:
+        raise ConfigError(
+            f"install: {folder!r} is no folder of {_FOLDER}/ ({nearest(folder, known)}); commands"
+            " of your own are a list"
+        )
+    path = shipped(_FOLDER) / folder
+    sections = dict(_sections((path / "README.md").read_text(encoding="utf-8")))
+    if not section and len(sections) == 1:
+        section = next(iter(sections))
+    if section not in sections:
+        names = ", ".join(f"{folder}/{each}" for each in sections)
+        raise ConfigError(f"install: {name!r}: expected one of {names}")
+    install, remove = sections[section]
+    for command in (*install, *remove):
+        if command.split()[0] not in _PROGRAMS or _ATTENDED.search(command):
+            raise ConfigError(
+                f"install: {name}: `{command}` cannot run unattended; list the commands that you"
+                f" want, from {_FOLDER}/{folder}/README.md"
+            )
+    return Installation(target, tuple(install), tuple(remove), path)
+
+
+def _sections(text: str) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
+    """Yield the sections of a README that install and remove something, with both commands."""
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        title, _, content = part.partition("\n")
+        found: tuple[list[str], list[str]] = ([], [])
+        removes = continues = False
+        for line in content.splitlines():
+            removes = removes or bool(_REMOVE.match(line) and line.endswith(":"))
+            if match := _COMMAND.match(line):
+                word = re.sub(r"\s+# .*$", "", match[1].strip()).removesuffix("\\").strip()
+                commands = found[removes]
+                if continues and commands:
+                    commands[-1] += f" {word}"
+                else:
+                    commands.append(word)
+                continues = match[1].endswith("\\")
+        if all(found):
+            yield title, found
+
+
+def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> list[list[Pair]]:
+    """Return pairs in groups that are measured one after the other, in the order of targets.
+
+    A target that is installed is a group of its own, with all its repeats: two databases are never
+    there at once. Targets without installation that follow each other are measured in turn.
+    """
+
+    def alone(pair: Pair) -> str:
+        return pair.target.name if pair.target.name in installed else ""
+
+    return [list(group) for _, group in groupby(pairs, alone)]
+
+
+def shown(found: Iterable[Installation]) -> str:
+    """Return the commands as text."""
+    lines = []
+    for each in found:
+        where = f" in {each.folder}" if each.folder != Path() else ""
+        lines += [f"target {each.target} is installed before its first item{where}:"]
+        lines += [f"  {command}" for command in each.install]
+        lines += ["and removed after its last one:"] if each.remove else []
+        lines += [f"  {command}" for command in each.remove]
+    return "".join(f"{line}\n" for line in lines)

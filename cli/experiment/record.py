@@ -1,0 +1,127 @@
+"""The record of an experiment: what became of each item, and what the repeats measured."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from cli.host.machine import Machine
+from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
+from simulator.protocol import verdict
+
+FAILED = "failed"
+"""Verdict of an item that did not end."""
+Status: TypeAlias = Literal["done", "interrupted"]
+
+
+class Frozen(BaseModel):
+    """A part of a record."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ItemRecord(Frozen):
+    """One setting on one target, once."""
+
+    id: str
+    target: str
+    setting: str
+    repeat: int
+    verdict: str
+    cause: str = ""
+    files: tuple[str, ...] = ()
+    """Its result files."""
+
+
+class CurvePoint(Frozen):
+    """What was measured with one number of shards."""
+
+    shards: int
+    values: tuple[float, ...]
+    """Rows/s of the repeats."""
+    verdict: str
+
+
+class Curve(Frozen):
+    """The search for the best number of shards on one target: it ends where rates rise no more."""
+
+    setting: str
+    target: str
+    points: tuple[CurvePoint, ...]
+    best: int
+    """Up to it, every repeat is faster than those with fewer shards."""
+
+
+class PlanLine(Frozen):
+    """What the repeats of a setting on a target measured."""
+
+    setting: str
+    target: str
+    repeats: int
+    """Those that were measured to their end."""
+    measures: dict[str, tuple[float, ...]]
+    """By name, of each repeat; those of queries are followed by the query: `wait_ms groupby`."""
+    verdict: str
+    """The worst of the repeats."""
+
+
+class InstallRecord(Frozen):
+    """The database of a target, which the plan installed and removed."""
+
+    target: str
+    install: tuple[str, ...]
+    remove: tuple[str, ...]
+    """The commands."""
+    log: str
+    """File with what they printed, beside the record."""
+    seconds: float
+    """Until it answered, or the installation failed."""
+    cause: str = ""
+    """Why it could not be used; its items have the same cause."""
+    left: str = ""
+    """Commands that did not remove it."""
+
+
+class PlanRecord(Frozen):
+    """The result file of a plan; each item has result files of its own."""
+
+    kind: Literal["plan"] = "plan"
+    format_version: Literal[1] = 1
+    program_version: str
+    name: str
+    plan: dict[str, Any]
+    """As it was read, with all defaults."""
+    machine: Machine
+    status: Status
+    first: datetime | None
+    """When the oldest of its results was started."""
+    last: datetime | None
+    items: tuple[ItemRecord, ...]
+    lines: tuple[PlanLine, ...]
+    curves: tuple[Curve, ...]
+    not_had: dict[str, str]
+    """Target that could not be measured -> the reason."""
+    refused: dict[str, str]
+    """Target and setting -> why the target was not measured with this setting."""
+
+    installs: tuple[InstallRecord, ...] = ()
+    """What was installed for the items that were not measured before."""
+
+    @property
+    def exit_code(self) -> int:
+        """The worst of the items; that of a failure if a database may be left behind."""
+        code = exit_code_of(self.status, {item.verdict for item in self.items})
+        return code or (RunError.exit_code if any(each.left for each in self.installs) else 0)
+
+
+def exit_code_of(status: Status, verdicts: Collection[str]) -> int:
+    """Return the exit code that the verdicts of all items come to."""
+    if status == "interrupted":
+        return Interrupted.exit_code
+    if verdict.Status.MISMATCH in verdicts:
+        return MismatchError.exit_code
+    if not verdicts or FAILED in verdicts or verdict.Status.INCOMPLETE in verdicts:
+        return RunError.exit_code
+    unverified = {verdict.Status.UNKNOWN, verdict.Status.UNCHECKED}
+    return UnverifiableError.exit_code if unverified & {*verdicts} else 0

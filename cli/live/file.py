@@ -1,0 +1,72 @@
+"""`--metrics-out FILE`: lines as the sweep goes, put in the order of OpenMetrics at its end."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
+
+from cli.host.streams import say
+from cli.live.samples import exposition, lines_of
+from cli.report.course import Moment
+from cli.results import Result, write_whole
+
+
+class MetricsFile:
+    """The metrics of a sweep in a file, which is replaced if it exists."""
+
+    def __init__(self, path: Path, result: Result) -> None:
+        self._path = path
+        self._result = result
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = self._path.open("w", encoding="utf-8")
+        except OSError as error:
+            self._fail(error)
+        return self
+
+    def take(self, moment: Moment) -> None:
+        """Append the metrics of a sample."""
+        lines = lines_of(moment, self._result)
+        if self._file and lines:
+            try:
+                self._file.write("".join(f"{line}\n" for line in lines))
+                self._file.flush()
+            except OSError as error:
+                self._fail(error)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if not self._file:
+            return
+        try:
+            self._file.close()
+            lines = self._path.read_text(encoding="utf-8").splitlines()
+            write_whole(self._path, exposition(lines))
+        except OSError as failed:
+            self._fail(failed)
+
+    def _fail(self, error: OSError) -> None:
+        """Write nothing more: the run goes on without its metrics."""
+        file, self._file = self._file, None
+        with suppress(OSError):  # what is still to be flushed
+            if file:
+                file.close()
+        say(f"warning: --metrics-out: {self._path}: {error.strerror or error}", err=True)
+
+
+def problem_with(path: Path) -> str:
+    """Return why metrics cannot be written to a path; empty if they can."""
+    folder = path.absolute().parent
+    if path.exists() and not path.is_file():
+        return f"{path} is not a file"
+    for each in (folder, path):
+        if not os.access(each, os.W_OK) and (each is folder or path.exists()):
+            return f"{each} cannot be written to"
+    return ""

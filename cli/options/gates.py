@@ -1,0 +1,125 @@
+"""What makes a command fail although all is right: `--fail-if`; and `--junit` for its outcome."""
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import click
+
+from cli.compare.junit import Case, End, check_cases, junit_text, result_cases
+from cli.compare.thresholds import EXIT_CODE, Check, Scope, Threshold, checks_of, failures, parsed
+from cli.experiment.record import ItemRecord
+from cli.host.streams import say
+from cli.options.basic import option
+from cli.results import Result, now_utc, read, write_whole
+from cli.summary.build import summary_of
+from cli.summary.queries import ALL_QUERIES
+from simulator.errors import ConfigError
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_gate = functools.partial(option, group="Thresholds")
+_OPTIONS = (
+    _gate(
+        "--fail-if",
+        multiple=True,
+        metavar="THRESHOLD",
+        help="Exit with 99 if a figure is beyond a limit: 'p99_ms > 20', 'rows_per_s < 50k at"
+        " workers=4', 'p95_ms > 1s at query=NAME'; may be given several times.",
+    ),
+    _gate(
+        "--junit",
+        type=click.Path(path_type=Path, dir_okay=False),
+        default=None,
+        metavar="FILE",
+        help="Write verdicts and thresholds to this file as JUnit XML.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The thresholds of a command, as they were given, and where its outcome goes."""
+
+    texts: tuple[str, ...]
+    junit: Path | None
+
+    def parsed(self, scope: Scope, problems: list[str]) -> tuple[Threshold, ...]:
+        """Return the thresholds; add what is wrong with them, or with the file, to `problems`."""
+        if self.junit and not os.access(self.junit.absolute().parent, os.W_OK):
+            problems.append(f"--junit: {self.junit.absolute().parent} cannot be written to")
+        return parsed(self.texts, scope, problems)
+
+    def expected(self, scope: Scope) -> tuple[Threshold, ...]:
+        """Return the thresholds; ConfigError with everything that is wrong with them."""
+        problems: list[str] = []
+        thresholds = self.parsed(scope, problems)
+        if problems:
+            raise ConfigError(problems)
+        return thresholds
+
+    def concluded(self, result: Result, thresholds: Sequence[Threshold]) -> int:
+        """Report what a sweep came to; return the exit code that it has besides its own."""
+        suite = f"{result.kind}.{result.target}"
+        is_done = result.status == "done"
+        checks = tuple(checks_of(thresholds, summary_of(result))) if is_done else ()
+        cases = [*result_cases(result), *check_cases(suite, checks)]
+        return self.reported(suite, result.created, cases, checks)
+
+    def concluded_items(
+        self,
+        name: str,
+        status: str,
+        items: Sequence[ItemRecord],
+        output: Path,
+        thresholds: Sequence[Threshold],
+    ) -> int:
+        """Report what the items of a plan came to, as `concluded` does of a sweep."""
+        cases = [] if status == "done" else [Case(name, "done", End.ERROR, status)]
+        checks: list[Check] = []
+        for item in items:
+            place = f"{item.target}, {item.setting}, repeat {item.repeat}"
+            if item.cause:
+                cases.append(Case(name, place, End.ERROR, item.cause))
+            results = [read(output / file) for file in item.files]
+            cases += [case for result in results for case in result_cases(result, place)]
+            summaries = [summary_of(result) for result in results if result.status == "done"]
+            checks += checks_of(thresholds, *summaries, place=f"{place}, ")
+        cases += check_cases(name, checks)
+        return self.reported(name, now_utc(), cases, checks)
+
+    def reported(
+        self, name: str, created: datetime, cases: Sequence[Case], checks: Sequence[Check]
+    ) -> int:
+        """Print the thresholds that failed and write the file; return 99 if there are any."""
+        failed = failures(checks)
+        for line in failed:
+            say(line, err=True)
+        if self.junit:
+            try:
+                write_whole(self.junit, junit_text(name, created, cases))
+            except OSError as error:
+                say(f"error: --junit: {self.junit}: {error.strerror or error}", err=True)
+                return 1
+        return EXIT_CODE if failed else 0
+
+
+def gate_options(command: _Function) -> _Function:
+    """Add the options of a Gates, which the command receives as one argument."""
+
+    @functools.wraps(command)
+    def gathered(**given: Any) -> Any:
+        gates = Gates(tuple(given.pop("fail_if")), given.pop("junit"))
+        return command(gates=gates, **given)
+
+    for add in reversed(_OPTIONS):
+        gathered = add(gathered)
+    return cast("_Function", gathered)
+
+
+def query_names(queries: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that rows of a query sweep have."""
+    return (*queries, *[ALL_QUERIES] * (len(queries) > 1))

@@ -1,0 +1,1 @@
+"""Results and reproductions -> one HTML page with pictures, and a table behind each."""

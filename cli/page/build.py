@@ -1,0 +1,59 @@
+"""Results and reproductions -> the page of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from cli.page import courses, inserts, mixed, queries, reproductions
+from cli.page.content import Page
+from cli.page.details import detail_of, verdict_of
+from cli.page.measured import Measured, measured
+from cli.page.overview import cards_of, overview_of, worst_of
+from cli.page.sources import Sources
+from simulator import __version__
+from simulator.errors import counted
+
+
+def page_of(given: Sources) -> Page:
+    """Return the page; ConfigError names a file that is damaged."""
+    found = measured(given.results, given.repeated)
+    records = [record for _, record in given.reproductions]
+    verdicts = [verdict_of(each) for each in found]
+    verdicts += [item.verdict for record in records for item in record.items]
+    return Page(
+        title=_title(found, given),
+        subtitle=_subtitle(found),
+        verdict=worst_of(verdicts),
+        cards=cards_of(found),
+        overview=overview_of(found),
+        sections=[
+            *(reproductions.section_of(index, record) for index, record in enumerate(records)),
+            *inserts.sections_of(found),
+            *queries.sections_of(found),
+            *mixed.sections_of(found),
+            *courses.courses_of(found),
+        ],
+        details=[detail_of(each) for each in found],
+        program=__version__,
+    )
+
+
+def _title(found: Sequence[Measured], given: Sources) -> str:
+    if given.reproductions and not found:
+        return ", ".join(f"Reproduction of {record.document}" for _, record in given.reproductions)
+    targets = [*dict.fromkeys(each.result.target for each in found)]
+    if len(targets) <= 3:
+        return " · ".join(targets)
+    return f"{', '.join(targets[:2])} and {counted(len(targets) - 2, 'more target')}"
+
+
+def _subtitle(found: Sequence[Measured]) -> str:
+    if not found:
+        return ""
+    results = [result for each in found for result in each.results]
+    kinds = Counter(result.kind.value for result in results)
+    what = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    days = sorted(result.created for result in results)
+    first, last = f"{days[0]:%F %H:%M}", f"{days[-1]:%F %H:%M}"
+    when = first if first == last else f"{first} to {last}"
+    machines = {result.machine.processor for result in results}
+    return f"{what} · {when} UTC · {'; '.join(sorted(machines))}"

@@ -1,0 +1,102 @@
+"""What a page consists of, before it is HTML."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: numbers stand right, words left."""
+
+    title: str
+    text: bool = False
+    verdict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells, as they are shown."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture, and the table of what it shows."""
+
+    title: str
+    svg: str
+    table: Table
+    note: str = ""
+    """How to read it."""
+    marks: Table | None = None
+    """What its marks are, if it has any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Pictures and tables about the same question."""
+
+    id: str
+    title: str
+    notes: Sequence[str] = ()
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The headline of a result: one number, and what it stands on."""
+
+    name: str
+    link: str
+    value: str
+    unit: str
+    basis: str
+    verdict: str
+    colour: int
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Everything about one result."""
+
+    id: str
+    title: str
+    verdict: str
+    alerts: Sequence[tuple[str, str]]
+    """Kind and text: what failed, what is wrong, warnings with their remedies."""
+    facts: Sequence[tuple[str, str]]
+    tables: Sequence[Table]
+    options: Mapping[str, Mapping[str, str]]
+    """Title -> names and values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole page."""
+
+    title: str
+    subtitle: str
+    verdict: str
+    """The worst one, with what follows from it."""
+    cards: Sequence[Card]
+    overview: Table
+    sections: Sequence[Section]
+    details: Sequence[Detail]
+    program: str
+
+
+def number(title: str) -> Column:
+    """Return a column of numbers."""
+    return Column(title)
+
+
+def words(title: str) -> Column:
+    """Return a column of words."""
+    return Column(title, text=True)
+
+
+VERDICT = Column("Verdict", text=True, verdict=True)

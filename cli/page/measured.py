@@ -1,0 +1,214 @@
+"""Results as a page names them: repeats joined, a label for each, and how its series look."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.archive.lookup import id_of
+from cli.page.sources import Repeated
+from cli.page.style import Style, colours_of
+from cli.report.damage import expect_whole
+from cli.report.numbers import written
+from cli.report.repeats import RepeatedFigure, joined_result, joined_summary
+from cli.results import Result, RunRecord
+from cli.summary.build import summary_of
+from cli.summary.figures import Figure, Row, Summary
+from simulator.protocol.spec import Kind
+
+_SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")
+"""Options that pictures and tables show, or that nobody compares."""
+_OF_A_REPEAT = ("rows", "start_ms", "seed")
+"""Options that may differ between repeats: an insert with a duration ends with other rows."""
+_MOST_WORDS = 2
+_LONGEST_VALUE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A result on a page, or the repeats of one, joined."""
+
+    results: Sequence[Result]
+    """One, or the repeats in the order of their time."""
+    result: Result
+    """It, or the first one with the runs of all."""
+    summary: Summary
+    files: Sequence[Path]
+    index: int
+    """Which result of the page it is."""
+    label: str
+    style: Style
+
+    @property
+    def ids(self) -> str:
+        """Return the ids of all its results."""
+        pairs = zip(self.files, self.results, strict=True)
+        return ", ".join(id_of(path) or result.sweep_id for path, result in pairs)
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether its figures are means over repeats."""
+        return len(self.results) > 1
+
+    @property
+    def anchor(self) -> str:
+        """Return the id of the element with everything about it."""
+        return f"result-{self.index}"
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """Return what results in the same pictures have in common."""
+        return _group(self.result)
+
+    @property
+    def about(self) -> str:
+        """Return what was measured, in a few words."""
+        return " ".join(word for word in (self.result.kind.value, *self.group[1:]) if word)
+
+    @property
+    def done(self) -> list[RunRecord]:
+        """Return the runs that ended well."""
+        return [run for run in self.result.runs if run.outcome.status == "done"]
+
+    @property
+    def durability(self) -> str:
+        """Return in a word what the server promises of an acknowledged row."""
+        servers = [run.outcome.server for run in self.result.runs if run.outcome.server]
+        if not servers:
+            return "-"
+        return {True: "durable", False: "not durable", None: "unknown"}[servers[-1].durable]
+
+
+def measured(
+    found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, Repeated] | None = None
+) -> list[Measured]:
+    """Return results in the order of their kind and time, each file once, repeats as one."""
+    groups = _repeats(found, repeated or {})
+    results = [_joined(group) for group in groups]
+    settings = [(repeated or {}).get(group[0][0]) for group in groups]
+    labels = _labels(results, [each.setting if each else "" for each in settings])
+    colours = colours_of(result.target for result in results)
+    orders: Counter[tuple[str, ...]] = Counter()
+    on_page: list[Measured] = []
+    for index, (group, result, label) in enumerate(zip(groups, results, labels, strict=True)):
+        style = Style(colours[result.target], orders[_group(result)])
+        orders[_group(result)] += 1
+        paths, of_group = [path for path, _ in group], [each for _, each in group]
+        summary = joined_summary([_summary(*each) for each in group])
+        on_page.append(Measured(of_group, result, summary, paths, index, label, style))
+    return on_page
+
+
+def _repeats(
+    found: Sequence[tuple[Path, Result]], repeated: Mapping[Path, Repeated]
+) -> list[list[tuple[Path, Result]]]:
+    """Return the results that are repeats of each other, in the order of their kind and time."""
+    kinds = list(Kind)
+    unique = {path.resolve(): (path, result) for path, result in found}
+    groups: dict[object, list[tuple[Path, Result]]] = defaultdict(list)
+    for file, (path, result) in sorted(
+        unique.items(), key=lambda each: (kinds.index(each[1][1].kind), each[1][1].created)
+    ):
+        of = repeated.get(path)
+        options = {k: v for k, v in result.configuration.items() if k not in _OF_A_REPEAT}
+        key = (of, result.kind, result.dataset.workload, json.dumps(options, default=str))
+        groups[key if of else file].append((path, result))
+    return [*groups.values()]
+
+
+def _joined(group: Sequence[tuple[Path, Result]]) -> Result:
+    return joined_result([result for _, result in group])
+
+
+def _summary(path: Path, result: Result) -> Summary:
+    with expect_whole(path):
+        return summary_of(result)
+
+
+def _group(result: Result) -> tuple[str, ...]:
+    if result.kind is Kind.INSERT:
+        about = "by fill level" if result.configuration.get("steps") else ""
+    else:
+        about = "ramp" if any(run.outcome.ramps for run in result.runs) else ""
+    if result.configuration.get("stages"):
+        about = "by stage"
+    return result.kind.value, result.dataset.workload, about
+
+
+def _labels(results: Sequence[Result], settings: Sequence[str]) -> list[str]:
+    """Return the target of each result, with what differs from its other results.
+
+    That is the setting, if each of a plan's has its own, and options else.
+    """
+    targets: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for result, setting in zip(results, settings, strict=True):
+        targets[result.target, _group(result)].append(setting)
+    found = []
+    for result, setting in zip(results, settings, strict=True):
+        others = targets[result.target, _group(result)]
+        named = setting and len(others) == len({*others}) > 1
+        words = f", {setting}" if named else _differences(result, results)
+        found.append(f"{result.target}{words}")
+    counts = Counter((_group(r), label) for r, label in zip(results, found, strict=True))
+    seen: Counter[tuple[tuple[str, ...], str]] = Counter()
+    for index, result in enumerate(results):
+        key = _group(result), found[index]
+        if counts[key] > 1:
+            seen[key] += 1
+            found[index] += f" #{seen[key]}"
+    return found
+
+
+def _differences(result: Result, results: Sequence[Result]) -> str:
+    """Return the options in which a result differs from the others of its target and group."""
+    alike = [r for r in results if (r.target, _group(r)) == (result.target, _group(result))]
+    own, others = _options(result), [_options(each) for each in alike]
+    words = [
+        f"{key} {value}" for key, value in own.items() if any(o.get(key) != value for o in others)
+    ]
+    return "".join(f", {word}" for word in words[:_MOST_WORDS])
+
+
+def _options(result: Result) -> Mapping[str, str]:
+    """Return the options of a result that its label may have."""
+    options = {"runner": result.runner, **result.configuration}
+    return {
+        key: str(value)
+        for key, value in options.items()
+        if value
+        and key not in _SHOWN_ANYWAY
+        and isinstance(value, str | int | float)
+        and len(str(value)) < _LONGEST_VALUE
+    }
+
+
+def figure_text(row: Row, name: str) -> str:
+    """Return a figure of a row with its unit's digits, or a dash."""
+    figure = row.figures.get(name)
+    return written(figure.value, figure.unit) if figure else "-"
+
+
+def basis_of(figure: Figure, *, of: str) -> str:
+    """Return what a figure stands on: how many measurements, and their spread."""
+    of = "repeat" if isinstance(figure, RepeatedFigure) else of
+    counted = f"{figure.n:,} {of}{'' if figure.n == 1 else 's'}"
+    if figure.spread is None:
+        return f"{counted}, no spread" if of == "run" else counted
+    return f"{counted}, spread {figure.spread:.1%}"
+
+
+def range_of(row: Row, name: str) -> tuple[float | None, float | None]:
+    """Return the lowest and the highest value behind a mean: of repeats, or of runs."""
+    figure = row.figures[name]
+    if isinstance(figure, RepeatedFigure):
+        return (figure.low, figure.high) if figure.n > 1 else (None, None)
+    low, high = (row.figures.get(name.replace("_avg", end)) for end in ("_min", "_max"))
+    if row.runs < 2 or not name.endswith("_avg") or not low or not high:
+        return None, None
+    return low.value, high.value
+
+
+def spread_text(figure: Figure | None) -> str:
+    """Return the spread of a figure, or a dash."""
+    return "-" if figure is None or figure.spread is None else f"{figure.spread:.1%}"

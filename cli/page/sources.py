@@ -1,0 +1,64 @@
+"""What a page is made of: the results and reproductions that people name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cli import results
+from cli.archive.gathered import kind_of
+from cli.archive.lookup import paths_of
+from cli.experiment.record import PlanRecord
+from cli.reproduce.record import Reproduction
+from cli.results import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """What the repeats of an item have in common."""
+
+    record: Path
+    """The file of the plan or the reproduction."""
+    setting: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Results and reproductions, with their files."""
+
+    results: Sequence[tuple[Path, Result]]
+    reproductions: Sequence[tuple[Path, Reproduction]]
+    repeated: Mapping[Path, Repeated] = field(default_factory=dict)
+    """File of a result -> what it is a repeat of; the others stand for themselves."""
+
+
+def sources(folder: Path, names: Sequence[str]) -> Sources:
+    """Return what is meant; ConfigError names what is unknown, damaged or something else.
+
+    The file of a plan or a capacity stands for the results of its sweeps.
+    """
+    repeated: dict[Path, Repeated] = {}
+    sweeps: list[Path] = []
+    reproduced: list[tuple[Path, Reproduction]] = []
+    for path in paths_of(folder, names):
+        kind = kind_of(path)
+        record = kind.read(path) if kind else None
+        if isinstance(record, Reproduction):
+            reproduced.append((path, record))
+        elif kind:
+            sweeps += [path.parent / file for file in kind.files(record)]
+            repeated |= repeated_of(path, record)
+        else:
+            sweeps.append(path)
+    return Sources([(path, results.read(path)) for path in sweeps], reproduced, repeated)
+
+
+def repeated_of(path: Path, record: Any) -> dict[Path, Repeated]:
+    """Return what the results of a plan or a reproduction, which are beside it, are repeats of."""
+    items = record.items if isinstance(record, PlanRecord | Reproduction) else ()
+    return {
+        path.parent / file: Repeated(path, item.setting, item.target)
+        for item in items
+        for file in item.files
+    }

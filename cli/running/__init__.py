@@ -1,0 +1,1 @@
+"""From checked options to a sweep that is carried out, and its end."""

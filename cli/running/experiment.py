@@ -1,0 +1,136 @@
+"""What the commands that carry out a plan share: measuring all of it, and the forecast."""
+
+import functools
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TypeAlias
+
+from cli import results
+from cli.experiment.engine import Found, Measured, measured
+from cli.experiment.forecast import forecast, forecast_text
+from cli.experiment.installing import groups_of
+from cli.experiment.items import Item, Pair, items_of
+from cli.experiment.plan import Plan
+from cli.experiment.record import Status
+from cli.experiment.shards import all_pairs, first_pairs, next_pairs
+from cli.host.streams import say
+from cli.host.terminal import width_of
+from cli.running.installing import Installing, Ready
+from cli.running.measure import Measuring, insert_of, refusal_of
+from cli.running.roster import Roster
+
+Refused: TypeAlias = Mapping[tuple[str, str], str]
+
+
+def forecast_of(title: str, plan: Plan, roster: Roster, output: Path) -> str:
+    """Return what would be measured, at the speed of the results in a folder."""
+    names = {pair.target.name for pair in roster.pairs}
+    earlier = {name: [result for _, result in results.inserts(output, name)] for name in names}
+    found = []
+    for pair in all_pairs(roster.pairs):
+        _, planned = insert_of(pair.setting, pair.target, output)
+        found.append(forecast(pair, planned, earlier[pair.target.name]))
+    not_had = {each.name: each.not_had for each in roster.candidates if each.not_had}
+    refused = {f"{target}, {name}": why for (name, target), why in roster.refused.items()}
+    return forecast_text(title, plan, found, {**not_had, **refused}, width_of(sys.stdout))
+
+
+def all_measured(
+    plan: Plan,
+    roster: Roster,
+    measuring: Measuring,
+    unsettled: Callable[[Found, Refused], Collection[tuple[str, str]]] | None = None,
+    installing: Installing | None = None,
+) -> tuple[list[tuple[Item, Measured]], Status, dict[tuple[str, str], str]]:
+    """Measure what has no result yet; return what there is, and what was refused.
+
+    What is searched for follows from what was measured: one round of items after the other. At last
+    what is `unsettled`, by setting and target, is repeated twice as often, up to the plan's limit.
+    """
+    found: list[tuple[Item, Measured]] = []
+    refused = {**roster.refused}
+    groups = groups_of(roster.pairs, installing.installations if installing else {})
+    for number, group in enumerate(groups, 1):
+        later = [pair for following in groups[number:] for pair in following]
+        with installing.group(group) if installing else nullcontext(_always) as ready:
+            whole = _measure_group(
+                plan, group, found, refused, measuring, ready, len(items_of(plan, later))
+            )
+        if not whole:
+            return found, "interrupted", refused
+    done, most = plan.repeats, plan.until_settled or 0
+    while unsettled and done < most and (wanted := unsettled(found, refused)):
+        until = min(2 * done, most)
+        pairs = [
+            pair for pair in roster.pairs if _place(pair) in wanted and not pair.setting.shards
+        ]
+        if not _measure_round(items_of(plan, pairs, done, until), found, measuring, _always):
+            return found, "interrupted", refused
+        done = until
+    return found, "done", refused
+
+
+def _always() -> str:
+    """Return why a database that nobody installs is not there: it is."""
+    return ""
+
+
+def _measure_group(  # noqa: PLR0913, PLR0917
+    plan: Plan,
+    group: Sequence[Pair],
+    found: list[tuple[Item, Measured]],
+    refused: dict[tuple[str, str], str],
+    measuring: Measuring,
+    ready: Ready,
+    later: int,
+) -> bool:
+    """Measure the items of a group, round by round; return whether none is missing."""
+    refusal = functools.partial(refusal_of, force=measuring.force)
+    pairs = first_pairs(group)
+    while pairs:
+        if not _measure_round(items_of(plan, pairs), found, measuring, ready, later):
+            return False
+        pairs = next_pairs(pairs, found, refusal, refused)
+    return True
+
+
+def _place(pair: Pair) -> tuple[str, str]:
+    return pair.setting.name, pair.target.name
+
+
+def _measure_round(
+    items: list[Item],
+    found: list[tuple[Item, Measured]],
+    measuring: Measuring,
+    ready: Ready,
+    later: int = 0,
+) -> bool:
+    """Measure what has no result yet, and add all results; return whether none is missing.
+
+    `ready`: makes sure of the database; `later`: items that follow in other groups.
+    """
+    total = len(found) + len(items) + later
+
+    def announced(item: Item) -> Measured:
+        cause = ready()
+        if cause and measuring.interrupts.requested:
+            return Measured(cause=cause)
+        _say(measuring, f"[{len(found) + 1}/{total}] {item.name}")
+        return Measured(cause=cause) if cause else measuring.measure(item)
+
+    for item, each, is_new in measured(items, measuring.output, announced):
+        if each.is_interrupted or (measuring.interrupts.requested and not each.results):
+            return False
+        found.append((item, each))
+        if not is_new:
+            _say(measuring, f"[{len(found)}/{total}] {item.name}: measured before")
+        if measuring.interrupts.requested:
+            return False
+    return True
+
+
+def _say(measuring: Measuring, text: str) -> None:
+    if not measuring.quiet:
+        say(text, err=True)

@@ -1,0 +1,80 @@
+"""What can be said of a target before a run: cluster, permissions, database, capabilities."""
+
+from collections.abc import Iterator
+
+from cli import plan, results
+from cli.cluster.options import ClusterOptions
+from cli.config import Target
+from cli.host.interrupts import caught_interrupts
+from cli.runners.choice import runner_for
+from simulator.errors import Interrupted, SetupError
+from simulator.protocol.events import CheckEvent, Outcome
+from simulator.protocol.spec import Kind
+
+_NOT_GRANTED = "--resources needs what deployment/rbac-resources.yaml grants: "
+
+
+def target_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[str, str]]:
+    """Yield what a run would meet, and a name for it; BenchError if it could not run."""
+    shown = " ".join(f"{k}={v}" for k, v in target.options.public().items())
+    yield "target", f"{target.name}: module {target.module}, runner {target.runner}, {shown}"
+    if target.runner == "kubernetes":
+        yield from _cluster_facts(target, options)
+    for event in database_facts(target, options):
+        yield event.name, event.detail
+    can = target.open().capabilities
+    yield "insert modes", ", ".join(can.modes)
+    yield "primary keys", ", ".join(can.primary_keys)
+    yield "tables", "single, multiple" if can.multiple_tables else "single"
+    yield "verification", "counts, full" if can.stores else "none: nothing is stored"
+
+
+def _cluster_facts(target: Target, options: ClusterOptions) -> Iterator[tuple[str, str]]:
+    from cli.cluster.api import Cluster  # noqa: PLC0415 - only this runner needs it
+    from cli.cluster.helm import Helm  # noqa: PLC0415
+    from cli.cluster.permissions import FOR_RESOURCES  # noqa: PLC0415
+
+    namespace = options.namespace or target.namespace
+    cluster = Cluster(options, namespace)
+    version = cluster.version()
+    yield "cluster", f"Kubernetes {version} at {cluster.server}, namespace {namespace}"
+    yield "helm", Helm(options, namespace).version()
+    missing = cluster.missing_permissions()
+    if missing:
+        raise SetupError(
+            f"permissions are missing in namespace {namespace}:\n  "
+            + "\n  ".join(missing)
+            + "\ndeployment/rbac.yaml grants the permissions that a run needs"
+        )
+    yield "permissions", "all that a run needs in the namespace"
+    also = cluster.missing_permissions(FOR_RESOURCES)
+    yield "resources", _NOT_GRANTED + "; ".join(also) if also else "--resources can be used"
+    nodes = cluster.nodes("workload=db")
+    if nodes is not None:
+        kept = (
+            ", ".join(nodes)
+            or "no node has the label workload=db: workers may run beside the database"
+        )
+        yield "database node", kept
+
+
+def database_facts(
+    target: Target, options: ClusterOptions, timeout_s: float = 0.0
+) -> Iterator[CheckEvent]:
+    """Yield what a collector sees of the database; SetupError if it cannot be used."""
+    sweep_id = results.new_id(results.now_utc())
+    spec = plan.collector_run(Kind.CHECK, sweep_id, target)
+    spec = spec.model_copy(update={"timeout_s": timeout_s})
+    with (
+        caught_interrupts() as interrupts,
+        runner_for(target, sweep_id, options, interrupts, spec) as runner,
+    ):
+        for event in runner.run(spec):
+            if isinstance(event, CheckEvent):
+                yield event
+            if isinstance(event, Outcome) and event.status == "interrupted":
+                raise Interrupted(event.cause)
+            if isinstance(event, Outcome) and event.status != "done":
+                raise SetupError(f"{target.name}: {target.options.redact(event.cause)}")
+        if interrupts.requested:
+            raise Interrupted("stopped by the user")

@@ -1,0 +1,232 @@
+"""A sweep is started, carried out, and its result printed."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import click
+
+from cli import results
+from cli.cluster.options import ClusterOptions
+from cli.compare.thresholds import Scope
+from cli.config import Target
+from cli.host.caches import drop_caches
+from cli.host.interrupts import Interrupts, caught_interrupts
+from cli.host.listener import elsewhere
+from cli.host.machine import this_machine
+from cli.host.program import program
+from cli.host.resources import ResourceMeter
+from cli.host.streams import OutputError, print_out, say
+from cli.host.terminal import has_room, width_of
+from cli.live.outputs import Output, Outputs
+from cli.options.choice import Choice
+from cli.options.gates import Gates, query_names
+from cli.options.given import command_words
+from cli.packages import package_versions
+from cli.plan import PlannedRun
+from cli.report import tables
+from cli.report.course import Course
+from cli.report.plans import plan_text
+from cli.report.progress import Follower
+from cli.results import Result, ResultFile
+from cli.runners.choice import manifests, meter_for, runner_for
+from cli.summary.build import summary_of
+from cli.summary.mixed import INSERTS
+from cli.summary.queries import name_in_stage
+from cli.sweep import run_sweep
+from simulator import __version__
+from simulator.data.dataset import Dataset
+from simulator.modules import database_class
+from simulator.protocol.events import Event
+from simulator.protocol.spec import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """A sweep that is about to start: its target, and where its result goes."""
+
+    target: Target
+    result: Result
+    file: ResultFile
+    drops_caches: bool = False
+
+    def with_caches(self, *, dropped: bool) -> "Sweep":
+        """Return the sweep, which drops the system's file caches before each run if `dropped`."""
+        if dropped:
+            self.result.configuration["drop_caches"] = True
+        return replace(self, drops_caches=dropped)
+
+
+def start(kind: Kind, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
+    """Return a new sweep with an empty result, and a new id unless it has one."""
+    created = results.now_utc()
+    is_local = target.runner == "local"
+    result = Result(
+        program_version=__version__,
+        sweep_id=sweep_id or results.new_id(created),
+        created=created,
+        kind=kind,
+        target=target.name,
+        module=target.module,
+        runner=target.runner,
+        configuration={},
+        target_options=target.options.public(),
+        packages=package_versions(database_class(target.module)) if is_local else {},
+        machine=this_machine(),
+        dataset=dataset,
+    )
+    return Sweep(target, result, ResultFile(results.path_of(output, result)))
+
+
+@contextmanager
+def carried_out(  # noqa: PLR0913
+    sweep: Sweep,
+    planned: Sequence[PlannedRun],
+    cluster: ClusterOptions,
+    interrupts: Interrupts,
+    *,
+    quiet: bool,
+    as_json: bool = False,
+    meter: ResourceMeter | None = None,
+    outputs: Sequence[Output] = (),
+) -> Iterator[None]:
+    """Run a sweep; inside the context its result is complete, and the database still locked.
+
+    `as_json`: progress is JSON, too; `meter`: measures what each run uses; `outputs`: show each
+    moment of the sweep besides the terminal.
+    """
+    target, sweep_id = sweep.target, sweep.result.sweep_id
+    assert sweep.file.path
+    output = sweep.file.path.parent
+    with runner_for(target, sweep_id, cluster, interrupts, planned[0].spec) as runner:
+        if results.prepare_folder(output) and not quiet:
+            say(f"created folder {output}", err=True)
+        with (
+            Follower(quiet=quiet, as_json=as_json) as follower,
+            meter or nullcontext(),
+        ):
+            course = Course(planned)
+
+            def watch(run: PlannedRun, event: Event) -> None:
+                moment = course.follow(run, event)
+                for output in (follower, *outputs):
+                    output.take(moment)
+
+            run_sweep(
+                planned,
+                runner,
+                target.options.redact,
+                result=sweep.result,
+                file=sweep.file,
+                watch=watch,
+                interrupts=interrupts,
+                meter=meter,
+                drop_caches=_dropping(target) if sweep.drops_caches else None,
+            )
+        yield
+
+
+def conclude(  # noqa: PLR0913
+    sweep: Sweep,
+    planned: Sequence[PlannedRun],
+    choice: Choice,
+    *,
+    form: str,
+    quiet: bool,
+    dry: bool,
+    measured: bool = False,
+    gates: Gates | None = None,
+    outputs: Outputs | None = None,
+) -> None:
+    """Run a sweep, print its result, and exit with its exit code.
+
+    `measured`: measure what the machine, the client and the server use; `gates`: what else makes
+    the command fail; `outputs`: what shows the sweep as it goes.
+    """
+    sweep.result.tags = list(dict.fromkeys(choice.tags))
+    sweep.result.command = command_words(sweep.target.options)
+    thresholds = gates.expected(_scope(sweep, planned)) if gates else ()
+    if dry:
+        print_out(_dry_run(sweep, planned, choice))
+        return
+    as_json = form == "json"
+    target, sweep_id = sweep.target, sweep.result.sweep_id
+    meter = meter_for(target, sweep_id, choice.cluster) if measured else None
+    with (
+        caught_interrupts() as interrupts,
+        (outputs or Outputs()).opened(sweep.result, len(planned)) as opened,
+        carried_out(
+            sweep, planned, choice.cluster, interrupts,
+            quiet=quiet, as_json=as_json, meter=meter, outputs=opened,
+        ),
+    ):  # fmt: skip
+        kept = _shown(sweep, form=form, quiet=quiet)
+    failed = gates.concluded(sweep.result, thresholds) if gates else 0
+    code = sweep.result.exit_code
+    if failed and sweep.result.is_unchecked:
+        code = failed
+    click.get_current_context().exit(code or (failed if kept else 1))
+
+
+def _scope(sweep: Sweep, planned: Sequence[PlannedRun]) -> Scope:
+    """Return the rows that the result of a sweep will have."""
+    first = planned[0].spec
+    if first.kind is Kind.MIXED:
+        names = (INSERTS, *query_names(tuple(first.load.queries)))
+        return Scope({"load"}, workers=(), queries=names)
+    active = {stage.workers for stage in first.stages}
+    queries: tuple[str, ...] = ()
+    if first.kind is Kind.QUERY:
+        names = query_names(tuple(first.load.queries))
+        staged = (name_in_stage(n, i) for n in first.load.queries for i in range(len(first.stages)))
+        queries = (*names, *staged)
+    return Scope(
+        {summary_of(sweep.result).subject},
+        workers=active | {len(each.spec.workers) for each in planned},
+        queries=queries,
+    )
+
+
+def _dropping(target: Target) -> Callable[[], str]:
+    if target.runner != "local":
+        return lambda: "the server is on another host"
+    embedded = target.open().capabilities.embedded
+    return partial(drop_caches, elsewhere(target.options, embedded=embedded))
+
+
+def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str:
+    """Return what would be started: the manifests of the first run, or the plan."""
+    target, file = sweep.target, sweep.file
+    if target.runner == "kubernetes":
+        return manifests(target, sweep.result.sweep_id, choice.cluster, planned[0].spec)
+    folder = file.path.parent if file.path else Path()
+    batch_rows = planned[0].spec.batch_rows
+    earlier = (result for _, result in results.inserts(folder, target.name))
+    last = next((r for r in earlier if r.configuration.get("batch") == batch_rows), None)
+    return plan_text(planned, target.runner, last, width_of(sys.stdout))
+
+
+def _shown(sweep: Sweep, *, form: str, quiet: bool) -> bool:
+    """Print the result; return whether it was printed and is stored where it should be."""
+    result, file = sweep.result, sweep.file
+    plotted = not quiet and has_room(sys.stdout)
+    text = tables.printed(result, file.path, form, plotted=plotted)
+    if result.cause and (quiet or form != "table"):
+        say(f"{result.kind} {result.status}: {result.cause}", err=True)
+    if file.trouble:
+        say(f"error: {file.trouble}", err=True)
+        where = f"is in {file.path}" if file.path else "follows on standard output"
+        say(f"the result {where}", err=True)
+    try:
+        print_out(text if text.strip() else "")
+        if file.path is None:
+            print_out(result.model_dump_json(indent=1) + "\n")
+    except OutputError as error:
+        say(f"error: {error}", err=True)
+        if file.path:
+            say(f"`{program()} show {file.path}` prints the tables again", err=True)
+        return False
+    return not file.trouble

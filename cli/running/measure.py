@@ -1,0 +1,125 @@
+"""An item of a plan, measured: ordinary sweeps of inserts, of queries on its rows, and mixed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cli import plan, results
+from cli.cluster.options import ClusterOptions
+from cli.config import Target
+from cli.experiment.engine import Measured
+from cli.experiment.items import Item
+from cli.experiment.plan import MixedSetting, QuerySetting, Setting
+from cli.experiment.words import asked_words, insert_words
+from cli.host.interrupts import Interrupts
+from cli.insert_options import generator_params, target_problems
+from cli.plan import PlannedRun
+from cli.results import Result
+from cli.runners.choice import meter_for
+from cli.running.launch import Sweep, carried_out
+from cli.running.stored import Stored
+from cli.running.sweeps import insert_sweep, mixed_sweep, query_sweep
+from simulator.errors import BenchError, Interrupted
+
+
+def insert_of(
+    setting: Setting, target: Target, output: Path, timeout_s: float = 0.0, sweep_id: str = ""
+) -> tuple[Sweep, list[PlannedRun]]:
+    """Return the insert of a setting, beginning now; ConfigError if the target cannot take it."""
+    now_ms = int(results.now_utc().timestamp() * 1000)
+    options = setting.insert.options(target.open().capabilities, now_ms, timeout_s)
+    params = generator_params(options)
+    before = Stored(plan.empty_dataset(options, params), complete=True)
+    return insert_sweep(target, output, options, params, before, sweep_id=sweep_id)
+
+
+def refusal_of(setting: Setting, target: Target, *, force: bool) -> str:
+    """Return why a target cannot be measured with a setting, found without I/O; empty: it can."""
+    options = setting.insert.options(target.open().capabilities, 0, 0.0)
+    problems = target_problems(options, target, force=force)
+    if problems:
+        return "; ".join(problems)
+    try:
+        _, planned = insert_of(setting, target, Path())
+        if setting.query:
+            stored = Stored(planned[-1].spec.after, complete=True)
+            query_sweep(target, Path(), setting.query.options(0.0), stored, force=force)
+        if setting.mixed and not setting.insert.duration:  # else nobody knows the rows yet
+            stored = Stored(planned[-1].spec.after, complete=True)
+            mixed_sweep(target, Path(), setting.mixed.options(0.0), stored, force=force, quiet=True)
+    except BenchError as error:
+        return "; ".join(str(error).splitlines())
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """How items are measured: what does not depend on the item."""
+
+    output: Path
+    interrupts: Interrupts
+    """Of all items: whether the user has asked to stop."""
+    cluster: ClusterOptions
+    timeout_s: float
+    """Of one run; 0: no limit."""
+    force: bool
+    quiet: bool
+    config: Path | None = None
+    """The file with the targets, where it was given."""
+
+    def measure(self, item: Item) -> Measured:
+        """Measure an item; a sweep that failed or was interrupted is the last one."""
+        found: tuple[tuple[Path | None, Result], ...] = ()
+        try:
+            planned = insert_of(item.setting, item.target, self.output, self.timeout_s, item.id)
+            given = self._given(item.target)
+            words = insert_words(item.setting, item.target, given, self.timeout_s)
+            planned[0].result.command = words
+            dropped = item.setting.insert.drop_caches
+            found = (self._carried_out(item, *planned, dropped=dropped),)
+            manifest = found[0][1].manifest
+            for asked in item.setting.asked:
+                if not manifest or found[-1][1].status != "done":
+                    break
+                stored = Stored(manifest.dataset, manifest.complete)
+                planned = self._asking(item, asked, stored)
+                words = asked_words(item.setting, asked, item.target, given, self.timeout_s)
+                planned[0].result.command = words
+                dropped = isinstance(asked, QuerySetting) and asked.drop_caches
+                found += (self._carried_out(item, *planned, dropped=dropped),)
+        except Interrupted:
+            raise
+        except BenchError as error:
+            return Measured(found, cause="; ".join(str(error).splitlines()))
+        return Measured(found)
+
+    def _asking(
+        self, item: Item, asked: QuerySetting | MixedSetting, stored: Stored
+    ) -> tuple[Sweep, list[PlannedRun]]:
+        """Return the queries of an item on the rows of its insert, alone or beside inserts."""
+        if isinstance(asked, QuerySetting):
+            return query_sweep(
+                item.target, self.output, asked.options(self.timeout_s), stored,
+                force=self.force, sweep_id=item.id, quiet=True,
+            )  # fmt: skip
+        return mixed_sweep(
+            item.target, self.output, asked.options(self.timeout_s), stored,
+            force=self.force, sweep_id=item.id, quiet=True,
+        )  # fmt: skip
+
+    def _given(self, target: Target) -> dict[str, Any]:
+        """Return the options of the command that those of an item's sweep have, too."""
+        config = {"config": str(self.config)} if self.config else {}
+        return {**config, **(self.cluster.words() if target.runner == "kubernetes" else {})}
+
+    def _carried_out(
+        self, item: Item, sweep: Sweep, planned: list[PlannedRun], *, dropped: bool
+    ) -> tuple[Path | None, Result]:
+        sweep = sweep.with_caches(dropped=dropped)
+        meter = None
+        if item.setting.resources:  # where they may not be measured, the result has the reason
+            meter = meter_for(item.target, item.id, self.cluster, required=False)
+        with carried_out(
+            sweep, planned, self.cluster, self.interrupts, quiet=self.quiet, meter=meter
+        ):
+            return sweep.file.path, sweep.result

@@ -1,0 +1,195 @@
+"""`insert --data-format`: the part of `insert` that sends the records of a file as they are."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from cli import insert_options, plan
+from cli.config import Target
+from cli.host.owner import user_at_host
+from cli.host.streams import say
+from cli.insert_options import InsertOptions
+from cli.live.outputs import Outputs
+from cli.options.choice import Choice
+from cli.options.gates import Gates
+from cli.records.prepare import Records, prepared
+from cli.records.request import Request, repeated
+from cli.records.runs import record_runs
+from cli.records.volume import in_volume
+from cli.running.launch import conclude, start
+from cli.running.volumes import records_in_volume
+from cli.stages import written_stages
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.errors import ConfigError, counted
+from simulator.modules.base import Database
+from simulator.protocol.records import FileManifest
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import VerifyMode
+
+_NO_ROWS: dict[str, Any] = {"ranges": ()}
+
+
+def insert_records(  # noqa: PLR0913
+    request: Request,
+    options: InsertOptions,
+    given: Mapping[str, Any],
+    problems: list[str],
+    target: Target | None,
+    *,
+    choice: Choice,
+    output: Path,
+    form: str,
+    quiet: bool,
+    dry: bool,
+    measured: bool,
+    dropped: bool,
+    gates: Gates,
+    outputs: Outputs,
+) -> None:
+    """Scan the file, plan its runs and run them; ConfigError with everything that is wrong."""
+    if target and request.form not in (takes := target.open().capabilities.formats):
+        can = ", ".join(sorted(takes)) or "none; its module encodes rows itself"
+        problems.append(
+            f"--data-format {request.form}: target {target.name} does not take it; it takes: {can}"
+        )
+    here = not (request.is_standard_input or in_volume(request.file))
+    if here and not request.file.is_file():
+        problems.append(f"--data: {request.file}: no such file")
+    if problems or not target:
+        raise ConfigError(problems)
+
+    def empty_of(manifest: FileManifest | None) -> Dataset:
+        return _empty(options, given, manifest, target)
+
+    with _scanned(
+        request, empty_of, options, given, target, choice=choice, quiet=quiet, dry=dry
+    ) as records:
+        if records is None:
+            return
+        database = target.open()
+        reader = DatasetReader(records.dataset)
+        tables = {item.table for item in records.dataset.ranges}
+        if len(tables) > 1 and database.capabilities.stores:
+            _expect_mixed(database, reader)
+        level = _verification(options, database, records)
+        sweep = start(Kind.INSERT, target, output, records.dataset.model_copy(update=_NO_ROWS))
+        sweep.result.configuration = _described(request, options, records, level)
+        sweep_id = sweep.result.sweep_id
+        clean = bool(given.get("clean"))
+        runs = record_runs(
+            sweep_id, target, options, records, level, clean=clean, by=user_at_host()
+        )
+        if records.scanned.skipped_rows:
+            _warn_of_skipped(request, records)
+        planned = list(runs)
+        if records.known:
+            plan.expect_storable(planned, target, to_end=not options.timed_s)
+        sweep = sweep.with_caches(dropped=dropped)
+        conclude(
+            sweep, planned, choice,
+            form=form, quiet=quiet, dry=dry, measured=measured, gates=gates,
+            outputs=outputs,
+        )  # fmt: skip
+
+
+def _scanned(  # noqa: PLR0913
+    request: Request,
+    empty_of: Callable[[FileManifest | None], Dataset],
+    options: InsertOptions,
+    given: Mapping[str, Any],
+    target: Target,
+    *,
+    choice: Choice,
+    quiet: bool,
+    dry: bool,
+) -> AbstractContextManager[Records | None]:
+    """Return a context in which the scanned file is available."""
+    if volume := request.volume:
+        return nullcontext(
+            records_in_volume(
+                request, volume, empty_of, target, options=options, choice=choice,
+                has_workload="workload" in given, quiet=quiet, dry=dry,
+            )
+        )  # fmt: skip
+    counts = options.workers, options.batch, options.limit
+    return prepared(request, empty_of, *counts, quiet=quiet)
+
+
+def _warn_of_skipped(request: Request, records: Records) -> None:
+    left_out = f"{counted(records.scanned.skipped_rows, 'record')} left out"
+    if records.promised is not None:
+        left_out += f"; {records.dataset.rows:,} of {records.promised:,} rows are sent"
+    say(f"warning: {request.name}: {left_out}", err=True)
+    for problem in records.scanned.skipped:
+        say(f"  {problem}", err=True)
+
+
+def _empty(
+    options: InsertOptions,
+    given: Mapping[str, Any],
+    manifest: FileManifest | None,
+    target: Target,
+) -> Dataset:
+    """Return the dataset of the file's tables, without rows."""
+    if manifest:
+        if problems := repeated(given):
+            raise ConfigError(problems)
+        key = options.primary_key
+        if "primary_key" not in given:
+            capabilities = target.open().capabilities
+            key = insert_options.default_key(manifest.dataset.workload, capabilities)
+        return manifest.dataset.model_copy(update={**_NO_ROWS, "primary_key": key})
+    if "workload" not in given:
+        raise ConfigError(
+            "--manifest: the file has none, so nothing says which tables its rows are of; name it,"
+            " or give --workload, and only the number of rows is verified"
+        )
+    return plan.empty_dataset(options, insert_options.generator_params(options))
+
+
+def _expect_mixed(database: Database, reader: DatasetReader) -> None:
+    """Raise ConfigError if a request of the target has rows of one table only."""
+    if not (database.capabilities.mixes_tables and reader.one_group):
+        raise ConfigError(
+            f"--data: has rows of several tables, and a request to {database.name} is for one;"
+            " generate a file of each with --table"
+        )
+
+
+def _verification(options: InsertOptions, database: Database, records: Records) -> VerifyMode:
+    """Return the level to verify at: without a manifest only the number of rows."""
+    level = plan.verification(options, database)
+    if records.known or level is VerifyMode.NONE:
+        return level
+    if level is VerifyMode.FULL:
+        raise ConfigError(
+            "--verify full: the rows of the file are not known: it has no manifest, or some are"
+            " left out; only their number can be verified"
+        )
+    return VerifyMode.ROWS
+
+
+def _described(
+    request: Request, options: InsertOptions, records: Records, level: VerifyMode
+) -> dict[str, Any]:
+    """Return the options of the insert for display."""
+    known = {
+        "data": str(request.file),
+        "data_format": request.form.value,
+        "rows": records.dataset.rows,
+        "sha256": records.scanned.sha256,
+        "skipped": records.scanned.skipped_rows or None,
+        "workload": records.dataset.workload,
+        "workers": options.workers,
+        "primary_key": records.dataset.primary_key.value,
+        "batch": options.batch,
+        "limit": options.limit,
+        "duration_s": options.duration_s,
+        "warmup_s": options.warmup_s,
+        "stages": written_stages(options.stages) or None,
+        "rate": options.rate,
+        "runs": options.repeats,
+        "verify": level.value,
+    }
+    return {name: value for name, value in known.items() if value is not None}

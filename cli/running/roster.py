@@ -1,0 +1,151 @@
+"""Which targets answer, which settings they can be measured with, and why not the others."""
+
+import os
+import time
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cli.cluster.options import ClusterOptions
+from cli.config import Config, Target
+from cli.experiment.items import Candidate, Pair
+from cli.experiment.plan import Plan, Setting
+from cli.host.streams import say
+from cli.running.facts import database_facts
+from cli.running.measure import refusal_of
+from simulator.errors import BenchError, ConfigError, Interrupted
+from simulator.modules import database_class
+
+_CHECK_S = 60.0
+"""Longest time that a target may take to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The targets of an experiment."""
+
+    candidates: tuple[Candidate, ...]
+    pairs: tuple[Pair, ...]
+    """What can be measured, target by target."""
+    refused: Mapping[tuple[str, str], str]
+    """(setting, target) -> why the target cannot be measured with the setting."""
+
+
+def candidates_of(loaded: Config, names: Sequence[str] | None) -> list[Candidate]:
+    """Return the targets of these names; without names, all that store rows."""
+    chosen = [
+        Candidate(
+            name,
+            _module(loaded, name),
+            _options(loaded, name),
+            str(loaded.entry(name).get("node_size", "")),
+        )
+        for name in names or loaded.targets
+    ]
+    return [each for each in chosen if names or _stores(each.module)]
+
+
+def roster_of(  # noqa: PLR0913
+    plan: Plan,
+    chosen: Sequence[Candidate],
+    loaded: Config,
+    runner: str | None,
+    cluster: ClusterOptions,
+    *,
+    force: bool,
+    quiet: bool,
+    asks: bool = True,
+    installed: Container[str] = (),
+) -> Roster:
+    """Return who can be measured: each target is asked to answer, unless nothing is to be done.
+
+    The plan installs the databases of the targets `installed`, which cannot answer yet.
+    """
+    pairs, refused, found = [], {}, []
+    variables: set[str] = set()
+    unreachable = ""
+    for candidate in chosen:
+        asked = asks and candidate.name not in installed
+        if asked and not quiet:
+            say(f"checking {candidate.name}", err=True)
+        try:
+            target = loaded.resolve(candidate.name, {}, runner)
+            variables |= {*target.variables}
+            if asks and target.runner == "kubernetes":
+                unreachable = unreachable or _unreachable(target, cluster)
+            not_had = unreachable if target.runner == "kubernetes" else ""
+            not_had = not_had or (silence(target, cluster) if asked else "")
+        except ConfigError as error:
+            not_had = "; ".join(error.problems)
+        found.append(replace(candidate, not_had=not_had))
+        for setting in plan.settings if not not_had else ():
+            if not setting.concerns(candidate.module):
+                continue
+            own, problem = _with_setting(loaded, candidate, setting, runner, force=force)
+            if own:
+                pairs.append(Pair(setting, own))
+            else:
+                refused[setting.name, candidate.name] = problem
+    for name in variables:  # no child process inherits a credential
+        os.environ.pop(name, None)
+    return Roster(tuple(found), tuple(pairs), refused)
+
+
+def _module(loaded: Config, name: str) -> str:
+    return str(loaded.entry(name)["module"])
+
+
+def _options(loaded: Config, name: str) -> dict[str, Any]:
+    entry = loaded.entry(name)
+    fields = database_class(str(entry["module"])).options_model.model_fields
+    return {key: entry.get(key, field.get_default()) for key, field in fields.items()}
+
+
+def _stores(module: str) -> bool:
+    return database_class(module).capabilities.stores
+
+
+def _unreachable(target: Target, options: ClusterOptions) -> str:
+    """Return why no cluster can be used; empty if one answers."""
+    from cli.cluster.api import Cluster  # noqa: PLC0415 - only this runner needs it
+
+    try:
+        Cluster(options, options.namespace or target.namespace).version()
+    except BenchError as error:
+        return f"no cluster: {_first_line(error)}"
+    return ""
+
+
+def silence(target: Target, options: ClusterOptions) -> str:
+    """Return why a database cannot be used from where a run would connect; empty if it can."""
+    began_s = time.monotonic()
+    try:
+        for _ in database_facts(target, options, _CHECK_S):
+            pass
+    except Interrupted:
+        raise
+    except BenchError as error:
+        if time.monotonic() - began_s >= _CHECK_S:
+            return f"does not answer within {_CHECK_S:g} s"
+        return _first_line(error).removeprefix(f"{target.name}: ")
+    return ""
+
+
+def _first_line(error: BenchError) -> str:
+    return str(error).partition("\n")[0]
+
+
+def _with_setting(
+    loaded: Config, candidate: Candidate, setting: Setting, runner: str | None, *, force: bool
+) -> tuple[Target | None, str]:
+    """Return the target with the options of a setting, or why it cannot be measured with it."""
+    given = setting.options_of(candidate.module)
+    unknown = [name for name in given if name not in candidate.options]
+    if unknown:
+        return None, f"module {candidate.module} has no option {', '.join(unknown)}"
+    try:
+        target = loaded.resolve(candidate.name, given, runner)
+    except ConfigError as error:
+        return None, "; ".join(error.problems)
+    problem = refusal_of(setting, target, force=force)
+    return (None, problem) if problem else (target, "")

@@ -1,0 +1,99 @@
+"""The rows that an insert left in a target's tables: from its result file, or from the database."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli import plan, results
+from cli.config import Target
+from cli.host.interrupts import caught_interrupts
+from cli.host.program import program
+from cli.host.streams import say
+from cli.options.choice import Choice
+from cli.runners.choice import runner_for
+from simulator.data.dataset import Dataset
+from simulator.errors import BenchError, ConfigError, Interrupted, SetupError
+from simulator.protocol.events import Outcome
+from simulator.protocol.mark import Mark, State
+from simulator.protocol.spec import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The rows of an insert."""
+
+    dataset: Dataset
+    complete: bool
+    """False if the insert did not end, or not all of its rows are stored."""
+
+
+def inserted(  # noqa: PLR0913
+    output: Path, target: Target, choice: Choice, file: Path | None, *, quiet: bool, dry: bool
+) -> Stored:
+    """Return the rows of the insert of `file`, or else of the target's last one.
+
+    Without a result file of the target the database itself says which rows it holds; ConfigError
+    if it does not.
+    """
+    if file:
+        manifest = results.read(file).manifest
+        if manifest is None:
+            raise ConfigError(f"--dataset: {file} is not the result of an insert that wrote rows")
+        return Stored(manifest.dataset, manifest.complete)
+    found = last_insert(output, target, choice, quiet=quiet, dry=dry)
+    if found is None:
+        raise ConfigError(
+            f"no insert of {target.name} in {output}, and no mark of one in the database: run"
+            f" `{program()} insert --target {target.name}` first, or name its result file with"
+            " --dataset"
+        )
+    return found
+
+
+def last_insert(  # noqa: PLR0913
+    output: Path,
+    target: Target,
+    choice: Choice,
+    tables: Collection[str] = (),
+    *,
+    quiet: bool,
+    dry: bool,
+) -> Stored | None:
+    """Return the rows of the target's last insert, of these tables in a database without others."""
+    last = results.last_insert(output, target.name)
+    if last:
+        _, manifest = last
+        return Stored(manifest.dataset, manifest.complete)
+    if dry or not target.open().capabilities.stores:
+        return None
+    marks = [m for m in _marks(target, choice) if not tables or {*tables} & {*m.tables}]
+    if not marks:
+        return None
+    if not quiet:
+        say(
+            f"no insert of {target.name} in {output}; from the mark in the database:"
+            f" {marks[0].describe()}",
+            err=True,
+        )
+    return Stored(marks[0].dataset, marks[0].state is State.COMPLETE)
+
+
+def _marks(target: Target, choice: Choice) -> tuple[Mark, ...]:
+    """Return the marks in the database, which a collector reads where a run would connect."""
+    sweep_id = results.new_id(results.now_utc())
+    spec = plan.collector_run(Kind.MARKS, sweep_id, target)
+    with (
+        caught_interrupts() as interrupts,
+        runner_for(target, sweep_id, choice.cluster, interrupts, spec) as runner,
+    ):
+        for event in runner.run(spec):
+            if isinstance(event, Outcome):
+                if event.status != "done":
+                    raise _failure(event, target)
+                return event.marks
+    return ()
+
+
+def _failure(outcome: Outcome, target: Target) -> BenchError:
+    kind = Interrupted if outcome.status == "interrupted" else SetupError
+    return kind(f"{target.name}: {target.options.redact(outcome.cause)}")

@@ -1,0 +1,100 @@
+"""Files of records in volume claims: a pod scans them before a sweep, since only pods can."""
+
+from collections.abc import Callable
+
+from cli import plan, results
+from cli.config import Target
+from cli.host.interrupts import caught_interrupts
+from cli.host.streams import print_out, say
+from cli.insert_options import InsertOptions
+from cli.options.choice import Choice
+from cli.plan import PlannedRun
+from cli.records.manifest import read
+from cli.records.prepare import Records, records_of
+from cli.records.request import Request
+from cli.records.volume import VolumeFile
+from cli.report.course import Course
+from cli.report.progress import Follower
+from cli.runners.choice import manifests, runner_for
+from simulator.data.dataset import Dataset
+from simulator.errors import ConfigError, Interrupted, SetupError
+from simulator.protocol.events import Outcome
+from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask
+from simulator.protocol.spec import Kind, RunSpec
+
+
+def records_in_volume(  # noqa: PLR0913
+    request: Request,
+    volume: VolumeFile,
+    empty_of: Callable[[FileManifest | None], Dataset],
+    target: Target,
+    *,
+    options: InsertOptions,
+    choice: Choice,
+    has_workload: bool,
+    quiet: bool,
+    dry: bool,
+) -> Records | None:
+    """Return the file as a pod has scanned it; None if it was only printed what would be started.
+
+    `empty_of` returns the dataset, without rows, of a file with this manifest; `has_workload` says
+    whether it does so without one.
+    """
+    manifest = read(request.manifest_file) if request.manifest_file else None
+    known = empty_of(manifest) if manifest or has_workload else None
+    beside = request.manifest_volume
+    sweep_id = results.new_id(results.now_utc())
+    spec = plan.collector_run(
+        Kind.SCAN,
+        sweep_id,
+        target,
+        known,
+        records=RecordsFile(
+            path=volume.in_pods, format=request.form, volume_claim=volume.claim, skip=request.skip
+        ),
+        scan=ScanTask(
+            workers=options.workers,
+            batch_rows=max(options.batch, 1),
+            limit=options.limit,
+            manifest=manifest,
+            manifest_path=beside.in_pods if beside and not manifest else "",
+            needs_manifest=request.manifest is not None or known is None,
+        ),
+        timeout_s=options.timeout_s,
+    )
+    if dry:
+        print_out(manifests(target, sweep_id, choice.cluster, spec))
+        return None
+    if not quiet:
+        say(f"reading {request.name} in a pod", err=True)
+    scanned = _scanned(spec, target, sweep_id, choice, quiet=quiet)
+    manifest = manifest or scanned.manifest
+    return records_of(
+        request, volume.in_pods, manifest, empty_of(manifest), scanned, limit=options.limit
+    )
+
+
+def _scanned(
+    spec: RunSpec, target: Target, sweep_id: str, choice: Choice, *, quiet: bool
+) -> Scanned:
+    outcome = Outcome(status="failed", cause="the scan ended without an outcome")
+    planned = PlannedRun(spec, 1, 0)
+    with (
+        caught_interrupts() as interrupts,
+        runner_for(target, sweep_id, choice.cluster, interrupts, spec) as runner,
+        Follower(quiet=quiet) as follower,
+    ):
+        course = Course([planned])
+        for event in runner.run(spec):
+            if isinstance(event, Outcome):
+                outcome = event
+            else:
+                follower.take(course.follow(planned, event))
+    if outcome.status == "done" and outcome.scanned:
+        return outcome.scanned
+    cause = target.options.redact(outcome.cause)
+    if outcome.status == "interrupted":
+        raise Interrupted(cause)
+    if outcome.exit_code == ConfigError.exit_code:
+        raise ConfigError(cause)
+    raise SetupError(f"--data: {spec.records.name if spec.records else ''}: {cause}")

@@ -1,0 +1,1 @@
+"""A result -> one typed summary, which tables, pages, comparisons and exports show."""

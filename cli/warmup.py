@@ -1,0 +1,102 @@
+"""A warm-up that nobody left out, found in the rates of a run by second. Pure.
+
+MSER chooses the part at the start without which the mean of the rest is known best. Whether that
+part differs is another question: its mean must be away from that of the rest by more than what
+means of as many neighbours scatter, and by enough to change the rate.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEAST_S = 60
+"""A shorter course says nothing."""
+_GROUPS = 20
+"""Seconds are joined until there are fewer than twice as many groups."""
+_LEAST_AFTER = 1.5
+"""So many times the length of the warm-up must follow it: else the rate never settled."""
+_NEARLY_BEST = 1.1
+"""The shortest part counts whose error is within this factor of the least."""
+_RECURS = 0.6
+"""As far away as this part of the warm-up's distance."""
+_GOES_ON = 0.2
+"""By this part of the warm-up's distance, from one half of the rest to the other."""
+_DEVIATIONS = 5.0
+_LEAST_STEP = 0.10
+"""By how much the rate before must differ from the rate after..."""
+_LEAST_EFFECT = 0.02
+"""...and the rate of all from the rate after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warmup:
+    """The part at the start of a course that differs from the rest."""
+
+    seconds: int
+    rate_before: float
+    rate_after: float
+
+    def effect(self, length_s: int) -> float:
+        """Return by how much the rate of a course of this length differs from the rate after."""
+        if not self.rate_after:
+            return 0.0
+        return self.seconds / length_s * (self.rate_before / self.rate_after - 1)
+
+
+def found_in(rates: Sequence[float]) -> Warmup | None:
+    """Return the warm-up in the rates of each second; None if the course is steady or short."""
+    if len(rates) < LEAST_S:
+        return None
+    each = len(rates) // _GROUPS
+    whole = np.asarray(rates[: len(rates) // each * each], float)
+    groups = whole.reshape(-1, each).mean(axis=1)
+    cut = _mser(groups)
+    before, after = groups[:cut], groups[cut:]
+    if not cut or len(after) < _LEAST_AFTER * cut:
+        return None
+    warmup = Warmup(cut * each, float(before.mean()), float(np.mean(rates[cut * each :])))
+    if not warmup.rate_after or abs(warmup.rate_before / warmup.rate_after - 1) < _LEAST_STEP:
+        return None
+    if abs(warmup.effect(len(rates))) < _LEAST_EFFECT:
+        return None
+    if _recurs(before, after) or _goes_on(before, after):
+        return None
+    return warmup if _away(before, after) >= _DEVIATIONS else None
+
+
+def _mser(groups: NDArray[np.float64]) -> int:
+    """Return how many groups to leave out, at most half: the marginal standard error rule."""
+    cuts = range(len(groups) // 2 + 1)
+    errors = [float(np.var(groups[cut:])) / (len(groups) - cut) for cut in cuts]
+    enough = _NEARLY_BEST * min(errors)
+    return next(cut for cut, error in zip(cuts, errors, strict=True) if error <= enough)
+
+
+def _recurs(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
+    """Whether as many neighbours later are about as far away: a checkpoint, and no warm-up."""
+    windows = np.convolve(after, np.full(len(before), 1 / len(before)), "valid")
+    away = np.sign(before.mean() - after.mean()) * (windows - after.mean())
+    return bool(away.max() > _RECURS * abs(before.mean() - after.mean()))
+
+
+def _goes_on(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
+    """Whether the rest changes in the same direction: a drift, and no warm-up."""
+    middle = len(after) // 2
+    change = float(after[middle:].mean() - after[:middle].mean())
+    step = float(after.mean() - before.mean())
+    return bool(change * np.sign(step) > _GOES_ON * abs(step))
+
+
+def _away(before: NDArray[np.float64], after: NDArray[np.float64]) -> float:
+    """Return how many standard errors lie between the means; neighbours are alike."""
+    centred = after - after.mean()
+    variance = float(np.mean(centred**2))
+    if not variance:
+        return np.inf
+    alike = max(float(np.mean(centred[1:] * centred[:-1])) / variance, 0.0)
+    independent = (1 - alike) / (1 + alike)
+    numbers = [max(len(part) * independent, 1.0) for part in (before, after)]
+    error = np.sqrt(variance * sum(1 / number for number in numbers))
+    return float(abs(before.mean() - after.mean()) / error)

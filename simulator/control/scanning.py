@@ -1,0 +1,79 @@
+"""The collector's scan of a file of records in a volume claim, which only a pod can read."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from simulator.data.dataset import DatasetReader
+from simulator.errors import ConfigError
+from simulator.protocol.records import FileManifest, RecordsFile, Scanned, ScanTask, shown
+from simulator.protocol.spec import RunSpec
+from simulator.records.layout import layout_of, tables_in
+from simulator.records.manifest import MOST_BYTES, parsed
+from simulator.records.scan import scan
+
+_LISTED = 5
+"""Names in a folder that a message lists."""
+
+
+def scanned(spec: RunSpec) -> Scanned:
+    """Return what a scan finds; ConfigError if the file cannot be inserted."""
+    file, task = spec.records, spec.scan
+    assert file
+    assert task
+    _expect_file(file.path, file, "--data")
+    manifest = task.manifest or _manifest(file, task)
+    reader = DatasetReader(manifest.dataset if manifest else spec.dataset)
+    tables = tables_in(reader, file.format, file.name, manifest)
+    found = scan(
+        file.path,
+        file.name,
+        layout_of(file.format, [reader.tables[place] for place in tables]),
+        batch_rows=task.batch_rows,
+        limit=task.limit,
+        skip=file.skip,
+    )
+    result = found.scanned(task.workers, tables)
+    return result if task.manifest else result.model_copy(update={"manifest": manifest})
+
+
+def _manifest(file: RecordsFile, task: ScanTask) -> FileManifest | None:
+    """Return the manifest in the volume claim, if there is one; ConfigError if it is needed."""
+    if not task.manifest_path:
+        return None
+    if not task.needs_manifest and not _exists(Path(task.manifest_path)):
+        return None
+    name = shown(task.manifest_path, file.volume_claim)
+    _expect_file(task.manifest_path, file, "--manifest")
+    try:
+        with Path(task.manifest_path).open("rb") as source:
+            content = source.read(MOST_BYTES + 1)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"--manifest: {name}: cannot be read: {reason}") from error
+    if len(content) > MOST_BYTES:
+        raise ConfigError(f"--manifest: {name}: is larger than {MOST_BYTES >> 20} MiB")
+    return parsed(content, name)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return True  # reading it says what is wrong
+
+
+def _expect_file(path: str, file: RecordsFile, option: str) -> None:
+    """Raise ConfigError, with what the folder has instead, unless there is a regular file."""
+    place = Path(path)
+    try:
+        if place.is_file():
+            return
+        problem = "is not a regular file" if place.exists() else "no such file"
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror or error}"
+    beside: list[str] = []
+    with suppress(OSError):
+        beside = sorted(each.name for each in place.parent.iterdir())
+    listed = ", ".join(beside[:_LISTED]) + (", ..." if len(beside) > _LISTED else "")
+    there = f"; its folder has: {listed}" if listed else ""
+    raise ConfigError(f"{option}: {shown(path, file.volume_claim)}: {problem}{there}")

@@ -1,0 +1,205 @@
+"""The collector's work on the database, before the workers start and after the clock stops."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+from simulator.control.background import BackgroundWatch
+from simulator.control.judge import Answers, Judge
+from simulator.control.script import rows_of
+from simulator.control.tenure import Tenure
+from simulator.data.dataset import DatasetReader
+from simulator.data.query import Aggregate, AggregateQuery, Function
+from simulator.data.ranges import RowRange
+from simulator.errors import RunError, counted
+from simulator.modules.base import Database
+from simulator.protocol.events import QueryVerdict, ServerFacts
+from simulator.protocol.mark import Mark, State
+from simulator.protocol.messages import WorkerReport
+from simulator.protocol.spec import Kind, RunSpec
+from simulator.protocol.verdict import Status, Verdict, VerifyMode
+from simulator.verify.comparison import verify
+from simulator.verify.interrupted import verify_interrupted
+from simulator.verify.needed import SharedFolding, fold_alone, names_of_statistics
+
+_RESOLVED = (Status.VERIFIED, Status.MISMATCH)
+"""Verdicts that say of each uncertain row whether it is stored."""
+
+EnterPhase: TypeAlias = Callable[[str], None]
+
+
+class Upkeep:
+    """What the collector does to the database in one run, and its results so far."""
+
+    def __init__(
+        self,
+        spec: RunSpec,
+        database: Database,
+        enter: EnterPhase,
+        fold: SharedFolding = fold_alone,
+    ) -> None:
+        self._spec = spec
+        self._fold = fold
+        self._database = database
+        self._enter = enter
+        self._reader = DatasetReader(spec.dataset)
+        self.tenure = Tenure(spec, database, tuple(table.name for table in self._reader.tables))
+        self.touched = False
+        """Whether tables were dropped or created."""
+        self.server: ServerFacts | None = None
+        self.verdict: Verdict | None = None
+        self.rows_verdict: Verdict | None = None
+        """On the rows alone, where queries were asked meanwhile."""
+        self.queries: tuple[QueryVerdict, ...] = ()
+        self.size_bytes: int | None = None
+        self.complete = False
+        """Whether every row of an insert is known to be stored, or was acknowledged."""
+        self.found_marks: tuple[Mark, ...] = ()
+        self.background = BackgroundWatch(database)
+
+    def prepare(self) -> None:
+        """Create the tables, or check that they hold what the run needs."""
+        spec, database, tables = self._spec, self._database, self._reader.tables
+        facts = database.inspect()
+        self.server = ServerFacts(
+            version=facts.version,
+            nodes=facts.nodes,
+            durability=facts.durability,
+            durable=facts.durable,
+            settings=dict(facts.settings),
+            buffer_bytes=facts.buffer_bytes,
+        )
+        if spec.inserts and not spec.dataset.ranges:
+            if spec.clean:
+                parts = self.tenure.most_parts()
+                self.tenure.record(State.CLEARING)
+                self.touched = True
+                database.drop([replace(table, parts=max(table.parts, parts)) for table in tables])
+            database.create(tables, spec.batch_rows)
+            self.touched = True
+        elif database.capabilities.stores and spec.kind is not Kind.VERIFY:
+            self._expect_rows()
+        if spec.inserts:
+            self.tenure.record(State.WRITING)
+        if spec.asks and spec.options.get("create_indices"):
+            self._enter("index")
+            database.create_indices(tables)
+        if spec.workers:
+            self.background.start()
+
+    def _expect_rows(self) -> None:
+        """Raise an error that says why, if the tables do not hold the rows of the dataset."""
+        self._expect_own()
+        stored = 0
+        with self._database.connect() as session:
+            for table in self._reader.tables:
+                count = AggregateQuery(table, (Aggregate(Function.COUNT),))
+                ((rows,),) = session.run(self._database.render(count))
+                stored += int(rows)
+        if stored != self._spec.dataset.rows:
+            raise self.tenure.wrong_count(self._expect_own(visible=True), stored)
+
+    def _expect_own(self, *, visible: bool = False) -> Mark | None:
+        """Return the mark of the expected rows; SetupError if others or only some are stored."""
+        mark = self.tenure.found(visible=visible)
+        if self.tenure.interrupted(mark):
+            raise self.tenure.refusal(mark)
+        return mark
+
+    def read_marks(self) -> None:
+        """Read the newest mark of each table."""
+        self._database.inspect()  # names what is wrong if the server cannot be reached
+        self.found_marks = self.tenure.read().current
+
+    def finish_insert(self, reports: Sequence[WorkerReport]) -> None:
+        """Wait until all rows are visible, compact, measure the size, and verify what is stored.
+
+        RunError if nothing was acknowledged, or only in the warm-up: that is no measurement.
+        """
+        spec, database = self._spec, self._database
+        self.background.finish()
+        causes = [report.uncertain_cause for report in reports if report.uncertain_cause]
+        if causes and not any(report.rows for report in reports):
+            raise RunError(f"no row was acknowledged; the last error: {causes[-1]}")
+        if spec.warmup_s and not any(report.rows > report.warmup_rows for report in reports):
+            raise RunError(
+                f"--warmup: all rows were inserted within its {spec.warmup_s:g} s, so nothing was"
+                " measured; use a shorter warm-up, more rows, or --duration"
+            )
+        self._enter("visible")
+        database.visible(self._reader.tables)
+        self._enter("compact")
+        database.compact(self._reader.tables)
+        self.size_bytes = database.size_bytes(self._reader.tables)
+        uncertain = [item for report in reports for item in report.uncertain]
+        stored = spec.stored(reports)
+        if spec.verify is VerifyMode.NONE:
+            self.verdict = _not_verified(rows_of(uncertain))
+        else:
+            self._enter("verify")
+            fold = partial(self._fold, names_of_statistics(self._reader.tables))
+            self.verdict = verify(database, stored, uncertain, spec.verify, fold)
+        known = spec.verify is not VerifyMode.ROWS
+        self.complete = known and _complete(self.verdict, uncertain)
+        self.tenure.record(State.COMPLETE if self.complete else State.INCOMPLETE, stored)
+
+    def verify_stored(self) -> None:
+        """Verify what the tables hold, without writing to them.
+
+        An insert that did not end, and whose rows are all stored, is marked as complete.
+        """
+        self._enter("verify")
+        spec, mark = self._spec, self.tenure.found()
+        if not self.tenure.interrupted(mark):
+            self.verdict = verify(self._database, spec.dataset, (), spec.verify)
+            if self.verdict.status is not Status.MISMATCH:
+                return
+            mark = self.tenure.found(visible=True)
+            if not self.tenure.interrupted(mark):
+                return
+        if mark and mark.state is State.CLEARING:
+            raise self.tenure.refusal(mark)
+        self.verdict = verify_interrupted(self._database, spec.dataset)
+        if mark and self.verdict.status is Status.VERIFIED:
+            self.tenure.confirm(mark)
+
+    def finish_query(self, answers: Answers) -> None:
+        """Compare every different answer to each instance of each query with the truth."""
+        self.background.finish()
+        self._enter("verify")
+        load = self._spec.load
+        types = self._reader.query_types(aligned=load.aligned, until_ms=load.until_ms)
+        judge = Judge(self._database, self._spec.dataset, load, self._fold)
+        known = {name: types[name] for name in load.queries if name not in load.own}
+        every = self._spec.query_types()
+        own = judge.unchecked({name: every[name] for name in load.own}, answers)
+        self.queries = (*judge.judged(known, answers), *own)
+        asked = [query for query in self.queries if query.statement and not query.own]
+        verdict = Verdict.of([check for query in asked for check in query.verdict.checks])
+        if self._spec.inserts:  # the newest mark is that of this run
+            self.rows_verdict = self.verdict
+            self.verdict = self.verdict.beside(verdict) if self.verdict else verdict
+            return
+        if own and (not asked or verdict.status is Status.VERIFIED):
+            unchecked = {"status": Status.UNCHECKED, "reason": own[0].verdict.reason}
+            verdict = verdict.model_copy(update=unchecked)
+        self.verdict = verdict
+        if self.verdict.status is Status.MISMATCH:
+            self._expect_own(visible=True)
+
+
+def _complete(verdict: Verdict, uncertain: Sequence[RowRange]) -> bool:
+    """Whether every row is known to be stored, or was acknowledged."""
+    if not uncertain:
+        return True
+    return not verdict.uncertain_absent and verdict.status in _RESOLVED
+
+
+def _not_verified(uncertain: int) -> Verdict:
+    if not uncertain:
+        return Verdict(status=Status.OFF, reason="--verify none")
+    reason = (
+        f"{counted(uncertain, 'row')} of unknown outcome, and --verify none does not look for them"
+    )
+    return Verdict(status=Status.UNKNOWN, reason=reason)

@@ -1,0 +1,168 @@
+"""Queries of the user's own: texts with parameters, of whose answers no truth is known.
+
+Instance i of a query is a pure function of the seed, the query's name, the stored rows and i, like
+those of the workload's types.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from simulator.data.block import Texts
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.mixer import draw, key_of
+from simulator.data.query import Output, RowsQuery
+from simulator.data.query_type import QueryType
+from simulator.data.ranges import numbers_between
+from simulator.data.schema import Column, Table, Type
+
+PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+"""A parameter in a text."""
+START, END = "start", "end"
+"""The parameters of a window: its first instant, and the one after its last."""
+GIVEN = frozenset({"table", "bucket"})
+"""Placeholders that a language fills: where the rows are."""
+_MOST_TRIES = 64
+"""Rows in which a column is NULL are passed over so often."""
+
+Number: TypeAlias = int | float
+Listed: TypeAlias = Number | str
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """A point in time, in the table's unit."""
+
+    value: int
+
+
+Value: TypeAlias = Number | str | Instant
+
+
+class Drawn(BaseModel):
+    """How a parameter is drawn: exactly one of a range, a list and a column is set."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    between: tuple[int, int] | None = None
+    """A whole number, both ends included."""
+    values: tuple[Listed, ...] = ()
+    """One of these."""
+    column: str = ""
+    """What a random stored row has there."""
+
+
+class OwnQuery(BaseModel):
+    """A query of the user's own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    table: str = ""
+    """Empty: the only one."""
+    columns: dict[str, Type]
+    """The columns of its answers, in order."""
+    texts: dict[str, str]
+    """Module or language -> text."""
+    window_ms: int = 0
+    """Length of a window of time that begins with a random stored row; 0: there is none."""
+    parameters: dict[str, Drawn] = {}
+
+    def table_of(self, reader: DatasetReader) -> Table:
+        """Return the table whose rows it reads."""
+        return reader.table(self.table) if self.table else reader.tables[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """An instance of an OwnQuery, for any language."""
+
+    table: Table
+    texts: Mapping[str, str]
+    values: Mapping[str, Value]
+    outputs: tuple[Output, ...]
+
+
+def placeholders(text: str) -> frozenset[str]:
+    """Return the names of the parameters in a text."""
+    return frozenset(PLACEHOLDER.findall(text))
+
+
+def filled(text: str, written: Mapping[str, str]) -> str:
+    """Return a text whose parameters are replaced, in one pass: nothing in a value is one."""
+    return PLACEHOLDER.sub(lambda found: written[found[1]], text)
+
+
+def own_types(
+    queries: Mapping[str, OwnQuery], dataset: Dataset, *, aligned: bool = False
+) -> dict[str, QueryType[TextQuery]]:
+    """Return the types of own queries over the rows of a dataset."""
+    reader = DatasetReader(dataset)
+    return {
+        name: QueryType(
+            _Instances(name, query, reader, dataset, aligned=aligned).instance,
+            varies=bool(query.window_ms or query.parameters),
+        )
+        for name, query in queries.items()
+    }
+
+
+class _Instances:
+    """The instances of one own query."""
+
+    def __init__(
+        self, name: str, query: OwnQuery, reader: DatasetReader, dataset: Dataset, *, aligned: bool
+    ) -> None:
+        self._name, self._query, self._reader, self._seed = name, query, reader, dataset.seed
+        self._table = table = query.table_of(reader)
+        place = reader.place(table)
+        self._ranges = [item for item in dataset.ranges if item.table == place]
+        self._rows = sum(map(len, self._ranges))
+        self._aligned = aligned
+        self._outputs = tuple(
+            Output(column, kind, table.time_unit) for column, kind in query.columns.items()
+        )
+
+    def instance(self, number: int) -> TextQuery:
+        """Return the instance of this number."""
+        values = {
+            name: self._drawn(name, drawn, number) for name, drawn in self._query.parameters.items()
+        }
+        if self._query.window_ms:
+            unit = self._table.time_unit
+            width = max(self._query.window_ms * unit.per_second // 1000, 1)
+            start = int(self._stored(START, self._table.time, number))
+            start -= start % width if self._aligned else 0
+            values |= {START: Instant(start), END: Instant(start + width)}
+        return TextQuery(self._table, self._query.texts, values, self._outputs)
+
+    def _drawn(self, name: str, drawn: Drawn, number: int) -> Value:
+        if drawn.between:
+            low, high = drawn.between
+            return low + self._below(high - low + 1, name, number)
+        if drawn.values:
+            return drawn.values[self._below(len(drawn.values), name, number)]
+        column = self._table.column(drawn.column)
+        found = self._stored(name, column, number)
+        return Instant(found) if column.type is Type.TIMESTAMP else found
+
+    def _below(self, bound: int, name: str, number: int, attempt: int = 0) -> int:
+        """Return a random number 0 <= n < bound of a parameter."""
+        key = key_of(self._seed, f"own.{self._name}.{name}.{attempt}")
+        return (int(draw(key, np.array([number]))[0]) * bound) >> 64
+
+    def _stored(self, name: str, column: Column, number: int) -> Any:
+        """Return what a random row has in a column; ValueError if all that were tried have NULL."""
+        table = self._table
+        reader = self._reader.reading([RowsQuery(table, (column.name,))])
+        for attempt in range(_MOST_TRIES if self._rows else 0):
+            place = self._below(self._rows, name, number, attempt)
+            row = numbers_between(self._ranges, place, place + 1)
+            data = reader.drawn(table, row).data[column.name]
+            if data.valid is None or data.valid[0]:
+                found = data.listed()[0] if isinstance(data, Texts) else data.values()[0].item()
+                return found.decode() if isinstance(found, bytes) else found
+        raise ValueError(f"{self._name}: found no row of {table.name} that has a {column.name}")

@@ -1,0 +1,111 @@
+"""Processor usage of a fleet of hosts: TSBS, use case `cpu-only`, and CrateDB's table `doc.cpu`.
+
+`fields=1` is the use case `cpu-single` of TSBS: the first percentage alone.
+
+One table with the ten tags and ten percentages of `devops`, whose first table it is: a point per
+host and interval. Both documents took it from there.
+
+Where the documents differ, or leave something open, we decided:
+
+- `usage=integers`, the default: percentages cut to whole numbers, 32 bits wide as in `doc.cpu`;
+  TSBS writes whole numbers too. `usage=doubles` has those of `devops`.
+- The program behind `doc.cpu` draws each value by itself, from 0 to 98. Here they are random walks
+  between 0 and 100 as in TSBS, so that neighbours are alike as in measured data.
+- That program also draws new tags for each row, so that every row is a series. Here a host keeps
+  its tags.
+- `doc.cpu` has its tags in an OBJECT; the option `tags_as_object` of the module cratedb does that.
+  The time is called `time` as everywhere, not `ts`, and rows are unique by host and time.
+- A day by default, as in TSBS, whose queries over 12 and 24 hours need one. The start is that of
+  the dataset; TSBS has 2016-01-01.
+
+Integers of 0 to 100 have 6.7 bits; doubles have 12.6 on the grid, and all with full precision.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from simulator.data.block import Coded, ColumnData, Rows
+from simulator.data.fleet import walks_at
+from simulator.data.query import Aggregate, AggregateQuery, Function, Query
+from simulator.data.query_type import QueryType
+from simulator.data.schema import Column, Role, Table, Type
+from simulator.data.walks import Precision, Walks
+from simulator.data.workloads.base import EndMs
+from simulator.data.workloads.shared.fleets import DAY_MS, FleetParams
+from simulator.data.workloads.shared.host_queries import lastpoint
+from simulator.data.workloads.shared.hosts import USAGE, USAGES, Hosts, table_of_hosts
+
+WHOLE_PERCENTS = np.arange(101, dtype=np.int32)
+
+
+class Kind(StrEnum):
+    """The type of the percentages."""
+
+    INTEGERS = "integers"
+    DOUBLES = "doubles"
+
+
+class CpuParams(FleetParams):
+    """The fleet of hosts, and the type of its values."""
+
+    duration_ms: EndMs = Field(DAY_MS, ge=1, description="end of the data, exclusive")
+    usage: Kind = Field(Kind.INTEGERS, description="type of the percentages")
+    fields: int = Field(len(USAGES), ge=1, le=len(USAGES), description="percentages of a host")
+
+    @model_validator(mode="after")
+    def _has_fractions(self) -> "CpuParams":
+        if self.usage is Kind.INTEGERS and self.precision is Precision.FULL:
+            raise ValueError("precision full has no meaning for integers; choose usage doubles")
+        return self
+
+
+class Cpu(Hosts):
+    """One table of a fleet of hosts."""
+
+    name = "cpu"
+    version = 1
+    params_model = CpuParams
+    params: CpuParams
+
+    def __init__(self, params: CpuParams, seed: int, start_ms: int) -> None:
+        super().__init__(params, seed, start_ms)
+        kind = Type.INT32 if params.usage is Kind.INTEGERS else Type.FLOAT64
+        exact = params.precision is Precision.GRID
+        names = USAGES[: params.fields]
+        fields = [Column(name, kind, Role.FIELD, exact=exact) for name in names]
+        self._table = table_of_hosts(self.name, {}, fields)
+        walks = dict.fromkeys(names, USAGE)
+        self._walks = Walks(self.name, walks, seed, params.distribution, params.precision)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The one table."""
+        return (self._table,)
+
+    @property
+    def precision(self) -> Precision | None:
+        """As the parameter says; integers have no fraction."""
+        return None if self.params.usage is Kind.INTEGERS else self.params.precision
+
+    def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
+        walks = self._walks.only({column.name for column in table.fields})
+        walked = walks_at(walks, ticks, hosts)
+        if self.params.usage is Kind.DOUBLES:
+            return {name: self._percentage(values) for name, values in walked.items()}
+        return {n: Coded(values.astype(np.int64), WHOLE_PERCENTS) for n, values in walked.items()}
+
+    def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
+        """Return the queries that are always the same."""
+        (cpu,) = tables
+        return {**lastpoint(cpu), "count-cpu": AggregateQuery(cpu, (Aggregate(Function.COUNT),))}
+
+    def query_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    ) -> dict[str, QueryType]:
+        """Return the types of TSBS under its names, and the number of rows."""
+        (cpu,) = tables
+        drawn = self._queries_of(cpu, aligned=aligned, until_ms=until_ms).of_tsbs()
+        return {**drawn, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}

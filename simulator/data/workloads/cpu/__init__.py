@@ -1,1 +1,0 @@
-"""Workload `cpu`: one table of ten tags and ten percentages."""

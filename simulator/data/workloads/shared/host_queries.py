@@ -1,0 +1,149 @@
+"""Queries of a fleet of hosts over its table `cpu`: those of TSBS under its names, and alike.
+
+`single-groupby-F-H-T` is the maximum of the first F fields of H random hosts by minute in T random
+hours, `cpu-max-all-H` that of all fields by hour in 8 hours (`cpu-max-all-32-24`: 32 hosts, 24
+hours), `double-groupby-F` the mean of F fields by hour and host in 12 hours. `high-cpu-1` and
+`high-cpu-all` are the rows of 12 hours with more than 90 % in `usage_user`: a tenth of all rows.
+`lastpoint` is the newest row of each host. `groupby-orderby-limit` is the maximum of the last five
+minutes with rows before a random instant, which TSBS draws as the end of a random hour.
+"""
+
+from collections.abc import Mapping
+
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Compared,
+    Function,
+    NewestQuery,
+    OneOf,
+    Operator,
+    Query,
+    RowsQuery,
+    Selection,
+)
+from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.schema import Table
+from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
+from simulator.data.workloads.shared.windows import Windows, too_many
+
+_BY_MINUTE = {  # name -> fields, hosts, hours
+    f"single-groupby-{fields}-{hosts}-{hours}": (fields, hosts, hours)
+    for fields, hosts, hours in (
+        (1, 1, 1), (1, 1, 12), (1, 8, 1), (5, 1, 1), (5, 1, 12), (5, 8, 1),
+    )
+}  # fmt: skip
+_BY_HOUR = {  # name -> hosts, hours
+    "cpu-max-all-1": (1, 8),
+    "cpu-max-all-8": (8, 8),
+    "cpu-max-all-32-24": (32, 24),
+}
+_BY_HOST: Mapping[str, int | None] = {
+    "double-groupby-1": 1,
+    "double-groupby-5": 5,
+    "double-groupby-all": None,
+}
+_BY_HOST_HOURS = 12
+_BUSY: Mapping[str, int | None] = {"high-cpu-all": None, "high-cpu-1": 1}
+_BUSY_HOURS, _BUSY_PERCENT = 12, 90
+_NEWEST_MINUTES = 5
+
+
+def lastpoint(cpu: Table) -> dict[str, Query]:
+    """Return the query of TSBS that is always the same."""
+    return {
+        "lastpoint": NewestQuery(cpu, ("hostname",), tuple(column.name for column in cpu.fields))
+    }
+
+
+class HostQueries:
+    """Types with random hosts and times."""
+
+    def __init__(self, cpu: Table, windows: Windows, hosts: int) -> None:
+        """Take the table, its time, and its number of hosts."""
+        self._cpu, self._windows, self._hosts = cpu, windows, hosts
+
+    def of_tsbs(self) -> dict[str, QueryType]:
+        """Return the types of TSBS by name."""
+        every = len(self._cpu.fields)
+        return {
+            **{
+                name: self.highest(name, fields, hosts, hours)
+                for name, (fields, hosts, hours) in _BY_MINUTE.items()
+            },
+            **{
+                name: self.highest(name, every, hosts, hours, HOUR_MS)
+                for name, (hosts, hours) in _BY_HOUR.items()
+            },
+            **{
+                name: self.means(name, fields or every, _BY_HOST_HOURS)
+                for name, fields in _BY_HOST.items()
+            },
+            **{name: self._busy(name, hosts) for name, hosts in _BUSY.items()},
+            "groupby-orderby-limit": self._newest("groupby-orderby-limit"),
+        }
+
+    def highest(
+        self, name: str, fields: int, hosts: int, hours: int, bucket: int = MINUTE_MS
+    ) -> QueryType:
+        """Return the type for the maximum of the first fields of some hosts, by time."""
+        if hosts > self._hosts:
+            return too_many(hosts, self._hosts, "hosts")
+
+        def instance(parameters: Parameters, number: int) -> Query:
+            names = self._of(parameters, number, hosts)
+            window = self._windows.drawn(parameters, number, hours, bucket, (names,))
+            highest = self._aggregates(Function.MAX, fields)
+            return AggregateQuery(self._cpu, highest, bucket=bucket, selection=window)
+
+        return self._too_few(fields) or self._windows.type_of(name, hours, bucket, instance)
+
+    def means(self, name: str, fields: int, hours: int) -> QueryType:
+        """Return the type for the mean of the first fields by host and hour."""
+
+        def instance(parameters: Parameters, number: int) -> Query:
+            window = self._windows.drawn(parameters, number, hours, HOUR_MS)
+            means = self._aggregates(Function.AVG, fields)
+            return AggregateQuery(
+                self._cpu, means, by=("hostname",), bucket=HOUR_MS, selection=window
+            )
+
+        return self._too_few(fields) or self._windows.type_of(name, hours, HOUR_MS, instance)
+
+    def _too_few(self, fields: int) -> QueryType | None:
+        having = len(self._cpu.fields)
+        if fields <= having:
+            return None
+        return impossible(
+            f"it asks about {fields} fields, and the table {self._cpu.name} has {having}"
+        )
+
+    def _aggregates(self, function: Function, fields: int) -> tuple[Aggregate, ...]:
+        return tuple(Aggregate(function, column.name) for column in self._cpu.fields[:fields])
+
+    def _of(self, parameters: Parameters, number: int, hosts: int) -> OneOf:
+        chosen = parameters.among(number, self._hosts, hosts)
+        return OneOf("hostname", tuple(f"host_{host}" for host in chosen))
+
+    def _busy(self, name: str, hosts: int | None) -> QueryType:
+        def instance(parameters: Parameters, number: int) -> Query:
+            names = () if hosts is None else (self._of(parameters, number, hosts),)
+            window = self._windows.drawn(parameters, number, _BUSY_HOURS, 1, names)
+            busy = Compared("usage_user", Operator.MORE, _BUSY_PERCENT)
+            chosen = Selection(window.one_of, (busy,), window.since, window.until)
+            return RowsQuery(self._cpu, selection=chosen)
+
+        return self._windows.type_of(name, _BUSY_HOURS, 1, instance)
+
+    def _newest(self, name: str) -> QueryType:
+        def instance(parameters: Parameters, number: int) -> Query:
+            hour = self._windows.drawn(parameters, number, 1, MINUTE_MS)
+            return AggregateQuery(
+                self._cpu,
+                self._aggregates(Function.MAX, 1),
+                bucket=MINUTE_MS,
+                selection=Selection(until=hour.until),
+                newest=_NEWEST_MINUTES,
+            )
+
+        return self._windows.type_of(name, 1, MINUTE_MS, instance)

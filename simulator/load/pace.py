@@ -1,0 +1,112 @@
+"""The schedule of a worker: when its batches or queries are due, and until when."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from simulator.protocol.spec import LoadStage
+
+_TIMER_SLACK_NS = 200_000
+NEVER_NS = 1 << 63
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast to send or to ask, and for how long."""
+
+    rate_per_s: float = 0.0
+    """Rows or queries; 0: as fast as possible."""
+    turn: float = 0.0
+    """The place of this worker among all, 0..1: it spreads the due times of workers."""
+    duration_s: float = 0.0
+    """Nothing is begun after this time from the end of the warm-up on; 0: no limit."""
+    from_s: float = 0.0
+    """Nothing is begun before this time from the end of the warm-up on; the duration counts from
+    here. 0: from the start on, in the warm-up too."""
+
+    def due_ns(self, start_ns: int, number: float) -> int:
+        """Return when something is due, so many rows or queries after the start."""
+        return start_ns + int(number / self.rate_per_s * 1e9)
+
+    def begin_ns(self, start_ns: int, measured_ns: int) -> int:
+        """Return when it begins, of a clock that starts at `start_ns` with a warm-up."""
+        return measured_ns + int(self.from_s * 1e9) if self.from_s else start_ns
+
+    def end_ns(self, measured_ns: int) -> int:
+        """Return when it ends; its time counts from this instant."""
+        until_s = self.from_s + self.duration_s
+        return measured_ns + int(until_s * 1e9) if self.duration_s else NEVER_NS
+
+
+FASTEST = Pace()
+
+
+def paces_of(stages: Sequence[LoadStage], index: int, rate_per_s: float = 0.0) -> list[Pace]:
+    """Return the paces of a worker, one for each stage in which it is active.
+
+    `rate_per_s` is that of all active workers.
+    """
+    paces, from_s = [], 0.0
+    for stage in stages:
+        if index < stage.workers:
+            rate, turn = rate_per_s / stage.workers, index / stage.workers
+            paces.append(Pace(rate, turn, stage.duration_s, from_s))
+        from_s += stage.duration_s
+    return paces
+
+
+class Timetable:
+    """When the batches of a worker are due, by one pace after the other."""
+
+    def __init__(
+        self, paces: Sequence[Pace], start_ns: int, measured_ns: int, batch_rows: int
+    ) -> None:
+        self._start_ns, self._measured_ns, self._batch_rows = start_ns, measured_ns, batch_rows
+        self._paces = deque(paces)
+        self.free_until_ns = 0
+        """Until then batches may begin at once."""
+        self.begin_ns = start_ns
+        """When the present pace begins."""
+        self._scheduled = 0.0
+        self._enter()
+
+    def _enter(self) -> None:
+        if self._paces:
+            pace = self._paces[0]
+            self.begin_ns = pace.begin_ns(self._start_ns, self._measured_ns)
+            self._scheduled = pace.turn * self._batch_rows
+
+    def due_ns(self, now_ns: int, rows: int) -> int:
+        """Return when a batch of so many rows is due, which is the next one; NEVER_NS: not at all.
+
+        Without a rate it is due now, or when the pace begins.
+        """
+        while self._paces:
+            pace = self._paces[0]
+            end_ns = pace.end_ns(self._measured_ns)
+            due_ns = max(now_ns, self.begin_ns)
+            if pace.rate_per_s:
+                due_ns = pace.due_ns(self.begin_ns, self._scheduled)
+            if max(now_ns, due_ns) < end_ns:
+                self._scheduled += rows
+                self.free_until_ns = 0 if pace.rate_per_s else end_ns
+                return due_ns
+            self._paces.popleft()
+            self._enter()
+        return NEVER_NS
+
+
+def wait_until(due_ns: int, stop: threading.Event) -> int:
+    """Wait until an instant of time.perf_counter_ns() or until `stop`; return for how long."""
+    before = time.perf_counter_ns()
+    if due_ns <= before:
+        return 0
+    stop.wait(max(due_ns - before - _TIMER_SLACK_NS, 0) / 1e9)
+    # A timer wakes up 0.1 ms late, which would count as latency of the database.
+    now = time.perf_counter_ns()
+    limit = min(due_ns, now + 2 * _TIMER_SLACK_NS)
+    while now < limit:
+        now = time.perf_counter_ns()
+    return now - before

@@ -1,0 +1,76 @@
+"""A user's own queries as bodies of `_search`, and their replies as rows.
+
+With aggregations, the innermost buckets are the rows; without them, the hits are.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from simulator.data.own_query import TextQuery
+from simulator.data.query import Output
+from simulator.errors import RunError
+from simulator.modules.elasticsearch import query as queries
+from simulator.modules.shared.json_texts import JsonTexts
+
+_COUNT = "count"
+_SHORT, _LONG = "aggs", "aggregations"
+
+
+class Searches(JsonTexts):
+    """Searches in the indices of one table."""
+
+    given_names = frozenset({_COUNT})
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """The index, if it is only one; every search is in all indices of the table."""
+        one = self.table.parts == 1
+        return {"table": queries.index_name(self.table.name)} if one else {}
+
+    def content_problem(self, content: Any) -> str:
+        """Return why a text's content is no body of a search; empty if it is one."""
+        if not isinstance(content, dict):
+            return 'expected the body of a _search, such as {"query": {...}, "aggs": {...}}'
+        given = [name for name in (_SHORT, _LONG) if name in content]
+        if len(given) > 1:
+            return f"has {_SHORT} and {_LONG}; keep one of them"
+        if given and content.get("size", 0) != 0:
+            return f"has {given[0]}, whose buckets are the rows, so size must be 0 or left out"
+        return ""
+
+    def can_name(self, column: str, names: Collection[str]) -> bool:
+        """Whether a name is in the text, or is one of a value of several, such as avg_x."""
+        return column in names or any(column.endswith(f"_{name}") for name in names)
+
+    def written(self, text: str, query: TextQuery) -> str:
+        """Return the search in the table's indices, with the values of an instance."""
+        body = self.valued(text, query)
+        if _LONG in body:
+            body[_SHORT] = body.pop(_LONG)
+        if _SHORT in body:
+            body.setdefault("size", 0)
+        if any(output.name == _COUNT for output in query.outputs):
+            body.setdefault("track_total_hits", True)
+        return queries.post(self.table.names, queries.SEARCH, body)
+
+
+def rows_of(
+    body: queries.Body, replies: Iterable[Any], columns: tuple[Output, ...]
+) -> list[queries.Row]:
+    """Return the rows of the replies to a user's search; RunError if a column is not in them."""
+    if _SHORT not in body and body.get("size") != 0:
+        hits = [hit for reply in replies for hit in reply["hits"]["hits"]]
+        return queries.rows_of(map(queries.hit_of, hits), columns)
+    groups = [group for reply in replies for group in queries.groups_of(reply)]
+    found = {name for group in groups for name in group}
+    absent = [each.name for each in columns if queries.called(each.name) not in found]
+    if groups and absent and not _has_documents(body.get(_SHORT)):
+        known = ", ".join(sorted(found)) or "none"
+        raise RunError(f"the answer has no column {absent[0]}; it has: {known}")
+    return queries.rows_of(groups, columns)
+
+
+def _has_documents(aggregations: Any) -> bool:
+    """Whether there are documents among the buckets, which may lack any field."""
+    return '"top_hits"' in json.dumps(aggregations)

@@ -1,0 +1,261 @@
+"""What the collector reports to the command line: numbered events, as JSON lines.
+
+The collector writes them to its standard output, which the runner reads. The last one is the
+outcome of the run.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, TypeAdapter
+
+from simulator.protocol.mark import Mark
+from simulator.protocol.messages import (
+    Message,
+    Scalar,
+    WorkerReport,
+)
+from simulator.protocol.records import Scanned
+from simulator.protocol.verdict import Verdict
+
+
+class PhaseEvent(Message):
+    """A phase has begun."""
+
+    event: Literal["phase"] = "phase"
+    phase: str
+    detail: str = ""
+
+
+class ProgressEvent(Message):
+    """The progress of the run."""
+
+    event: Literal["progress"] = "progress"
+    phase: str
+    rows: int
+    of: int
+    rows_per_s: float
+    left_s: float | None
+
+
+class AskedSample(Message):
+    """What the workers that ask do now, beside those that write."""
+
+    runs: int
+    """Of all queries in this phase."""
+    queries_per_s: float
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+    """None if no query has ended."""
+
+
+class SampleEvent(Message):
+    """What the workers do now: rates of the last second or two, latencies of the last five."""
+
+    event: Literal["sample"] = "sample"
+    at_s: float
+    """In seconds since 1970."""
+    phase: str
+    query: str = ""
+    """The one that is asked now."""
+    rows: int = 0
+    """Acknowledged in this phase."""
+    rows_per_s: float = 0.0
+    runs: int = 0
+    """Of the query that is asked now."""
+    queries_per_s: float = 0.0
+    p50_ms: float | None = None
+    p99_ms: float | None = None
+    """None if no batch or query has ended."""
+    active: int | None = None
+    """How many workers are active; None: all of them, without stages."""
+    errors: int = 0
+    retried: int = 0
+    uncertain_rows: int = 0
+    asked: AskedSample | None = None
+    """Of a mixed run, whose other figures are those of the inserts."""
+
+
+class AskedEvent(Message):
+    """How often the workers have asked a query (--print-interval)."""
+
+    event: Literal["asked"] = "asked"
+    query: str
+    runs: int
+    wait_ms_avg: float
+    queries_per_s: float
+
+
+class CheckEvent(Message):
+    """One step of `check` has succeeded."""
+
+    event: Literal["check"] = "check"
+    name: str
+    detail: str
+
+
+class ReportEvent(Message):
+    """The report of one worker; all reports precede the outcome."""
+
+    event: Literal["report"] = "report"
+    report: WorkerReport
+
+
+class ServerFacts(Message):
+    """The description of the database; see simulator.modules.base.Server."""
+
+    version: str
+    nodes: int
+    durability: str
+    durable: bool | None
+    settings: dict[str, str]
+    buffer_bytes: int | None = None
+
+
+class ShownAnswer(Message):
+    """One answer to a query, as the user asked to see it."""
+
+    instance: int
+    statement: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+    """The first ones, of a wrong answer from the first difference on."""
+    skipped: int = 0
+    """Rows before these."""
+    all_rows: int
+    ok: bool | None
+    """None: no truth is known."""
+    truth: tuple[tuple[Scalar, ...], ...] | None = None
+    """The same rows of the true answer, if it is another one."""
+
+
+class AnswerDigest(Message):
+    """One of the answers to an instance of a query."""
+
+    instance: int
+    digest: str
+    ok: bool | None
+    rows: tuple[tuple[Scalar, ...], ...] | None = None
+    """Of an own query, unless there are too many: what is compared instead of the truth."""
+
+
+class QueryVerdict(Message):
+    """A query type: the statement of its first instance, and the verdict on its answers."""
+
+    name: str
+    statement: str
+    tuned: bool
+    own: bool = False
+    """Whether it is a query of the user's own, of which no truth is known."""
+    columns: tuple[str, ...] = ()
+    """Of the answers to an own query."""
+    verdict: Verdict
+    answers: int = 0
+    """How many different answers were compared."""
+    shown: tuple[ShownAnswer, ...] = ()
+    digests: tuple[AnswerDigest, ...] = ()
+    """Of all answers, where they are to be compared with those of another target."""
+
+
+class RampEnd(StrEnum):
+    """Why a ramp is over."""
+
+    LIMIT = "limit"
+    """The response time passed the limit."""
+    ABORT = "abort"
+    """It passed three times the limit."""
+    ALL = "all"
+    """It stayed within the limit with all workers."""
+
+
+class RampStep(Message):
+    """What a number of workers measured until more were let in."""
+
+    workers: int
+    runs: int
+    wait_ms_avg: float | None
+    queries_per_s: float
+
+
+class QueryRamp(Message):
+    """The ramp of one query (--ramp)."""
+
+    query: str
+    workers: int
+    """How many were let in when it ended."""
+    end: RampEnd
+    wait_ms_avg: float
+    """The moving average when it ended."""
+    steps: tuple[RampStep, ...]
+
+
+class Occurrence(Message):
+    """Something in the timed part that may explain a dip of the rate."""
+
+    at_s: float
+    """In seconds since the common start; the server's own work began up to a second before."""
+    what: str
+    """A counter of the server, such as "checkpoints", or what went wrong."""
+    count: int = 1
+    is_failure: bool = False
+
+
+class Outcome(Message):
+    """The outcome of a run, whether it succeeded or failed.
+
+    On the wire it does not contain the workers' reports: each report is an event of its own, so
+    that no line grows with the number of workers.
+    """
+
+    event: Literal["outcome"] = "outcome"
+    status: Literal["done", "failed", "interrupted"]
+    cause: str = ""
+    exit_code: int = 0
+    """The exit code for the cause; 0 when done."""
+    touched: bool = False
+    """Whether the tables were dropped, created or written."""
+    released_s: float | None = None
+    phases_s: dict[str, float] = Field(default_factory=dict)
+    server: ServerFacts | None = None
+    insert_mode: str = ""
+    reports: int = 0
+    """Number of workers that have reported."""
+    workers: tuple[WorkerReport, ...] = ()
+    verdict: Verdict | None = None
+    rows_verdict: Verdict | None = None
+    """That of the rows alone, where queries were asked meanwhile; `verdict` is of both."""
+    queries: tuple[QueryVerdict, ...] = ()
+    ramps: tuple[QueryRamp, ...] = ()
+    size_bytes: int | None = None
+    complete: bool = False
+    """Whether every row of an insert is known to be stored, or was acknowledged."""
+    marks: tuple[Mark, ...] = ()
+    """Of a run that reads them: the newest mark of each table."""
+    no_mark: str = ""
+    """Why the database keeps no mark of the insert; empty if it does."""
+    paused_s: float = 0.0
+    """For how long the collector stood still while the workers were timed."""
+    background: dict[str, int] = Field(default_factory=dict)
+    """How often the server did work of its own in the timed part, as far as it counts it."""
+    occurrences: tuple[Occurrence, ...] = ()
+    """When it did so, and when the run failed; each worker reports its own failures."""
+    scanned: Scanned | None = None
+    """Of a run that scans a file of records."""
+
+
+Event: TypeAlias = Annotated[
+    PhaseEvent | ProgressEvent | SampleEvent | AskedEvent | CheckEvent | ReportEvent | Outcome,
+    Field(discriminator="event"),
+]
+_EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+def event_line(number: int, event: Event) -> str:
+    """Return an event as a numbered JSON line, without its line end."""
+    return f"{number} {event.model_dump_json()}"
+
+
+def parse_event(line: str) -> tuple[int, Event]:
+    """Return the number and the event of a line; ValueError if it is none."""
+    number, _, body = line.partition(" ")
+    return int(number), _EVENTS.validate_json(body)

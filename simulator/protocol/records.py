@@ -1,0 +1,94 @@
+"""Files of records: what a run knows of one, what a scan looks for, and what it finds."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from simulator import __version__
+from simulator.data.dataset import Dataset
+from simulator.data.records import RecordFormat
+
+VOLUME_FOLDER = "/records"
+"""Where pods find the volume claim of a file; the chart mounts it there."""
+
+Edge = tuple[int, ...]
+"""A place between two records: the byte, and the rows of each table of the file before it."""
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FileManifest(_Record):
+    """What a file holds: enough to draw its rows again, and to know that it is this file."""
+
+    format_version: Literal[1] = 1
+    program_version: str = __version__
+    format: str
+    dataset: Dataset
+    """Workload, its version and parameters, seed, and the ranges of rows in the file."""
+    rows: int = Field(ge=0)
+    size_bytes: int = Field(ge=0)
+    sha256: str
+
+    def text(self) -> str:
+        """Return the manifest as the text of its file."""
+        return self.model_dump_json(indent=1) + "\n"
+
+
+class RecordsFile(_Record):
+    """A file of encoded rows, which workers send as they are."""
+
+    path: str
+    format: RecordFormat
+    volume_claim: str = ""
+    """Which pods mount at VOLUME_FOLDER to read the file; empty: it is on this machine."""
+    tables: tuple[int, ...] = ()
+    """The places of the tables whose rows it has; not known before the scan."""
+    skip: bool = False
+    """Whether damaged records are left out."""
+
+    @property
+    def name(self) -> str:
+        """How messages name the file."""
+        return shown(self.path, self.volume_claim)
+
+
+class ScanTask(_Record):
+    """What the scan of a file is for."""
+
+    workers: tuple[int, ...] = ()
+    """Numbers of workers that are to share the file."""
+    batch_rows: int = Field(ge=1)
+    limit: int | None = None
+    """Records that all workers send together, at most."""
+    manifest: FileManifest | None = None
+    manifest_path: str = ""
+    """Where to look for it otherwise; empty: nowhere."""
+    needs_manifest: bool = False
+    """Whether nothing else says which tables the rows are of."""
+
+
+class Scanned(_Record):
+    """What a scan has found."""
+
+    size_bytes: int
+    sha256: str
+    rows: Edge
+    """The rows of each table in the batches."""
+    edges: dict[int, tuple[Edge, ...]]
+    """Number of workers -> where the part of each one begins, and where the last one ends."""
+    skipped: tuple[str, ...] = ()
+    """The first records that were left out."""
+    skipped_rows: int = 0
+    tables: tuple[int, ...] = ()
+    """The places of the tables whose rows are in the file."""
+    manifest: FileManifest | None = None
+
+
+def shown(path: str, volume_claim: str) -> str:
+    """Return a file as the user names it."""
+    if not volume_claim:
+        return path
+    return f"claim:{volume_claim}/{Path(path).relative_to(VOLUME_FOLDER)}"

@@ -1,0 +1,53 @@
+"""Latencies counted in coarse buckets: small enough to send twice a second, and exact to add up.
+
+A bucket is a sixteenth of a power of two of microseconds, so a quantile is within 3 %.
+"""
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PARTS = 16
+"""Buckets for each power of two."""
+BUCKETS = 32 * _PARTS
+"""From 1 us to 1.2 h."""
+_FRACTION_SHIFT = 23 - 4
+"""What a 32-bit float has beyond its exponent and four bits of its fraction: the bucket."""
+_ONE = 127 * _PARTS
+"""The bucket of 1.0, counted from that of the smallest float."""
+
+Counts: TypeAlias = NDArray[np.int64]
+"""How many latencies are in each bucket."""
+
+
+def counts_of(durations_ns: NDArray[np.int64]) -> Counts:
+    """Return durations, counted by bucket; shorter and longer ones in the first and the last."""
+    micros = (durations_ns * 1e-3).astype(np.float32)
+    buckets = (micros.view(np.int32) >> _FRACTION_SHIFT) - _ONE
+    return np.bincount(np.clip(buckets, 0, BUCKETS - 1), minlength=BUCKETS)
+
+
+def pairs_of(counts: Counts) -> tuple[tuple[int, int], ...]:
+    """Return bucket and count of each bucket that is not empty."""
+    (filled,) = counts.nonzero()
+    return tuple(zip(filled.tolist(), counts[filled].tolist(), strict=True))
+
+
+def counts_from(pairs: Iterable[tuple[int, int]]) -> Counts:
+    """Return the counts of such pairs."""
+    counts = np.zeros(BUCKETS, np.int64)
+    for bucket, count in pairs:
+        counts[bucket] = count
+    return counts
+
+
+def quantile_ms(counts: Counts, share: float) -> float | None:
+    """Return the latency that this share of all does not exceed; None without any."""
+    total = int(counts.sum())
+    if not total:
+        return None
+    bucket = int(np.searchsorted(np.cumsum(counts), share * total))
+    power, part = divmod(min(bucket, BUCKETS - 1), _PARTS)
+    return float((0.5 + (part + 0.5) / (2 * _PARTS)) * 2.0 ** (power + 1) / 1000)

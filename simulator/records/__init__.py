@@ -1,0 +1,1 @@
+"""Files of records: the formats, and where in a file each record begins and ends."""

@@ -1,0 +1,199 @@
+"""Where records end, and which table each belongs to: what a scan needs to know of a format."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.ragged import overlapping
+
+Bytes = NDArray[np.uint8]
+Places = NDArray[np.int64]
+
+UNKNOWN = -1
+"""In place of a table: the record cannot be one."""
+_NEWLINE, _QUOTE, _BACKSLASH = b'\n"\\'
+_FIELDS, _LENGTH = 2, 4
+
+
+class Cutter(ABC):
+    """Cuts the bytes of a format into records."""
+
+    expected: str
+    """What a record must look like."""
+
+    @abstractmethod
+    def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
+        """Return where the records in these bytes end, and the place of each record's table.
+
+        What follows the last end is not whole. UNKNOWN is the place of what cannot be a record;
+        `last` says that the file ends here.
+        """
+
+
+class Whole(Cutter):
+    """Cuts formats whose records show their end themselves."""
+
+    def cut(self, content: Bytes, *, last: bool) -> tuple[Places, Places]:
+        """Return the records' ends, and the places of their tables."""
+        del last
+        ends = self.ends(content)
+        return ends, self.tables(content, starts_of(ends), ends)
+
+    @abstractmethod
+    def ends(self, content: Bytes) -> Places:
+        """Return where the records in these bytes end; what follows the last one is not whole."""
+
+    @abstractmethod
+    def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
+        """Return the place of each record's table, or UNKNOWN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Whole):
+    """Records of lines, which begin with the name of their table."""
+
+    begins: Sequence[bytes]
+    """How the records of each table begin."""
+    last: bytes
+    """The bytes of which one precedes the last line feed."""
+    expected: str
+    quoted: bool = False
+    """Whether a line feed between quotes does not end a record."""
+    action: bytes = b""
+    """How the first line of a record begins, if it has two."""
+
+    def ends(self, content: Bytes) -> Places:
+        """Return the ends of lines; of records of two, that of the second, or before an action."""
+        found = _line_ends(content, escapes=True) if self.quoted else _newlines(content)
+        if not self.action or not len(found):
+            return found
+        padded = np.concatenate((content, np.zeros(len(self.action), np.uint8)))
+        begins = np.concatenate(([0], found))
+        actions = overlapping(padded, len(self.action))[begins] == np.void(self.action)
+        second = ~actions[:-1] & np.concatenate(([False], actions[:-2]))
+        ends: Places = found[second | actions[1:]]
+        return ends
+
+    def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
+        """Return the table that each record names."""
+        found = np.full(len(starts), UNKNOWN)
+        width = max(map(len, self.begins))
+        padded = np.concatenate((content, np.zeros(width, np.uint8)))
+        for place, begin in enumerate(self.begins):
+            open_ = np.flatnonzero(found == UNKNOWN)
+            if not len(open_):
+                break
+            alike = overlapping(padded, len(begin))[starts[open_]] == np.void(begin)
+            alike &= (ends - starts)[open_] > len(begin)
+            found[open_[alike]] = place
+        whole = np.isin(content[np.maximum(ends - 2, 0)], np.frombuffer(self.last, np.uint8))
+        found[~whole] = UNKNOWN
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Cells(Whole):
+    """Lines of cells, of one table."""
+
+    delimiter: bytes
+    columns: int
+    quoted: bool
+    expected: str
+
+    def ends(self, content: Bytes) -> Places:
+        """Return the ends of lines."""
+        return _line_ends(content, escapes=False) if self.quoted else _newlines(content)
+
+    def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
+        """Return UNKNOWN for a line with another number of cells."""
+        between = content == self.delimiter[0]
+        if self.quoted and (content == _QUOTE).any():
+            between &= ~_inside(content, escapes=False)
+        counts = np.concatenate(([0], np.cumsum(between)))
+        right = counts[ends] - counts[starts] == self.columns - 1
+        return np.where(right, 0, UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Documents(Whole):
+    """BSON documents."""
+
+    expected: str = "a BSON document"
+
+    def ends(self, content: Bytes) -> Places:
+        """Return the ends of whole documents."""
+        data, at, found = content.data, 0, []
+        while at + _LENGTH <= len(data):
+            length = int.from_bytes(data[at : at + _LENGTH], "little")
+            if length <= _LENGTH:
+                found.append(len(data))  # nothing can follow that makes sense
+                break
+            at += length
+            if at > len(data):
+                break
+            found.append(at)
+        return np.array(found, np.int64)
+
+    def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
+        """Return UNKNOWN for a document that does not end with NUL."""
+        lengths = overlapping(content, _LENGTH)[starts].view("<i4") if len(starts) else ends
+        right = (content[ends - 1] == 0) & (lengths == ends - starts)
+        return np.where(right, 0, UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Tuples(Whole):
+    """Rows of PostgreSQL's binary COPY."""
+
+    columns: int
+    expected: str
+
+    def ends(self, content: Bytes) -> Places:
+        """Return the ends of whole rows."""
+        data, at, found = content.data, 0, []
+        count = self.columns.to_bytes(_FIELDS, "big")
+        while data[at : at + _FIELDS] == count:
+            at += _FIELDS
+            for _ in range(self.columns):
+                length = int.from_bytes(data[at : at + _LENGTH], "big", signed=True)
+                at += _LENGTH + max(length, 0)
+            if at > len(data):
+                break
+            found.append(at)
+        return np.array(found, np.int64)
+
+    def tables(self, content: Bytes, starts: Places, ends: Places) -> Places:
+        """Return the one table: what is no row has not been cut."""
+        return np.zeros(len(starts), np.int64)
+
+
+def _newlines(content: Bytes) -> Places:
+    return np.flatnonzero(content == _NEWLINE) + 1
+
+
+def _line_ends(content: Bytes, *, escapes: bool) -> Places:
+    """Return the ends of lines, without line feeds between quotes."""
+    found = content == _NEWLINE
+    if (content == _QUOTE).any():
+        found &= ~_inside(content, escapes=escapes)
+    return np.flatnonzero(found) + 1
+
+
+def _inside(content: Bytes, *, escapes: bool) -> NDArray[np.bool_]:
+    """Return which bytes are between quotes; with escapes, a quote after a backslash is none."""
+    quotes = content == _QUOTE
+    if escapes:
+        for at in np.flatnonzero(quotes).tolist():
+            before = at
+            while before and content[before - 1] == _BACKSLASH:
+                before -= 1
+            quotes[at] = (at - before) % 2 == 0
+    return np.asarray(np.cumsum(quotes) % 2 == 1)
+
+
+def starts_of(ends: Places) -> Places:
+    """Return where the records start that end here, one after the other."""
+    return np.concatenate(([0], ends[:-1])) if len(ends) else ends

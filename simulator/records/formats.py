@@ -1,0 +1,273 @@
+"""The formats of `--format`: which encoder writes a row, and what begins and ends a file.
+
+The encoders are those of the modules that send rows so; what is imported here is imported when a
+format is used, since few runs need it.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from simulator.data.block import Block, Rows
+from simulator.data.edges import edges
+from simulator.data.schema import Table
+from simulator.encode import pgcopy, text
+from simulator.encode.points import Points
+from simulator.encode.rows import Frame
+from simulator.errors import ConfigError, nearest
+
+Buffer: TypeAlias = bytes | memoryview
+Chunks: TypeAlias = Generator[Buffer, None, None]
+Encode: TypeAlias = Callable[[Block, Rows], Sequence[Buffer]]
+"""Block, edges -> the records between each two edges."""
+
+_MIXED_ROWS = 100
+"""Rows of several tables alternate in portions of so many, each in the order of time."""
+_WHOLE_BLOCKS = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of files, written by the encoder of each table."""
+
+    name: str
+    about: str
+    encoder: Callable[[Table], Encode]
+    names_tables: bool = False
+    """Whether a record names its table, so that a file can have several."""
+    is_text: bool = True
+    mixed_rows: int = _MIXED_ROWS
+    header: Callable[[Table], bytes] = lambda _table: b""
+    trailer: bytes = b""
+    divisible: bool = True
+    """Whether the bytes of a turn do not depend on those before it."""
+
+    def stream(self, tables: Sequence[Table], turns: Iterable[Sequence[Block]]) -> Chunks:
+        """Yield the bytes of a file whose rows are these blocks; each turn has one of a table."""
+        encode = self.turn_encoder(tables)
+        return self.framed(tables, (part for blocks in turns for part in encode(blocks)))
+
+    def framed(self, tables: Sequence[Table], encoded: Iterable[Buffer]) -> Chunks:
+        """Yield the bytes of a file with these turns."""
+        if begin := self.header(tables[0]):
+            yield begin
+        yield from encoded
+        if self.trailer:
+            yield self.trailer
+
+    def turn_encoder(
+        self, tables: Sequence[Table]
+    ) -> Callable[[Sequence[Block]], Iterator[Buffer]]:
+        """Return what yields the bytes of a turn."""
+        encoders = {table.name: self.encoder(table) for table in tables}
+
+        def encode(blocks: Sequence[Block]) -> Iterator[Buffer]:
+            rows = sum(map(len, blocks))
+            places = edges(blocks, rows if len(blocks) == 1 else min(self.mixed_rows, rows))
+            written = (
+                encoders[block.table.name](block, each)
+                for block, each in zip(blocks, places, strict=True)
+            )
+            for portions in zip(*written, strict=True):
+                yield from portions
+
+        return encode
+
+
+class _Parquet(Format):
+    """Parquet, which is written by pyarrow: a row group for each turn."""
+
+    __slots__ = ()
+
+    def stream(self, tables: Sequence[Table], turns: Iterable[Sequence[Block]]) -> Chunks:
+        """Yield the bytes of a file."""
+        from pyarrow import parquet  # noqa: PLC0415
+
+        from simulator.encode.arrow import Arrow  # noqa: PLC0415
+
+        (table,) = tables
+        arrow, sink, writer = Arrow(table.columns, table.time_unit), _Sink(), None
+        for blocks in turns:
+            for block in blocks:
+                (rows,) = arrow.encode(block, len(block))
+                plain = rows.cast(_plain(rows.schema))
+                writer = writer or parquet.ParquetWriter(sink, plain.schema)
+                writer.write_table(plain)
+            yield from sink.taken()
+        if writer:
+            writer.close()
+        yield from sink.taken()
+
+
+class _Sink:
+    """A file that keeps what is written until it is taken."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def write(self, content: bytes) -> int:
+        """Keep the bytes."""
+        self._parts.append(bytes(content))
+        self._size += len(content)
+        return len(content)
+
+    def tell(self) -> int:
+        """Return how many bytes were written."""
+        return self._size
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def taken(self) -> list[bytes]:
+        """Return what was written since the last call."""
+        parts, self._parts = self._parts, []
+        return parts
+
+
+def _no_rows(_table: Table) -> Encode:
+    return lambda _block, _places: ()
+
+
+def _plain(schema: Any) -> Any:
+    """Return the schema with texts in place of dictionaries, whose values differ by row group."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    kinds = (pa.string() if pa.types.is_dictionary(field.type) else field.type for field in schema)
+    return pa.schema(zip(schema.names, kinds, strict=True))
+
+
+def _lines(table: Table) -> Encode:
+    from simulator.encode.lineprotocol import LineProtocol  # noqa: PLC0415
+
+    return LineProtocol(table, table.name).between
+
+
+def _documents(table: Table) -> Encode:
+    from simulator.encode.ndjson import check_finite, documents  # noqa: PLC0415
+
+    text = documents(table.columns, table.time_unit, None, table.name)
+
+    def encode(block: Block, places: Rows) -> Sequence[Buffer]:
+        for column in table.columns:
+            check_finite(column, block.data[column.name])
+        return text.between(block, places)
+
+    return encode
+
+
+def _text(form: text.Format) -> Callable[[Table], Encode]:
+    return lambda table: text.Text.of(table.columns, table.time_unit, form).between
+
+
+def _names(form: text.Format) -> Callable[[Table], bytes]:
+    """Return what writes the names of the columns, as the first line has them."""
+
+    def header(table: Table) -> bytes:
+        names = (form.style.escape(column.name.encode()) for column in table.columns)
+        return form.row.between.join(names) + form.row.after
+
+    return header
+
+
+def _copy(table: Table) -> Encode:
+    return pgcopy.PgCopy(table.columns, table.time_unit).between
+
+
+def _bson(table: Table) -> Encode:
+    from simulator.encode.bson import Bson  # noqa: PLC0415
+    from simulator.modules.mongodb.query import Documents, Format  # noqa: PLC0415
+
+    return Bson(Documents(table, Format.FLAT).elements, table.time_unit).between
+
+
+def _opentsdb(table: Table) -> Encode:
+    from simulator.modules.opentsdb import session  # noqa: PLC0415
+
+    check = session.checked(table, table.name)
+    points = session.json_points("", table, table.name, Frame(b"", b"\n", b"\n"))
+    return _points(points, check.times, table)
+
+
+def _graphite(table: Table) -> Encode:
+    from simulator.modules.graphite import session, wire  # noqa: PLC0415
+
+    check = session.checked(table, table.name)
+    return _points(wire.lines(table, table.name), check.times, table)
+
+
+def _points(points: Points, times: Callable[[Block], Rows], table: Table) -> Encode:
+    """Return what writes a line for each field of each row, all rows of a block at once."""
+
+    def encode(block: Block, _places: Rows) -> Sequence[Buffer]:
+        instead = {table.time.name: times(block)}
+        return points.encode(block, len(block), instead=instead)[0]
+
+    return encode
+
+
+def _splunk(table: Table) -> Encode:
+    from simulator.modules.splunk import wire  # noqa: PLC0415
+
+    wire.check_names(table)
+    events = wire.encoder(table, table.name, "")
+
+    def encode(block: Block, places: Rows) -> Sequence[Buffer]:
+        wire.check_values(block)
+        return events.between(wire.timed(block), places)
+
+    return encode
+
+
+FORMATS = {
+    each.name: each
+    for each in (
+        Format("influx", "InfluxDB line protocol", _lines, names_tables=True),
+        Format("es-bulk", "Elasticsearch _bulk, two lines a row", _documents, names_tables=True),
+        Format(
+            "csv", "RFC 4180, with the columns' names", _text(text.CSV), header=_names(text.CSV)
+        ),
+        Format(
+            "tsv", "as pgcopy, with the columns' names", _text(text.TSV), header=_names(text.TSV)
+        ),
+        Format("pgcopy", "PostgreSQL COPY, text", _text(text.TSV)),
+        Format(
+            "pgcopy-binary",
+            "PostgreSQL COPY, binary",
+            _copy,
+            is_text=False,
+            header=lambda _table: pgcopy.STREAM.before,
+            trailer=pgcopy.STREAM.after,
+        ),
+        Format(
+            "opentsdb",
+            "a line of JSON for each point",
+            _opentsdb,
+            names_tables=True,
+            mixed_rows=_WHOLE_BLOCKS,
+        ),
+        Format(
+            "graphite",
+            "a line `path value time` for each point",
+            _graphite,
+            names_tables=True,
+            mixed_rows=_WHOLE_BLOCKS,
+        ),
+        Format("splunk", "events of the HTTP Event Collector", _splunk, names_tables=True),
+        Format("bson", "MongoDB documents, one after the other", _bson, is_text=False),
+        _Parquet("parquet", "Apache Parquet", _no_rows, is_text=False, divisible=False),
+    )
+}
+"""Name of a format -> the format."""
+
+
+def format_named(name: str) -> Format:
+    """Return the format of that name; ConfigError names the nearest one."""
+    if name not in FORMATS:
+        raise ConfigError(f"--format: {name!r} is not known ({nearest(name, FORMATS)})")
+    return FORMATS[name]

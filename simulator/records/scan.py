@@ -1,0 +1,266 @@
+"""Finds every record of a file, and that each of them is one: where batches begin, and their rows.
+
+The whole file is scanned once before a sweep, which gives the part of each worker. A worker scans
+its part before the clock of each run starts, so no index is stored or sent.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.data.ranges import share
+from simulator.errors import ConfigError
+from simulator.protocol.records import Edge, Scanned
+from simulator.records.cutting import UNKNOWN, starts_of
+from simulator.records.layout import Layout
+
+_CHUNK_BYTES = 8 << 20
+_LONGEST_BYTES = 64 << 20
+"""No record is so long: what comes after such a one cannot be cut."""
+_SHOWN_BYTES = 60
+_SHOWN_RECORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a scan has found."""
+
+    index: NDArray[np.int64]
+    """For each batch where it begins, and the rows of each table before it; then the end."""
+    gaps: NDArray[np.int64]
+    """Where each damaged record begins and ends; the batches are without them."""
+    size_bytes: int
+    sha256: str
+    skipped: tuple[str, ...]
+    """The first damaged records."""
+    skipped_rows: int
+
+    @property
+    def rows(self) -> Edge:
+        """The rows of each table in the batches."""
+        return tuple(self.index[-1, 1:].tolist())
+
+    def scanned(self, workers: Iterable[int], tables: tuple[int, ...]) -> Scanned:
+        """Return what the runs of a sweep with these numbers of workers need to know of it."""
+        return Scanned(
+            size_bytes=self.size_bytes,
+            sha256=self.sha256,
+            rows=self.rows,
+            edges={count: self._edges(count) for count in workers},
+            skipped=self.skipped,
+            skipped_rows=self.skipped_rows,
+            tables=tables,
+        )
+
+    def _edges(self, workers: int) -> tuple[Edge, ...]:
+        """Return where the part of each worker begins, and where the last one ends."""
+        places = [*accumulate(share(len(self.index) - 1, workers), initial=0)]
+        return tuple(map(tuple, self.index[places].tolist()))
+
+
+class _Scan:
+    def __init__(  # noqa: PLR0913
+        self, name: str, layout: Layout, batch_rows: int, limit: int | None, *, skip: bool, at: int
+    ) -> None:
+        self._name, self._layout = name, layout
+        self._batch_rows = batch_rows
+        self._limit = limit
+        self._skip = skip
+        self._seen = 0
+        """Records so far, those that were skipped included."""
+        self._kept = 0
+        self._at = at
+        """Where the last record that was kept ends."""
+        self._counts = np.zeros(layout.tables, np.int64)
+        self._found: list[NDArray[np.int64]] = []
+        self._gaps = [np.empty((0, 2), np.int64)]
+        self.skipped: list[str] = []
+        self.skipped_rows = 0
+
+    def begin(self, content: bytes) -> None:
+        """Take the header of the file; ConfigError if it is another one."""
+        header = self._layout.header
+        if content != header:
+            raise ConfigError(
+                f"--data: {self._name}: begins with {_shown(content)}, expected {_shown(header)}"
+            )
+        self._at = len(header)
+
+    def take(self, content: bytes, offset: int, *, last: bool) -> int:
+        """Take the whole records of these bytes of the file; return how many bytes they are."""
+        cutter = self._layout.cutter
+        data = np.frombuffer(content, np.uint8)
+        ends, places = cutter.cut(data, last=last)
+        if not len(ends):
+            return 0
+        starts = starts_of(ends)
+        wrong = np.flatnonzero(places == UNKNOWN)
+        for number in wrong[: _SHOWN_RECORDS if self._skip else 1].tolist():
+            record = content[starts[number] : ends[number]]
+            problem = (
+                f"record {self._seen + number + 1:,} (byte {offset + int(starts[number]):,}):"
+                f" {_shown(record)} is not {cutter.expected}"
+            )
+            if not self._skip:
+                raise ConfigError(
+                    f"--data: {self._name}: {problem}; correct it, or use --on-error skip"
+                )
+            self.skipped = [*self.skipped, problem][:_SHOWN_RECORDS]
+        if len(wrong):
+            self._gaps.append(offset + np.stack((starts[wrong], ends[wrong]), axis=1))
+        self.skipped_rows += len(wrong)
+        self._seen += len(ends)
+        good = np.flatnonzero(places != UNKNOWN)
+        if self._limit is not None:
+            good = good[: max(self._limit - self._kept, 0)]
+        self._add(places[good], offset + starts[good])
+        if len(good):
+            self._at = offset + int(ends[good[-1]])
+        return int(ends[-1])
+
+    def _add(self, places: NDArray[np.int64], starts: NDArray[np.int64]) -> None:
+        """Add records to the index."""
+        first = -self._kept % self._batch_rows
+        begins = np.arange(first, len(places), self._batch_rows)
+        columns = [starts[begins]]
+        for table, before in enumerate(self._counts.tolist()):
+            if self._layout.tables == 1:
+                columns.append(before + begins)
+            else:
+                counted = np.concatenate(([0], np.cumsum(places == table)))
+                columns.append(before + counted[begins])
+        self._found.append(np.stack(columns, axis=1))
+        self._counts += np.bincount(places, minlength=self._layout.tables)
+        self._kept += len(places)
+
+    def expect_end(self, rest: bytes, offset: int, trailer: bytes) -> None:
+        """Raise ConfigError if the bytes do not end as whole ones do."""
+        if rest == trailer:
+            return
+        found = f"ends with {_shown(rest)}" if rest else "ends"
+        problem = f"record {self._seen + 1:,} (byte {offset:,}): the file {found} before its end"
+        if not self._skip:
+            raise ConfigError(
+                f"--data: {self._name}: {problem}: it is truncated or damaged; generate it again,"
+                " or use --on-error skip"
+            )
+        self.skipped = [*self.skipped, problem][:_SHOWN_RECORDS]
+        self.skipped_rows += 1
+
+    def found(self, size_bytes: int, sha256: str) -> Found:
+        """Return what was found."""
+        end = np.concatenate(([self._at], self._counts))
+        index = np.concatenate([*self._found, end[None, :]])
+        gaps = np.concatenate(self._gaps)
+        return Found(index, gaps, size_bytes, sha256, tuple(self.skipped), self.skipped_rows)
+
+    def read(self, chunks: Iterator[bytes], offset: int, trailer: bytes) -> None:
+        """Take all records of consecutive bytes, of which the first is at `offset`."""
+        rest, at = b"", offset
+        for chunk in chunks:
+            if len(rest) < _LONGEST_BYTES:
+                rest += chunk
+                taken = self.take(rest, at, last=False)
+                rest, at = rest[taken:], at + taken
+        taken = self.take(rest, at, last=True)
+        self.expect_end(rest[taken:], at + taken, trailer)
+
+
+def scan(  # noqa: PLR0913
+    path: str, name: str, layout: Layout, *, batch_rows: int, limit: int | None, skip: bool
+) -> Found:
+    """Read a file to its end; ConfigError names the first record that is none.
+
+    With `skip`, such records are left out of the batches.
+    """
+    found = _Scan(name, layout, batch_rows, limit, skip=skip, at=0)
+    digest, size = hashlib.sha256(), 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal size
+        for chunk in _chunks(handle, size, None):
+            digest.update(chunk)
+            size += len(chunk)
+            yield chunk
+
+    with _opened(path, name) as handle:
+        begin = os.pread(handle, len(layout.header), 0)
+        found.begin(begin)
+        digest.update(begin)
+        size = len(begin)
+        found.read(chunks(), size, layout.trailer)
+    return found.found(size, digest.hexdigest())
+
+
+def scan_part(  # noqa: PLR0913
+    handle: int,
+    name: str,
+    layout: Layout,
+    span: tuple[int, int],
+    *,
+    batch_rows: int,
+    skip: bool,
+    tick: Callable[[], None],
+) -> Found:
+    """Scan a part of an open file again; ConfigError if it is not what it was.
+
+    `tick` is called now and then; it may raise an error that ends the scan.
+    """
+    start, stop = span
+    found = _Scan(name, layout, batch_rows, None, skip=skip, at=start)
+
+    def chunks() -> Iterator[bytes]:
+        for chunk in _chunks(handle, start, stop):
+            tick()
+            yield chunk
+
+    found.read(chunks(), start, b"")
+    return found.found(stop - start, "")
+
+
+def _chunks(handle: int, at: int, stop: int | None) -> Iterator[bytes]:
+    """Yield the bytes of a file from a place on, up to `stop` or its end."""
+    while chunk := os.pread(handle, _next(at, stop), at):
+        at += len(chunk)
+        yield chunk
+
+
+def _next(at: int, stop: int | None) -> int:
+    return _CHUNK_BYTES if stop is None else min(_CHUNK_BYTES, stop - at)
+
+
+@contextmanager
+def _opened(path: str, name: str) -> Iterator[int]:
+    """Open a regular file; ConfigError if it is none, or cannot be read."""
+    try:
+        # Without O_NONBLOCK, opening a FIFO would wait for somebody to write to it.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise ConfigError(f"--data: {name}: is not a regular file")
+            yield handle
+        finally:
+            os.close(handle)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(f"--data: {name}: cannot be read: {reason}") from error
+
+
+def without(content: bytes, offset: int, gaps: Sequence[tuple[int, int]]) -> bytes:
+    """Return bytes that begin at `offset` of a file without what is between the edges of gaps."""
+    kept, at = [], 0
+    for start, stop in gaps:
+        kept.append(content[at : start - offset])
+        at = stop - offset
+    return b"".join([*kept, content[at:]])
+
+
+def _shown(content: bytes) -> str:
+    return repr(content[:_SHOWN_BYTES])[1:] + ("..." if len(content) > _SHOWN_BYTES else "")

@@ -1,0 +1,80 @@
+"""Results compared, and thresholds, from the outside."""
+
+import xml.etree.ElementTree as ET
+
+from tests.integration.conftest import CommandLine
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
+SWEEP = (*SQLITE, "--workers=1,2", "--runs=2", "--batch=100", "--num-inserts=2000")
+
+
+def test_two_sweeps_and_their_queries_are_compared(cli: CommandLine) -> None:
+    for _ in range(2):
+        done = cli.run("insert", *SWEEP, "--workers=1")
+        assert done.code == 0, done.err
+        done = cli.run("query", *SQLITE, "--types=count-events,temperature-stats")
+        assert done.code == 0, done.err
+    inserts = cli.run("compare", "last~3", "last~1", "--output=results", "--format=json")
+    queries = cli.run("compare", "last~2", "last", "--output=results")
+    other = cli.run("compare", "last~1", "last", "--output=results")
+
+    assert inserts.code == 0, inserts.err
+    (comparison,) = inserts.json["comparisons"]
+    assert [(row["workers"], row["runs"]) for row in comparison["rows"]] == [
+        (1, {"base": 2, "other": 2})
+    ]
+    assert all(
+        figure["low"] <= figure["change"] <= figure["high"]
+        for row in comparison["rows"]
+        for figure in row["figures"].values()
+        if figure["low"] is not None
+    )
+    assert queries.code == 0, queries.err
+    assert queries.out.count(" one run\n") == 4  # two queries, all of them, and their number
+    assert "join the results of a side" in queries.out
+    assert (other.code, other.out) == (2, "")
+    assert "is the result of query" in other.err
+
+
+def test_a_threshold_that_fails_is_named_with_the_number_and_exits_with_99(
+    cli: CommandLine,
+) -> None:
+    done = cli.run(
+        "insert", *SWEEP, "--runs=1", "--fail-if=rows_per_s < 1G at workers=2",
+        "--fail-if=p99_ms > 100s", "--junit=out.xml", "--format=json",
+    )  # fmt: skip
+    (suite,) = ET.parse(cli.folder / "out.xml").getroot()
+
+    assert done.code == 99
+    assert "threshold failed: rows_per_s < 1G at workers=2: " in done.err
+    assert done.err.count("threshold failed") == 1
+    assert done.json["exit_code"] == 0
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("6", "1", "0")
+    asked = cli.run("query", *SQLITE, "--fail-if=p99_ms > 0 at query=count-*", "--junit=out.xml")
+    assert asked.code == 99
+    assert asked.err.count("threshold failed") == 1
+
+
+def test_a_worse_exit_code_wins(cli: CommandLine) -> None:
+    slow = ("--num-inserts=100k", "--batch=0", "--timeout=1s", "--runs=1", "--workers=1")
+    done = cli.run(
+        "insert", *SQLITE, *slow, "--fail-if=rows_per_s < 1G", "--junit=out.xml"
+    )  # fmt: skip
+    (suite,) = ET.parse(cli.folder / "out.xml").getroot()
+
+    assert done.code == 1
+    assert "threshold failed" not in done.err
+    assert suite.get("errors") == "1"
+
+
+def test_a_threshold_that_names_nothing_is_refused_before_anything_starts(
+    cli: CommandLine,
+) -> None:
+    wrong = ("--fail-if=p98_ms > 1", "--fail-if=p99_ms > 1 at workers=9", "--batch=-1")
+    done = cli.run("insert", *SWEEP, *wrong)
+
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 3
+    assert "did you mean 'p99_ms'?" in done.err
+    assert not (cli.folder / "bench.db").exists()
+    assert cli.results() == []

@@ -1,0 +1,106 @@
+"""A plan installs databases one at a time, and leaves nothing behind."""
+
+import json
+import signal
+import time
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+
+PLAN = """
+name: tiny
+targets:
+  - one
+  - {name: two, install: [mkdir sub, "echo made $SECRET"], remove: [rm -r sub, echo gone]}
+  - {name: three, install: ["mkdir x; echo no disk >&2; exit 3", echo never], remove: [rmdir x]}
+repeats: 2
+settings:
+  - {name: bulk, insert: {workload: iot, workers: 1, num_inserts: 500, batch: 500}}
+"""
+SLOW = """
+name: slow
+targets:
+  - {name: two, install: [mkdir sub, "test -e quick || sleep 15"], remove: [rm -r sub]}
+repeats: 1
+settings:
+  - {name: bulk, insert: {workload: iot, workers: 1, num_inserts: 500, batch: 500}}
+"""
+
+
+@pytest.fixture
+def planned(cli: CommandLine) -> CommandLine:
+    cli.config = cli.folder / "config.yaml"
+    targets = "".join(
+        f"  {name}: {{module: sqlite, runner: local, path: {cli.folder / path}}}\n"
+        for name, path in (("one", "one.db"), ("two", "sub/two.db"), ("three", "x/three.db"))
+    )
+    cli.config.write_text(f"targets:\n{targets}")
+    (cli.folder / "plan.yaml").write_text(PLAN)
+    (cli.folder / "slow.yaml").write_text(SLOW)
+    return cli
+
+
+def test_databases_are_installed_and_removed_one_at_a_time(planned: CommandLine) -> None:
+    planned.environment["SECRET"] = "of-the-user"
+    done = planned.run("run", "plan.yaml", "--dry-run", f"--output={planned.output}")
+    assert "  mkdir sub\n" in done.out
+    assert not planned.output.exists()
+
+    done = planned.run("run", "plan.yaml", f"--output={planned.output}", "--format=json")
+    assert done.code == 1, done.err  # `three` could not be measured
+    record = done.json
+    order = [(item["target"], item["repeat"], item["verdict"]) for item in record["items"]]
+    assert order == [
+        ("one", 1, "verified"), ("one", 2, "verified"),
+        ("two", 1, "verified"), ("two", 2, "verified"),
+        ("three", 1, "failed"), ("three", 2, "failed"),
+    ]  # fmt: skip
+    two, three = record["installs"]
+    assert (two["target"], two["cause"], two["left"]) == ("two", "", "")
+    cause = "not installed: `mkdir x; echo no disk >&2; exit 3`: exit code 3"
+    assert three["cause"].startswith(cause)
+    assert all(item["cause"] == three["cause"] for item in record["items"][4:])
+    log = (planned.output / two["log"]).read_text()
+    assert log == (
+        "$ mkdir sub\n$ echo made $SECRET\nmade of-the-user\n$ rm -r sub\n$ echo gone\ngone\n"
+    )
+    log = (planned.output / three["log"]).read_text()
+    assert "no disk" in log
+    assert "never" not in log
+    for name in ("sub", "x"):
+        assert not (planned.folder / name).exists()
+    assert planned.leftovers() == []
+
+    stored = [each for each in planned.results() if each.get("target") == "two"]
+    assert stored[0]["command"][:7] == [
+        "insert", "--target", "two", "--config", str(planned.config), "--runner", "local"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_behind_after_an_interruption(
+    planned: CommandLine, number: signal.Signals
+) -> None:
+    sub = planned.folder / "sub"
+    process = planned.start("run", "slow.yaml", f"--output={planned.output}")
+    deadline_s = time.monotonic() + 50
+    while not sub.exists() and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    assert sub.exists()
+    process.send_signal(number)
+    done = planned.finish(process)
+    if number == signal.SIGINT:
+        assert done.code == 130, done.err
+        assert not sub.exists()
+        (path,) = planned.output.glob("plan-slow-*.json")
+        assert json.loads(path.read_text())["status"] == "interrupted"
+        assert planned.leftovers() == []
+        return
+    assert sub.exists()  # nobody could remove it
+    (planned.folder / "quick").touch()
+    done = planned.run("run", "slow.yaml", f"--output={planned.output}")
+    assert done.code == 0, done.err
+    assert "was left by a command line that was killed; it is removed first" in done.err
+    assert not sub.exists()
+    assert planned.leftovers() == []

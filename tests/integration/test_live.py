@@ -1,0 +1,92 @@
+"""A sweep as it goes: metrics in a file, and a page that a browser follows to the end."""
+
+import json
+import re
+import socket
+import urllib.request
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from tests.browser import WIDTHS, browser, chromium
+from tests.servers import NotInstalled
+
+_INSERT = ("--target", "sqlite", "--workers", "1", "--runs", "1", "--batch", "100", "--seed", "7")
+
+
+def url_of(process):
+    line = process.stderr.readline()
+    while "live page" not in line:
+        assert line, "it did not start"
+        line = process.stderr.readline()
+    return re.search(r"http://\S+", line)[0]
+
+
+def test_a_sweep_is_in_the_metrics_and_on_the_page_as_it_is_in_the_result(cli):
+    started = cli.start("insert", *_INSERT, "--duration=4s", "--metrics-out=m.txt", "--ui=:0")
+    with urllib.request.urlopen(url_of(started) + "events", timeout=30) as stream:
+        lines = stream.read().decode().splitlines()
+    done = cli.finish(started)
+
+    assert done.code == 0, done.err
+    (result,) = cli.results()
+    (worker,) = result["runs"][0]["outcome"]["workers"]
+    messages = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+    samples = [each for each in messages if each["kind"] == "sample"]
+    assert [messages[0]["kind"], messages[-1]] == ["sweep", {"kind": "over", "status": "done"}]
+    assert len(samples) >= 3
+    assert samples[-1]["count"] == worker["rows"]
+    assert all(each["per_s"] > 0 and each["p99_ms"] > 0 for each in samples[1:-1])
+
+    text = (cli.folder / "m.txt").read_text()
+    families = {each.name: each.samples for each in text_string_to_metric_families(text)}
+    rows = families["iotbench_rows"]
+    assert rows[-1].value == worker["rows"]
+    assert rows[-1].labels["sweep"] == result["sweep_id"]
+    assert len(rows) == len(samples)
+    assert len(families["iotbench_latency_p99_seconds"]) >= 2
+
+    asked = cli.run(
+        "query", "--target", "sqlite", "--types", "count-events", "--duration=2s",
+        "--metrics-out=q.txt",
+    )  # fmt: skip
+    assert asked.code == 0, asked.err
+    text = (cli.folder / "q.txt").read_text()
+    families = {each.name: each.samples for each in text_string_to_metric_families(text)}
+    (query,) = cli.results()[-1]["runs"][0]["outcome"]["workers"][0]["queries"]
+    assert 0 < families["iotbench_queries"][-1].value <= query["runs"]
+    assert not cli.leftovers()
+
+
+def test_what_cannot_work_is_refused_together_before_anything_starts(cli):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        found = cli.run("insert", *_INSERT, f"--ui=:{port}", "--metrics-out=no/m.txt")
+
+    assert found.code == 2
+    assert f"--ui: cannot listen on 127.0.0.1:{port}: Address already in use" in found.err
+    assert "--metrics-out: " in found.err
+    assert not cli.output.exists()
+
+
+def test_a_browser_draws_both_pictures_at_every_width_and_follows_to_the_end(cli, eventually):
+    try:
+        chromium()
+    except NotInstalled as error:
+        pytest.skip(str(error))
+    started = cli.start("insert", *_INSERT, "--duration=6s", "--verify=none", "--ui=:0")
+    url = url_of(started)
+    with browser() as tab:
+        tab.open(url)
+        eventually(lambda: tab.evaluate("samples.length") >= 2)
+        for width in WIDTHS:
+            for scheme in ("light", "dark"):
+                tab.look(width, scheme)
+                drawn = "[...document.querySelectorAll('svg path')].every(p => p.getTotalLength())"
+                eventually(lambda: tab.evaluate(drawn))  # noqa: B023 - called at once
+                assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        eventually(lambda: tab.evaluate("document.getElementById('state').textContent") == "done")
+        assert tab.evaluate("document.getElementById('runs').rows.length") == 1
+        assert tab.complaints() == []
+        assert {*tab.requests()} == {url, f"{url}events"}
+    assert cli.finish(started).code == 0

@@ -1,0 +1,248 @@
+"""`mixed`: inserts and queries at the same time, both verified, on SQLite and PostgreSQL."""
+
+import json
+import urllib.request
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from tests.browser import WIDTHS, browser, chromium
+from tests.integration.conftest import CommandLine
+from tests.integration.test_live import url_of
+from tests.integration.test_postgres import TARGET as POSTGRES
+from tests.integration.test_postgres import reaching
+from tests.servers import NotInstalled, Postgres
+
+BOUNDLESS = """
+from simulator.data.query import RowsQuery
+from dataclasses import replace
+
+from simulator.modules.sqlite import Sqlite
+
+
+class Boundless(Sqlite):
+    '''SQLite that is asked without the end of time, as if it were not in the query.'''
+
+    def translate(self, query):
+        selection = getattr(query, "selection", None)
+        if selection is None or isinstance(query, RowsQuery):
+            return super().translate(query)
+        return super().translate(replace(query, selection=replace(selection, until=None)))
+"""
+
+
+@pytest.fixture
+def lite(cli: CommandLine) -> CommandLine:
+    (cli.folder / "boundless.py").write_text(BOUNDLESS)
+    cli.environment["PYTHONPATH"] = str(cli.folder)
+    cli.config = cli.folder / "config.yaml"
+    path = cli.folder / "lite.db"
+    cli.config.write_text(
+        f"targets:\n  lite:\n    module: sqlite\n    runner: local\n    path: {path}\n"
+        '    synchronous: "off"\n'
+    )
+    return cli
+
+
+def filled(line: CommandLine, *options: str) -> None:
+    done = line.run("insert", "--target=lite", "--runs=1", "--batch=500", "--quiet", *options)
+    assert done.code == 0, done.err
+
+
+def test_rows_are_added_while_the_queries_keep_their_answers(lite: CommandLine) -> None:
+    filled(lite, "--workers=2", "--num-inserts=3000")
+    done = lite.run(
+        "mixed", "--target=lite", "--insert-workers=1", "--query-workers=2", "--batch=20",
+        "--duration=2s", "--insert-rate=1000", "--query-rate=10", "--format=json",
+        "--fail-if=queries_per_s < 0.1 at query=all*", "--fail-if=p99_ms > 100us at query=inserts",
+    )  # fmt: skip
+
+    assert done.code == 99, done.err
+    assert done.err.count("threshold failed") == 1
+    rows = {row["load"]: row for row in done.json["rows"]}
+    assert {row["verdict"] for row in rows.values()} == {"verified"}
+    assert 300 < rows["inserts"]["rows_per_s"] < 1200
+    assert [row["workers"] for row in rows.values()] == [1, *[2] * 5]
+    (total,) = done.json["all_queries"]
+    assert total["executions"] == sum(r["executions"] for n, r in rows.items() if n != "inserts")
+    assert 2 < total["queries_per_s"] < 15
+
+    result = lite.results()[-1]
+    outcome = result["runs"][0]["outcome"]
+    added = sum(worker["rows"] for worker in outcome["workers"])
+    assert (result["kind"], result["dataset"]["ranges"][0]["stop"]) == ("mixed", 3000)
+    assert result["manifest"]["rows"] == 6000 + added > 6000
+    assert {query["verdict"]["status"] for query in outcome["queries"]} == {"verified"}
+    assert outcome["rows_verdict"]["status"] == outcome["verdict"]["status"] == "verified"
+
+    rest = ("--target=lite", f"--output={lite.output}")
+    verified = lite.run("verify", *rest, "--format=json")
+    assert (verified.code, verified.json["configuration"]["rows"]) == (0, 6000 + added)
+    again = lite.run("insert", "--target=lite", "--runs=1", "--workers=3", "--no-clean")
+    assert again.code == 0, again.err
+
+
+def test_an_answer_that_changes_is_found_and_the_rows_are_verified_nonetheless(
+    lite: CommandLine,
+) -> None:
+    filled(lite, "--workers=1", "--num-inserts=1000")
+    lite.config.write_text(lite.config.read_text().replace("sqlite", "boundless:Boundless"))
+    done = lite.run(
+        "mixed", "--target=lite", "--types=count-events", "--duration=1s", "--batch=10",
+        "--insert-rate=1000", "--format=json",
+    )  # fmt: skip
+
+    assert done.code == 3, done.err
+    assert [row["verdict"] for row in done.json["rows"]] == ["verified", "mismatch"]
+
+
+def test_random_windows_are_in_the_time_that_is_stored(lite: CommandLine) -> None:
+    fleet = ("--workload=cpu", "--scale=2", "--start-time=2026-01-01", "--end=2026-01-02")
+    filled(lite, *fleet, "--workers=2", "--limit=4000")  # 5 h 33 min of a day
+    done = lite.run(
+        "mixed", "--target=lite", "--types=single-groupby-1-1-*,lastpoint", "--duration=1s",
+        "--batch=100", "--mix=insert=1,query=1", "--rate=40", "--format=json",
+    )  # fmt: skip
+
+    assert done.code == 0, done.err
+    assert "query single-groupby-1-1-12 is left out: it asks about 12 h" in done.err
+    rows = {row["load"]: row["verdict"] for row in done.json["rows"]}
+    names = ("inserts", "single-groupby-1-1-1", "lastpoint")
+    assert rows == dict.fromkeys(names, "verified")
+    assert done.json["configuration"]["until"] == "2026-01-01T05:33:20Z"
+    statement = lite.results()[-1]["runs"][0]["outcome"]["queries"][-1]["statement"]
+    assert "1767245600000" in statement
+
+
+def test_the_start_is_left_out_and_each_run_continues_the_one_before(lite: CommandLine) -> None:
+    filled(lite, "--workers=1", "--num-inserts=3000")
+    done = lite.run(
+        "mixed", "--target=lite", "--warmup=1s", "--duration=2s", "--runs=2", "--batch=20",
+        "--insert-rate=1000", "--query-rate=10", "--types=count-events,newest-per-device",
+        "--verify=full", "--format=json",
+    )  # fmt: skip
+
+    assert done.code == 0, done.err
+    rows = {row["load"]: row for row in done.json["rows"]}
+    assert {row["verdict"] for row in rows.values()} == {"verified"}
+    assert {row["runs"] for row in rows.values()} == {2}
+    assert rows["inserts"]["spread"] is not None
+    result = lite.results()[-1]
+    before = 3000
+    for run in result["runs"]:
+        writer, asker = run["outcome"]["workers"]
+        asked = asker["queries"]
+        assert run["level"] == before
+        assert 0 < writer["warmup_rows"] < writer["rows"]
+        assert sum(each["warmup_runs"] for each in asked) > 0
+        assert 0.9 < run["outcome"]["phases_s"]["warmup"] < 2
+        assert run["metrics"]["rows"] == writer["rows"] - writer["warmup_rows"]
+        before += writer["rows"]
+    assert result["manifest"]["rows"] == before
+    timed = sum(each["runs"] for run in result["runs"]
+                for each in run["outcome"]["workers"][1]["queries"])  # fmt: skip
+    assert sum(rows[name]["executions"] for name in rows if name != "inserts") == timed
+
+
+@pytest.mark.rare
+def test_a_sweep_ends_where_no_row_is_left(lite: CommandLine) -> None:
+    fleet = ("--workload=cpu", "--scale=2", "--start-time=2026-01-01", "--end=2026-01-01T06:00:00Z")
+    filled(lite, *fleet, "--workers=1", "--limit=4000")
+    given = ("--target=lite", "--types=lastpoint", "--duration=2s", "--runs=2", "--batch=100")
+    planned = lite.run("mixed", *given, "--dry-run")
+    done = lite.run("mixed", *given, "--format=json")
+
+    assert "left to insert: 320 rows of 4,320, for all runs together" in planned.out
+    assert "2 runs; duration of each: 0:00:02" in planned.out
+    assert (done.code, done.json["status"]) == (1, "failed")
+    assert "run 2: the tables already hold all 4,320 rows" in done.json["cause"]
+    assert len(lite.results()[-1]["runs"]) == 1
+    assert lite.run("verify", "--target=lite", f"--output={lite.output}").code == 0
+
+
+def test_rows_and_queries_are_in_the_metrics_and_on_the_page(lite: CommandLine) -> None:
+    filled(lite, "--workers=1", "--num-inserts=1000")
+    started = lite.start(
+        "mixed", "--target=lite", "--warmup=1s", "--duration=3s", "--batch=20",
+        "--insert-rate=1000", "--query-rate=10", "--metrics-out=m.txt", "--ui=:0",
+    )  # fmt: skip
+    with urllib.request.urlopen(url_of(started) + "events", timeout=30) as stream:
+        lines = stream.read().decode().splitlines()
+    done = lite.finish(started)
+
+    assert done.code == 0, done.err
+    writer, asker = lite.results()[-1]["runs"][0]["outcome"]["workers"]
+    asked = sum(each["runs"] + each["warmup_runs"] for each in asker["queries"])
+    messages = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+    samples = [each for each in messages if each["kind"] == "sample"]
+    assert (samples[-1]["count"], samples[-1]["asked_count"]) == (writer["rows"], asked)
+    assert any(each["per_s"] > 0 and each["asked_per_s"] > 0 for each in samples)
+
+    text = (lite.folder / "m.txt").read_text()
+    families = {each.name: each.samples for each in text_string_to_metric_families(text)}
+    assert families["iotbench_rows"][-1].value == writer["rows"]
+    assert families["iotbench_queries"][-1].value == asked
+    assert families["iotbench_queries"][-1].labels["query"] == "all queries"
+    assert not lite.leftovers()
+
+
+def test_a_browser_draws_four_pictures_of_rows_and_queries(lite: CommandLine, eventually) -> None:
+    try:
+        chromium()
+    except NotInstalled as error:
+        pytest.skip(str(error))
+    filled(lite, "--workers=1", "--num-inserts=1000")
+    started = lite.start(
+        "mixed", "--target=lite", "--duration=6s", "--batch=20", "--insert-rate=500",
+        "--query-rate=10", "--verify=none", "--ui=:0",
+    )  # fmt: skip
+    with browser() as tab:
+        tab.open(url_of(started))
+        eventually(lambda: tab.evaluate("samples.length") >= 2)
+        for width in WIDTHS:
+            tab.look(width, "light")
+            drawn = (
+                "[...document.querySelectorAll('svg path')].filter(p => p.getTotalLength()).length"
+            )
+            eventually(lambda: tab.evaluate(drawn) == 6)  # noqa: B023 - called at once
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        tab.evaluate("document.querySelector('details').open = true")
+        cells = "document.querySelector('#samples tr')?.cells.length"
+        eventually(lambda: tab.evaluate(cells) == 10)
+        assert tab.evaluate("document.querySelectorAll('th:not([hidden])').length") == 10 + 3
+        assert tab.complaints() == []
+    assert lite.finish(started).code == 0
+
+
+def test_all_that_is_wrong_is_named_and_nothing_is_left_behind(lite: CommandLine) -> None:
+    wrong = lite.run(
+        "mixed", "--target=lite", "--query-workers=0", "--duration=0s", "--rate=5",
+        "--fail-if=rows_per_h < 5",
+    )  # fmt: skip
+    assert (wrong.code, wrong.err.count("error: --")) == (2, 4)
+    first = lite.run("mixed", "--target=lite")
+    assert first.code == 2
+    assert "insert --target lite` first" in first.err
+    assert not lite.output.exists()
+
+
+@pytest.mark.server("postgres")
+def test_postgres_takes_rows_and_answers_at_the_same_time(
+    cli: CommandLine, server: Postgres, server_database: str
+) -> None:
+    pg = reaching(cli, server, server_database)
+    filled = pg.run(
+        "insert", *POSTGRES, "--runs=1", "--workers=2", "--batch=1000", "--num-inserts=5000", "-q"
+    )
+    assert filled.code == 0, filled.err
+    done = pg.run(
+        "mixed", *POSTGRES, "--insert-workers=2", "--query-workers=2", "--batch=100",
+        "--duration=2s", "--mix=insert=80,query=20", "--rate=50", "--verify=full", "--format=json",
+    )  # fmt: skip
+
+    assert done.code == 0, done.err
+    rows = {row["load"]: row for row in done.json["rows"]}
+    assert len(rows) == 6
+    assert {row["verdict"] for row in rows.values()} == {"verified"}
+    assert 1000 < rows["inserts"]["rows_per_s"] < 4800
+    assert pg.results()[-1]["manifest"]["rows"] > 10_000

@@ -1,0 +1,74 @@
+"""The page of results in a browser: drawn, quiet, within its width, and on paper."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.page.build import page_of
+from cli.page.html import rendered
+from cli.page.sources import Sources
+from tests.browser import WIDTHS, Tab, browser, chromium
+from tests.servers import NotInstalled
+from tests.unit.page import shown
+
+_BOXES = """[...document.querySelectorAll("svg")].map(svg => {
+    const box = svg.getBoundingClientRect(), paths = svg.querySelectorAll("path").length;
+    return [box.left, box.width, box.height, paths];
+})"""
+_COLOURS = "getComputedStyle(document.body).color + getComputedStyle(document.body).backgroundColor"
+_STROKES = """[...new Set([...document.querySelectorAll("svg path")].map(
+    path => getComputedStyle(path).stroke))]"""
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory):
+    try:
+        chromium()
+    except NotInstalled as error:
+        pytest.skip(str(error))
+    page: Path = tmp_path_factory.mktemp("page") / "report.html"
+    page.write_text(rendered(page_of(Sources(shown.named(shown.every()), ()))))
+    with browser() as found:
+        yield found.open(page.as_uri())
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_picture_is_drawn_within_the_page(tab: Tab, width: int, scheme: str) -> None:
+    tab.look(width, scheme)
+    boxes = tab.evaluate(_BOXES)
+
+    assert len(boxes) > 20
+    for left, wide, high, paths in boxes:
+        assert left >= 0
+        assert left + wide <= width
+        assert wide > 200
+        assert high > 50
+        assert paths > 3
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert len(tab.evaluate(_STROKES)) >= 3
+    assert len(tab.picture()) > 50_000
+
+
+def test_light_and_dark_differ(tab: Tab) -> None:
+    colours = []
+    for scheme in ("light", "dark"):
+        tab.look(900, scheme)
+        colours.append(tab.evaluate(_COLOURS))
+
+    assert colours[0] != colours[1]
+
+
+def test_it_prints(tab: Tab) -> None:
+    printed = tab.printed()
+
+    assert printed.startswith(b"%PDF")
+    assert 3 <= printed.count(b"/Type /Page\n") <= 40
+
+
+def test_the_console_is_empty_and_nothing_was_requested(tab: Tab) -> None:
+    tab.evaluate("1")  # what the page has reported comes first
+
+    assert tab.complaints() == []
+    assert all(each.startswith(("file:", "data:")) for each in tab.requests())
+    assert tab.requests()

@@ -1,0 +1,154 @@
+"""`run`: a plan on two SQLite files, killed at a random moment, and gone on with."""
+
+import json
+import random
+import signal
+import time
+from collections import Counter
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+
+PLAN = """
+name: tiny
+targets: [one, two]
+repeats: 2
+settings:
+  - name: bulk
+    insert: {workload: iot, workers: 1, num_inserts: 2k, batch: 500}
+  - name: asked
+    insert: {workload: iot, workers: 1, num_inserts: 2k, batch: 500}
+    query: {runs: 2, queries: [count-events, newest-per-device]}
+"""
+ITEMS = 8
+
+
+@pytest.fixture
+def planned(cli: CommandLine) -> CommandLine:
+    cli.config = cli.folder / "config.yaml"
+    targets = "".join(
+        f"  {name}: {{module: sqlite, runner: local, path: {cli.folder / name}.db}}\n"
+        for name in ("one", "two")
+    )
+    cli.config.write_text(f"targets:\n{targets}")
+    (cli.folder / "plan.yaml").write_text(PLAN)
+    return cli
+
+
+def arguments(cli: CommandLine, *more: str) -> list[str]:
+    return ["plan.yaml", f"--output={cli.output}", *more]
+
+
+def test_killed_at_a_random_moment_it_goes_on_to_the_same_report(planned: CommandLine) -> None:
+    process = planned.start("run", *arguments(planned))
+    time.sleep(random.uniform(3, 10))
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=30)
+
+    done = planned.run("run", *arguments(planned, "--format=json"), within_s=150)
+    assert done.code == 0, done.err
+    record = done.json
+    (path,) = planned.output.glob("plan-tiny-*.json")
+    assert json.loads(path.read_text()) == record
+    assert [item["verdict"] for item in record["items"]] == ["verified"] * ITEMS
+    keys = [(line["setting"], line["target"], line["repeats"]) for line in record["lines"]]
+    assert keys == [(s, t, 2) for s in ("bulk", "asked") for t in ("one", "two")]
+    assert all(len(line["measures"]["rows_per_s"]) == 2 for line in record["lines"])
+    assert len(record["lines"][2]["measures"]["wait_ms count-events"]) == 2
+    complete = Counter(
+        (each["sweep_id"], each["kind"])
+        for each in planned.results()
+        if each.get("kind") in ("insert", "query") and each["status"] == "done"
+    )
+    assert len({sweep_id for sweep_id, _ in complete}) == ITEMS
+
+    page = planned.folder / "report.html"
+    made = planned.run("report", str(path), "-o", str(page), f"--output={planned.output}")
+    assert made.code == 0, made.err
+    text = page.read_text()
+    names = [name for item in record["items"] for name in item["files"]]
+    assert all(name in text for name in names)
+    assert text.count("2 repeats, spread") == text.count('class="card"') == len(names) / 2
+
+    again = planned.run("run", *arguments(planned))
+    assert again.err.count("measured before") == ITEMS
+    assert json.loads(path.read_text())["lines"] == record["lines"]
+    assert "plan tiny: 8 items, 8 measured to the end" in again.out
+
+
+def test_a_dry_run_lists_the_items_and_touches_nothing(planned: CommandLine) -> None:
+    done = planned.run("run", *arguments(planned, "--dry-run"))
+    assert done.code == 0, done.err
+    assert "8 items" in done.out
+    assert not planned.output.exists()
+    assert not (planned.folder / "one.db").exists()
+
+
+def test_all_that_is_wrong_with_a_plan_is_named_at_once(planned: CommandLine) -> None:
+    (planned.folder / "plan.yaml").write_text(
+        PLAN.replace("batch: 500", "bacth: 500", 1).replace("count-events", "count-event")
+    )
+    done = planned.run("run", *arguments(planned))
+    assert done.code == 2
+    assert "plan.yaml: settings.0.insert.bacth: unknown key (did you mean 'batch'?)" in done.err
+    (planned.folder / "plan.yaml").write_text(
+        PLAN.replace("count-events", "count-event").replace("one, two", "one, tow")
+    )
+    done = planned.run("run", *arguments(planned))
+    assert done.code == 2
+    assert "did you mean 'count-events'?" in done.err
+    (planned.folder / "plan.yaml").write_text(f"{PLAN}until_settled: 9\n")
+    done = planned.run("run", *arguments(planned))
+    assert done.code == 2
+    assert "until_settled: only the claims of `reproduce` can be settled" in done.err
+    assert planned.run("run", "nowhere.yaml").code == 2
+    assert not planned.output.exists()
+
+
+MIXED = """
+name: beside
+targets: [one]
+repeats: 2
+settings:
+  - name: both
+    insert: {workload: iot, workers: 1, num_inserts: 2k, batch: 500}
+    query: {runs: 2, queries: [count-events]}
+    mixed: {duration: 1s, warmup: 500ms, batch: 50, insert_rate: 1000, query_rate: 20}
+thresholds: ["rows_per_s < 1 at query=inserts", "queries_per_s < 1M at query=all*"]
+"""
+
+
+def test_a_mixed_load_follows_the_insert_and_its_measures_are_in_the_report(
+    planned: CommandLine,
+) -> None:
+    (planned.folder / "plan.yaml").write_text(MIXED)
+    done = planned.run("run", *arguments(planned, "--format=json"), within_s=150)
+
+    assert done.code == 99, done.err
+    assert done.err.count("threshold failed: queries_per_s") == 2
+    assert done.err.count("threshold failed") == 2
+    (line,) = done.json["lines"]
+    assert line["verdict"] == "verified"
+    assert len(line["measures"]["mixed_rows_per_s inserts"]) == 2
+    assert len(line["measures"]["mixed_queries_per_s all queries"]) == 2
+    assert len(line["measures"]["mixed_p99_ms count-events"]) == 2
+    assert [len(item["files"]) for item in done.json["items"]] == [3, 3]
+    by_kind = [(each["kind"], each["manifest"]["rows"] if each["manifest"] else None)
+               for each in planned.results() if "sweep_id" in each]  # fmt: skip
+    assert [kind for kind, _ in by_kind] == ["insert", "query", "mixed"] * 2
+    assert by_kind[2][1] > by_kind[0][1] == 2000
+
+    again = planned.run("run", *arguments(planned))
+    assert again.err.count("measured before") == 2
+    assert "Load" in again.out
+
+
+def test_a_setting_that_leaves_no_row_for_the_mixed_load_is_refused(planned: CommandLine) -> None:
+    whole = "{workload: cpu, parameters: {scale: 2}, start: 2026-01-01, batch: 500}"
+    plan = MIXED.replace("{workload: iot, workers: 1, num_inserts: 2k, batch: 500}", whole)
+    (planned.folder / "plan.yaml").write_text(plan.replace("[count-events]", "[lastpoint]"))
+    done = planned.run("run", *arguments(planned, "--dry-run"))
+
+    assert "0 items" in done.out
+    assert "the tables already hold all 17,280 rows" in done.out

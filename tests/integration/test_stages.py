@@ -1,0 +1,198 @@
+"""`--stages`: one run whose number of active workers changes, on real databases."""
+
+import json
+import re
+from itertools import accumulate
+from typing import Any
+
+import pytest
+
+from tests.integration.conftest import CommandLine
+from tests.integration.test_postgres import TARGET, reaching, rows
+from tests.servers import Postgres
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db", "--quiet")
+UP_AND_DOWN = ((1, 0.8), (3, 0.8), (2, 0.8))
+STAGES = "--stages=" + ",".join(f"{workers}:{length}s" for workers, length in UP_AND_DOWN)
+CLOCKS_S = 0.5
+"""By how much the workers' clocks may differ, as they notice the common start."""
+
+
+def stages_of(worker: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    return {stage["stage"]: stage for stage in worker["stages"]}
+
+
+def expect_active(outcome: dict[str, Any], measured: list[dict[int, dict[str, Any]]]) -> None:
+    """Check by the recorded times that each worker began batches or queries in its stages only."""
+    begins = [0.0, *accumulate(length for _, length in UP_AND_DOWN)]
+    for index, stages in enumerate(measured):
+        assert set(stages) <= {n for n, (workers, _) in enumerate(UP_AND_DOWN) if index < workers}
+        for number, stage in stages.items():
+            began_s = stage["started_s"] - outcome["released_s"]
+            assert begins[number] - 0.01 < began_s < begins[number + 1] + CLOCKS_S
+            assert stage["ended_s"] >= stage["started_s"]
+
+
+def expect_inserted(cli: CommandLine, done: Any) -> dict[str, Any]:
+    """Check an insert in stages; return its only run."""
+    assert done.code == 0, done.err
+    result = cli.results()[-1]
+    (run,) = result["runs"]
+    outcome = run["outcome"]
+    assert outcome["verdict"]["status"] in ("verified", "not verified")
+    assert len(outcome["workers"]) == 3
+    measured = [stages_of(worker) for worker in outcome["workers"]]
+    expect_active(outcome, measured)
+    for worker, stages in zip(outcome["workers"], measured, strict=True):
+        assert sum(stage["rows"] for stage in stages.values()) == worker["rows"]
+        assert sum(stage["count"] for stage in stages.values()) == worker["sends"]
+
+    shown = done.json["rows"]
+    assert [(row["stage"], row["workers"]) for row in shown] == [(1, 1), (2, 3), (3, 2)]
+    assert all(row["rows"] > 0 for row in shown)
+    assert all(0 < row["latency_p50_ms"] <= row["latency_p99_ms"] for row in shown)
+    for row in shown:
+        assert row["rows_per_s"] == pytest.approx(row["rows"] / row["seconds"])
+    assert sum(row["rows"] for row in shown) == run["metrics"]["rows"]
+    return run
+
+
+@pytest.mark.parametrize("mode", [("--batch=10",), ("--batch=0",), ("--batch=10", "--rate=300")])
+def test_the_rows_of_all_stages_are_those_that_are_verified(
+    cli: CommandLine, mode: tuple[str, ...]
+) -> None:
+    done = cli.run("insert", *SQLITE, STAGES, *mode, "--verify=full", "--format=json")
+    run = expect_inserted(cli, done)
+
+    assert run["outcome"]["verdict"]["status"] == "verified"
+    assert cli.results()[-1]["manifest"]["rows"] == run["metrics"]["rows"]
+    assert run["metrics"]["overlap"] is None
+    table = cli.run("show", "last").out
+    assert "Stage" in table
+    assert "stages=1:0.8s,3:0.8s,2:0.8s" in table
+
+
+def test_stages_follow_the_warm_up_of_the_first_workers(cli: CommandLine) -> None:
+    done = cli.run(
+        "insert", *SQLITE, "--stages=1:2s,2:1s", "--warmup=1s", "--batch=10", "--format=json",
+        "--metrics-out=metrics.txt",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    (run,) = cli.results()[-1]["runs"]
+    first, second = run["outcome"]["workers"]
+
+    assert first["warmup_rows"] > 0 == second["warmup_rows"]
+    assert sum(row["rows"] for row in done.json["rows"]) == run["metrics"]["rows"]
+    began_s = stages_of(second)[1]["started_s"] - run["outcome"]["released_s"]
+    assert 2.99 < began_s < 4
+    assert cli.results()[-1]["manifest"]["rows"] == run["metrics"]["rows"] + first["warmup_rows"]
+    metrics = (cli.folder / "metrics.txt").read_text()
+    active = re.findall(r"^iotbench_active_workers\{.*\} (\S+) ", metrics, re.MULTILINE)
+    assert {*active} == {"1", "2"}
+
+
+def test_what_stores_nothing_has_stages_too(cli: CommandLine) -> None:
+    done = cli.run("insert", "--target=null", "--quiet", STAGES, "--batch=1000", "--format=json")
+
+    assert done.code == 0, done.err
+    (run,) = cli.results()[-1]["runs"]
+    assert [row["workers"] for row in done.json["rows"]] == [1, 3, 2]
+    assert all(row["rows"] > 0 for row in done.json["rows"])
+    assert sum(row["rows"] for row in done.json["rows"]) == run["metrics"]["rows"]
+
+
+def test_each_query_is_asked_in_every_stage_after_all_first_runs(cli: CommandLine) -> None:
+    assert cli.run("insert", *SQLITE, "--workers=2", "--runs=1", "--num-inserts=500").code == 0
+    done = cli.run(
+        "query", *SQLITE, STAGES, "--types=count-events,newest-per-device", "--format=json",
+        "--fail-if=queries_per_s < 0.1 at query=count-events*",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+
+    names = [(row["query"], row["workers"]) for row in done.json["rows"]]
+    assert names == [
+        ("count-events", 3),
+        *((f"count-events, stage {n + 1}", workers) for n, (workers, _) in enumerate(UP_AND_DOWN)),
+        ("newest-per-device", 3),
+        *(
+            (f"newest-per-device, stage {n + 1}", workers)
+            for n, (workers, _) in enumerate(UP_AND_DOWN)
+        ),
+    ]
+    (run,) = cli.results()[-1]["runs"]
+    outcome = run["outcome"]
+    assert outcome["verdict"]["status"] == "verified"
+    count, newest = zip(*(worker["queries"] for worker in outcome["workers"]), strict=True)
+    expect_active(outcome, [stages_of(times) for times in count])
+    for times in (*count, *newest):
+        assert sum(stage["count"] for stage in times["stages"]) == times["runs"] > 0
+    ends = [stage["ended_s"] for times in count for stage in times["stages"]]
+    begins = [stage["started_s"] for times in newest for stage in times["stages"]]
+    assert max(ends) < min(begins)
+    whole, *stages = done.json["rows"][:4]
+    assert sum(row["executions"] for row in stages) == whole["executions"]
+    assert "count-events, stage 2" in cli.run("show", "last").out
+
+
+def test_what_stages_exclude_is_refused(cli: CommandLine) -> None:
+    wrong = cli.run(
+        "insert", *SQLITE, "--stages=1:1s,2:1s", "--workers=2", "--duration=5s",
+        "--num-inserts=9", "--steps=2",
+    )  # fmt: skip
+    assert wrong.code == 2
+    for name in ("--workers", "--duration", "--num-inserts", "--steps"):
+        assert f"{name}: --stages say how many workers are active" in wrong.err
+    wrong = cli.run(
+        "query", *SQLITE, "--stages=1:1s", "--workers=2", "--ramp", "--response-limit=1s"
+    )
+    assert wrong.code == 2
+    assert "--workers: --stages say how many" in wrong.err
+    wrong = cli.run("insert", *SQLITE, "--stages=1m,8")
+    assert wrong.code == 2
+    assert "--stages: expected up to 100 stages WORKERS:DURATION" in wrong.err
+    assert not cli.results()
+
+
+def test_a_plan_has_stages_and_its_command_repeats_them(cli: CommandLine) -> None:
+    plan = cli.folder / "plan.yaml"
+    plan.write_text(
+        """
+name: staged
+targets: [sqlite]
+repeats: 1
+settings:
+  - name: up
+    insert: {workload: iot, batch: 10, stages: "1:400ms,2:400ms"}
+    query: {queries: [count-events], stages: "1:300ms,2:300ms"}
+    options: {path: plan.db}
+thresholds: [rows_per_s < 1 at workers=2]
+"""
+    )
+    done = cli.run("run", str(plan), "--quiet")
+    assert done.code == 0, done.err
+    kinds = {each["kind"]: each for each in cli.results() if "kind" in each}
+    words = kinds["insert"]["command"]
+    assert words[words.index("--stages") + 1] == "1:0.4s,2:0.4s"
+    assert "--workers" not in words
+    assert len(kinds["query"]["runs"][0]["stages"]) == 2
+
+
+@pytest.mark.rare
+@pytest.mark.server("postgres")
+def test_stages_on_postgresql_are_stored_row_by_row(
+    cli: CommandLine, server: Postgres, server_database: str
+) -> None:
+    pg = reaching(cli, server, server_database)
+    done = pg.run(
+        "insert", *TARGET, STAGES, "--batch=100", "--verify=full", "--quiet", "--format=json"
+    )
+    run = expect_inserted(pg, done)
+    stored = rows(server, server_database, "SELECT count(*) FROM events")
+    assert stored == [(run["metrics"]["rows"],)]
+
+    dry = pg.run("insert", *TARGET, STAGES, "--dry-run")
+    assert "stages: 1 worker for 0:00:01, 3 workers for 0:00:01, 2 workers" in dry.out
+    asked = pg.run("query", *TARGET, STAGES, "--types=count-events", "--quiet", "--format=json")
+    assert asked.code == 0, asked.err
+    assert [row["verdict"] for row in asked.json["rows"]] == ["verified"] * 4
+    assert json.dumps(pg.results()[-1]["configuration"]["stages"]) == '"1:0.8s,3:0.8s,2:0.8s"'

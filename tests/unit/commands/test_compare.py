@@ -1,0 +1,83 @@
+"""The command `compare`: names of results, formats, thresholds, exit codes."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+
+from cli import results
+from cli.main import commands
+from simulator.errors import ConfigError
+from tests.unit.compare.test_comparison import sweep
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, seconds in (("a", (1.0, 1.01, 0.99)), ("b", (1.2, 1.21, 1.19)), ("c", (1.0, 1.01))):
+        results.write(tmp_path / f"{name}.json", sweep(name, *seconds))
+    return tmp_path
+
+
+def compare(folder, *words):
+    paths = [",".join(str(folder / f"{name}.json") for name in word.split("+"))
+             if len(word) < 4 else word for word in words]  # fmt: skip
+    arguments = ["compare", f"--output={folder}", *paths]
+    found = CliRunner().invoke(commands, arguments, catch_exceptions=False)
+    return found.exit_code, found.output
+
+
+def test_every_other_side_is_compared_with_the_base(folder):
+    code, out = compare(folder, "a", "b", "c")
+
+    assert code == 0
+    assert "judgement of b by rows/s: 1 slower" in out
+    assert "judgement of c by rows/s: 1 noise" in out
+
+
+def test_joined_results_count_together(folder):
+    _, out = compare(folder, "a+c", "b")
+
+    assert "runs of base: 5 runs of each row" in out
+
+
+def test_json_and_markdown(folder):
+    found = json.loads(compare(folder, "a", "b", "--format=json")[1])
+    markdown = compare(folder, "a", "b", "--format=markdown")[1]
+
+    assert found["comparisons"][0]["judgements"] == {"slower": 1}
+    assert "|---:|---|---:|---:|---:|---:|---|" in markdown
+
+
+def test_a_threshold_that_fails_exits_with_99_and_names_the_number(folder):
+    file = folder / "out.xml"
+    code, out = compare(folder, "a", "b", "--fail-if=slower > 0", f"--junit={file}")
+    (suite,) = ET.parse(file).getroot()
+
+    assert code == 99
+    assert "threshold failed: slower > 0: 1, b" in out
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert compare(folder, "a", "c", "--fail-if=slower > 0")[0] == 0
+
+
+def test_the_figures_of_the_others_have_thresholds_too(folder):
+    code, out = compare(folder, "a", "b", "--fail-if=rows_per_s < 900 at workers=1")
+
+    assert code == 99
+    assert "threshold failed: rows_per_s < 900 at workers=1: 833 rows/s, b, with 1 worker" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("a", "a"), "is named twice"),
+        (("last,", "b"), "expected names of results, joined by commas"),
+        (("nothing", "b"), "nothing: no such result in"),
+        (("a", "b", "--fail-if=slow > 1"), r"unknown figure 'slow' \(did you mean 'slower'\?\)"),
+        (("a", "b", "--noise=2"), "expected a share such as 5% or 0.05, below 100%, got '2'"),
+        (("a", "b", "--junit=/no/where.xml"), "--junit: /no cannot be written to"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error(folder, words, problem):
+    with pytest.raises(ConfigError, match=problem):
+        compare(folder, *words)

@@ -1,0 +1,133 @@
+"""The command `report`: one page, or one clear error and nothing half written."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from cli import results
+from cli.main import commands
+from cli.page import html
+from simulator.errors import ConfigError
+from tests import ROOT
+from tests.unit.page import shown
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for number, result in enumerate((shown.insert(counts=(1,)), shown.verify())):
+        result.sweep_id = f"20261121-000000-000{number}"
+        results.write(results.path_of(tmp_path, result), result)
+    return tmp_path
+
+
+def report(folder, *arguments):
+    given = ["report", f"--output={folder}", *map(str, arguments)]
+    return CliRunner().invoke(commands, given, catch_exceptions=False, standalone_mode=False)
+
+
+def test_a_page_is_written_and_replaced(folder):
+    page = folder / "page.html"
+    first = report(folder, "last", "-o", page)
+    before = page.read_text()
+    report(folder, *folder.glob("*.json"), "-o", page)
+
+    assert first.stdout.startswith(f"{page}: ")
+    assert "checks" in before or "check" in before
+    assert len(page.read_text()) > len(before)
+    assert [path.name for path in folder.glob(".*")] == []
+
+
+def test_results_of_format_1_have_a_page(folder):
+    page = folder / "page.html"
+    report(folder, *(ROOT / "tests/files/format1").glob("*.json"), "-o", page)
+
+    assert "Inserts over fill level" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{}", "is not a result file"),
+        ('{"format_version": 2', "is not a result file"),
+        ("", "is not a result file"),
+        ("\0\1", "is not a result file"),
+    ],
+)
+def test_a_file_that_is_no_result_is_named(folder, content, problem):
+    other = folder / "other.json"
+    other.write_text(content)
+
+    with pytest.raises(ConfigError, match=rf"other\.json: {problem}"):
+        report(folder, "last", other, "-o", folder / "page.html")
+    assert not (folder / "page.html").exists()
+
+
+def test_a_damaged_result_is_named(folder):
+    result = shown.insert(counts=(1,))
+    (worker, *_) = result.runs[0].outcome.workers
+    broken = result.runs[0].outcome.model_copy(
+        update={"workers": (worker.model_copy(update={"latency": "AAAA"}),)}
+    )
+    result.runs[0] = result.runs[0].model_copy(update={"outcome": broken})
+    path = folder / "damaged.json"
+    results.write(path, result)
+
+    with pytest.raises(ConfigError, match=r"damaged\.json: is damaged, so it cannot be shown"):
+        report(folder, path, "-o", folder / "page.html")
+
+
+@pytest.mark.parametrize("content", ["{}", "[", '{"format_version": 1, "lines": 3}'])
+def test_a_file_that_is_no_reproduction_is_named(folder, content):
+    path = folder / "reproduce-iot-demo-1234.json"
+    path.write_text(content)
+
+    with pytest.raises(ConfigError, match=r"reproduce-iot-demo-1234\.json: is not"):
+        report(folder, path, "-o", folder / "page.html")
+
+
+def test_an_unknown_id_is_named(folder):
+    with pytest.raises(ConfigError, match="no-such-id: no such result"):
+        report(folder, "no-such-id", "-o", folder / "page.html")
+
+
+def test_a_file_that_is_no_page_is_not_replaced(folder):
+    (result, *_) = folder.glob("*.json")
+    before = result.read_bytes()
+
+    with pytest.raises(ConfigError, match="exists and is not a page of this program"):
+        report(folder, "last", "-o", result)
+    assert result.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("none/page.html", "cannot be written: No such file"), (".", "is a folder")],
+)
+def test_a_page_that_cannot_be_written_is_an_error(folder, name, problem):
+    with pytest.raises(ConfigError, match=problem):
+        report(folder, "last", "-o", folder / name)
+
+
+def test_a_disk_that_is_full_leaves_the_earlier_page(folder, monkeypatch):
+    page = folder / "page.html"
+    report(folder, "last", "-o", page)
+    before = page.read_bytes()
+
+    def full(*_arguments, **_options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(html, "os", SimpleNamespace(fdopen=full))
+    with pytest.raises(ConfigError, match="cannot be written: No space left on device"):
+        report(folder, "last", "-o", page)
+    assert page.read_bytes() == before
+    assert [path.name for path in folder.glob(".*")] == []
+
+
+def test_other_commands_load_no_library_for_pictures():
+    code = "import cli.main, sys; print({'matplotlib', 'jinja2'} & {*sys.modules})"
+    found = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT)
+
+    assert found == "set()\n"

@@ -1,0 +1,236 @@
+"""Results compared row by row: judgements, what is refused, what is listed."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.compare.comparison import Judgement, compared
+from cli.compare.sides import Side, expect_comparable
+from cli.compare.tables import content_of, printed
+from simulator.errors import ConfigError
+from simulator.protocol.events import Outcome, QueryVerdict
+from simulator.protocol.messages import QueryTimes, WorkerReport
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Status, Verdict
+from tests.unit.report.made import (
+    SERVER,
+    histogram,
+    outcome,
+    result,
+    run,
+    stored,
+    worker,
+)
+
+VERIFIED = Verdict(status=Status.VERIFIED)
+
+
+def sweep(name, *seconds, workers=1, **changes):
+    """A result whose runs took these times for 1,000 rows."""
+    runs = [
+        run(outcome(*(worker(i, rows=1000, ended=10.0 + each) for i in range(workers))), number=n)
+        for n, each in enumerate(seconds, 1)
+    ]
+    return result(runs, sweep_id=name, **changes)
+
+
+def side(*results):
+    return Side(tuple((Path(f"{each.sweep_id}.json"), each) for each in results))
+
+
+def judged(base, other, noise=0.05):
+    sides = side(base), side(other)
+    expect_comparable(sides)
+    return [row.lines[0].judgement for row in compared(*sides, noise).rows]
+
+
+def test_a_rate_that_is_lower_beyond_its_interval_is_slower():
+    base, slow = sweep("a", 1.0, 1.01, 0.99), sweep("b", 1.2, 1.21, 1.19)
+
+    assert judged(base, slow) == [Judgement.SLOWER]
+    assert judged(slow, base) == [Judgement.FASTER]
+    assert judged(base, sweep("c", 1.04, 1.05, 1.03)) == [Judgement.NOISE]
+    assert judged(base, sweep("c", 1.04, 1.05, 1.03), noise=0.01) == [Judgement.SLOWER]
+    assert judged(base, sweep("c", 0.7, 1.2, 2.1)) == [Judgement.NOISE]
+
+
+def test_one_run_is_never_judged():
+    assert judged(sweep("a", 1.0), sweep("b", 2.0)) == [Judgement.ONE_RUN]
+    assert judged(sweep("a", 1.0, 1.01), sweep("b", 2.0)) == [Judgement.ONE_RUN]
+
+
+def test_joined_results_are_the_runs_of_one_side():
+    base = side(sweep("a", 1.0), sweep("b", 1.01), sweep("c", 0.99))
+    other = side(sweep("d", 1.2), sweep("e", 1.21), sweep("f", 1.19))
+    expect_comparable([base, other])
+    (row,) = compared(base, other).rows
+
+    assert (row.runs, row.lines[0].judgement) == ((3, 3), Judgement.SLOWER)
+
+
+def test_judgements_on_several_rows_are_stricter_than_on_one():
+    times, slower = (1.0, 1.02, 0.98), (1.07, 1.1, 1.04)
+    two = [
+        sweep(name, *seconds).model_copy(
+            update={"runs": sweep(name, *seconds).runs + sweep(name, *seconds, workers=2).runs}
+        )
+        for name, seconds in (("a", times), ("b", slower))
+    ]
+
+    assert judged(sweep("a", *times), sweep("b", *slower)) == [Judgement.SLOWER]
+    assert judged(*two) == [Judgement.NOISE] * 2
+
+
+def asked(name, *waits, status=Status.VERIFIED):
+    """A result of a query with one run."""
+    times = QueryTimes(
+        name="count-events", first_s=0.5, runs=len(waits), waits=histogram(*waits),
+        wait_s=sum(waits) / 1000, client_s=0.0, elapsed_s=sum(waits) / 1000, answers=1,
+    )  # fmt: skip
+    verdict = Verdict(status=status)
+    found = Outcome(
+        status="done", server=SERVER, workers=(WorkerReport(index=0, queries=(times,)),),
+        queries=(QueryVerdict(name="count-events", statement="", tuned=False, verdict=verdict),),
+        verdict=verdict,
+    )  # fmt: skip
+    return result([run(found)], kind=Kind.QUERY, sweep_id=name, dataset=stored(100))
+
+
+def test_queries_are_judged_by_their_wait_over_several_results():
+    base = side(asked("a", 10, 10), asked("b", 10.1, 10.1))
+    other = side(asked("c", 20, 20), asked("d", 20.2, 20.2))
+    expect_comparable([base, other])
+    (row,) = compared(base, other).rows
+
+    assert [line.measure.name for line in row.lines] == [
+        "p50_ms", "p95_ms", "p99_ms", "queries_per_s", "client_share"
+    ]  # fmt: skip
+    assert (row.name, row.workers, row.lines[0].judgement) == ("count-events", 1, Judgement.SLOWER)
+    assert row.lines[1].judgement is None
+    assert judged(asked("a", 10), asked("b", 20)) == [Judgement.ONE_RUN]
+
+
+def wrong(name):
+    return result([run(outcome(verdict=Verdict(status=Status.MISMATCH)))], sweep_id=name)
+
+
+BASE = sweep("base", 1.0, 1.1)
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (sweep("b", 1.0, dataset=stored(0, seed=2)), "the seed is 2, and 1 in base.json"),
+        (sweep("b", 1.0, dataset=stored(0, primary_key="none")), "the primary key is none, and db"),
+        (sweep("b", 1.0, dataset=stored(0, params={"devices": 7})), "parameter devices is 7, and"),
+        (sweep("b", 1.0, dataset=stored(0, workload="slim")), "the workload is slim, version 1"),
+        (asked("b", 1.0), "is the result of query, and base.json of insert"),
+        (wrong("b"), "has the verdict mismatch"),
+        (result([], sweep_id="b", status="failed", cause="no disk"), "no finished run .no disk."),
+        (result([], sweep_id="b", kind=Kind.VERIFY), "which has no figures"),
+        (BASE, "is named twice"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_what_cannot_be_compared_is_refused_with_the_reason(other, reason):
+    with pytest.raises(ConfigError, match=reason):
+        expect_comparable([side(BASE), side(other)])
+
+
+def test_all_reasons_are_named_at_once():
+    with pytest.raises(ConfigError) as error:
+        expect_comparable([side(BASE), side(wrong("c"), wrong("d"))])
+
+    assert [text.split(":")[0] for text in error.value.problems] == ["c.json", "d.json"]
+
+
+def test_a_parameter_that_is_not_written_has_its_default():
+    default = {"devices": 1, "start_rows": 0}
+    known = {key: value for key, value in default.items() if key == "devices"}
+
+    assert judged(BASE, sweep("b", 1.0, 1.1, dataset=stored(0, params=known))) == [Judgement.NOISE]
+
+
+def test_sweeps_that_begin_at_other_times_have_the_same_rows():
+    assert judged(BASE, sweep("b", 1.0, 1.1, dataset=stored(0, start_ms=10**12)))
+
+
+def test_only_results_of_equal_sweeps_can_be_joined():
+    other = sweep("b", 1.0, configuration={**BASE.configuration, "batch": 99})
+
+    with pytest.raises(ConfigError, match=r"b.json: cannot be joined, since these differ: batch"):
+        expect_comparable([side(BASE, other)])
+
+
+def test_queries_on_other_rows_are_refused():
+    fewer = asked("b", 1.0).model_copy(update={"dataset": stored(50)})
+
+    with pytest.raises(ConfigError, match=r"the number of rows is 50, and 100 in a\.json"):
+        expect_comparable([side(asked("a", 1.0)), side(fewer)])
+
+
+def test_rows_of_one_side_and_all_that_differs_are_listed():
+    both = BASE.model_copy(update={"runs": BASE.runs + sweep("x", 1.0, workers=2).runs})
+    other = sweep("b", 1.0, 1.1, configuration={**BASE.configuration, "batch": 99}, target="big",
+                  program_version="2")  # fmt: skip
+    shown = printed([compared(side(both), side(other))], "table", 100)
+
+    assert "only in base: with 2 workers" in shown
+    assert "differs: batch: 10 -> 99" in shown
+    assert "differs: target: lite -> big" in shown
+    assert "differs: program: 1 -> 2" in shown
+    with pytest.raises(ConfigError, match="no workers in common"):
+        compared(side(BASE), side(sweep("x", 1.0, workers=2)))
+
+
+def test_verdicts_and_unfinished_sweeps_stand_below_the_table():
+    unsure = BASE.model_copy(
+        update={"sweep_id": "b", "status": "interrupted", "runs": [
+            run(outcome(verdict=Verdict(status=Status.UNKNOWN)))]}
+    )  # fmt: skip
+    shown = printed([compared(side(BASE), side(unsure))], "table", 80)
+
+    assert "verdict: other, with 1 worker: unknown" in shown
+    assert "warning: other: b.json: interrupted; only its finished runs are compared" in shown
+    assert "one run: no interval and no judgement" in shown
+
+
+def test_the_table_shows_every_figure_with_its_interval():
+    shown = printed([compared(side(BASE), side(sweep("b", 2.0, 2.2)))], "table", 80)
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+
+    assert lines[0] == "base: base: insert on lite, 2026-11-21 00:00:00 UTC"
+    assert lines[2] == "Workers Figure Base Other Change Interval Judgement"
+    assert lines[4] == "1 rows/s 953 477 -50.0% -62.6 to -33.2% slower"
+    assert [line.split("  ")[0].strip() for line in shown.splitlines()[5:8]] == [""] * 3
+    assert "judgement of b by rows/s: 1 slower" in shown
+    assert max(map(len, shown.splitlines()[:10])) <= 80
+
+
+def test_a_long_name_is_wrapped_and_a_judgement_never():
+    other = asked("b", 12345.6)
+    rows = compared(side(asked("a", 9876.5)), side(other))
+    table = printed([rows], "table", 70).splitlines()
+
+    assert [line for line in table if line.endswith("  one run")]
+    assert max(len(line) for line in table[2:8]) <= 70
+
+
+def test_markdown_has_no_marks_of_its_own():
+    other = sweep("b", 2.0, 2.2, target="big|_x_")
+    shown = printed([compared(side(BASE), side(other))], "markdown", 80)
+    rows = [line for line in shown.splitlines() if line.startswith("|")]
+
+    assert {line.count("|") for line in rows} == {8}
+    assert r"- differs: target: lite -> big\|\_x\_" in shown
+
+
+def test_json_holds_every_digit():
+    found = content_of([compared(side(BASE), side(sweep("b", 2.0, 2.2)))])
+    (comparison,) = found["comparisons"]
+    figure = comparison["rows"][0]["figures"]["rows_per_s"]
+
+    assert found["base"]["ids"] == ["base"]
+    assert comparison["judgements"] == {"slower": 1}
+    assert figure["change"] == pytest.approx(-0.5)
+    assert figure["low"] < -0.5 < figure["high"] < 0

@@ -1,0 +1,68 @@
+"""The collector's work on the database after the clock has stopped."""
+
+import pytest
+
+from simulator.control.upkeep import Upkeep, _complete
+from simulator.data.ranges import RowRange, lane_range
+from simulator.errors import RunError
+from simulator.modules.null import Null, NullOptions
+from simulator.protocol.messages import WorkerReport
+from simulator.protocol.spec import Insert
+from simulator.protocol.verdict import Status, Verdict, VerifyMode
+from tests.unit.specs import run_spec
+
+TEN = RowRange(start=0, stop=10)
+
+
+@pytest.fixture
+def upkeep():
+    plan = Insert(timed=(lane_range(0, 0, 20),))
+    spec = run_spec(workers=(plan,), verify=VerifyMode.NONE)
+    return Upkeep(spec, Null(NullOptions()), lambda _: None)
+
+
+def test_without_verification_the_run_is_not_verified(upkeep):
+    upkeep.finish_insert([WorkerReport(index=0, rows=20)])
+
+    assert upkeep.verdict.status is Status.OFF
+
+
+def test_without_verification_rows_of_unknown_outcome_leave_the_verdict_unknown(upkeep):
+    report = WorkerReport(index=0, rows=10, uncertain=(TEN,), uncertain_cause="reset by peer")
+    upkeep.finish_insert([report])
+
+    assert upkeep.verdict.status is Status.UNKNOWN
+    assert upkeep.verdict.reason.startswith("10 rows of unknown outcome")
+
+
+def test_a_run_in_which_no_row_was_acknowledged_fails_with_the_last_error(upkeep):
+    report = WorkerReport(index=0, uncertain=(TEN,), uncertain_cause="XX000: table is blocked")
+
+    with pytest.raises(RunError, match=r"no row was acknowledged.*XX000: table is blocked"):
+        upkeep.finish_insert([report])
+    assert upkeep.verdict is None
+
+
+@pytest.mark.parametrize(
+    ("uncertain", "status", "absent", "complete"),
+    [
+        ([], Status.VERIFIED, 0, True),
+        ([], Status.MISMATCH, 0, True),
+        ([], Status.OFF, 0, True),
+        ([TEN], Status.VERIFIED, 0, True),
+        ([TEN], Status.INCOMPLETE, 3, False),
+        ([TEN], Status.MISMATCH, 3, False),
+        ([TEN], Status.UNKNOWN, 0, False),
+        ([TEN], Status.OFF, 0, False),
+    ],
+)
+def test_an_insert_is_complete_only_if_no_row_is_in_doubt(uncertain, status, absent, complete):
+    assert _complete(Verdict(status=status, uncertain_absent=absent), uncertain) is complete
+
+
+def test_a_run_that_ended_within_its_warm_up_has_measured_nothing(upkeep):
+    upkeep._spec = upkeep._spec.model_copy(update={"warmup_s": 2.5})
+
+    with pytest.raises(RunError, match=r"--warmup: all rows .* within its 2.5 s.*use a shorter"):
+        upkeep.finish_insert([WorkerReport(index=0, rows=20, warmup_rows=20)])
+    upkeep.finish_insert([WorkerReport(index=0, rows=20, warmup_rows=19)])

@@ -1,0 +1,29 @@
+"""The number of shards is doubled until the rate no longer rises beyond the spread."""
+
+import pytest
+
+from cli.experiment.search import best_number, next_number
+
+
+@pytest.mark.parametrize(
+    ("rates", "most", "following", "best"),
+    [
+        ({1: [5, 6, 7]}, 8, 2, 1),
+        ({1: [5, 6, 7], 2: [8, 9, 9]}, 8, 4, 2),
+        ({1: [5, 6, 7], 2: [7, 9, 9]}, 8, None, 1),
+        ({1: [5, 6, 7], 2: [1, 2, 3]}, 8, None, 1),
+        ({1: [5, 6], 2: [7, 8], 4: [9, 9], 8: [10, 11]}, 8, None, 8),
+        ({1: [5, 6], 2: [7, 8], 4: [9, 9], 8: [10, 11]}, 10, 10, 8),
+        ({1: [5, 6], 2: [7, 8], 4: [8, 9]}, 16, None, 2),
+        ({1: []}, 8, None, 1),
+        ({1: [5], 2: [9]}, 8, None, 1),
+        ({1: [5, 6], 2: []}, 8, None, 1),
+    ],
+)
+def test_it_ends_where_repeats_do_not_all_rise(rates, most, following, best):
+    assert next_number(rates, most) == following
+    assert best_number(rates) == best
+
+
+def test_it_begins_with_one():
+    assert next_number({}, 8) == 1

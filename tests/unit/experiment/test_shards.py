@@ -1,0 +1,88 @@
+"""A setting with shards is measured with 1, 2, 4, ... tables; its figure is that of the best."""
+
+from pathlib import Path
+
+from cli.config import Target
+from cli.experiment.engine import Measured
+from cli.experiment.items import Pair, items_of
+from cli.experiment.plan import Plan
+from cli.experiment.shards import chosen, curves, first_pairs, next_pairs
+from simulator.data.dataset import PartsBy
+from simulator.modules.sqlite import SqliteOptions
+from simulator.protocol.verdict import Status, Verdict
+from tests.unit.report import made
+
+PLAN = Plan.model_validate(
+    {
+        "name": "tiny",
+        "repeats": 2,
+        "settings": [
+            {"name": "plain", "insert": {"workload": "slim"}},
+            {"name": "best", "insert": {"workload": "slim", "batch": 10}, "shards": 8},
+        ],
+    }
+)
+TARGET = Target("lite", "sqlite", "local", SqliteOptions(), {})
+PAIRS = [Pair(setting, TARGET) for setting in PLAN.settings]
+RATES = {1: 100.0, 2: 300.0, 4: 200.0}
+"""Rows/s by number of shards."""
+
+
+def finished(item):
+    seconds = 1000 / RATES[item.setting.insert.tables] * (1 + item.repeat / 100)
+    failed = item.setting.insert.tables == 4 and item.repeat == 2
+    verdict = Verdict(status=Status.INCOMPLETE if failed else Status.VERIFIED)
+    worker = made.worker(0, rows=1000, ended=10 + seconds)
+    run = made.run(made.outcome(worker, verdict=verdict))
+    return Measured(((Path("x.json"), made.result([run])),))
+
+
+def measured(pairs):
+    return [(item, finished(item)) for item in items_of(PLAN, pairs)]
+
+
+def rounds(refusal=lambda *_: ""):
+    pairs, found, refused = first_pairs(PAIRS), [], {}
+    numbers = []
+    while pairs:
+        numbers.append([pair.setting.insert.tables for pair in pairs])
+        found += measured(pairs)
+        pairs = next_pairs(pairs, found, refusal, refused)
+    return numbers, found, refused
+
+
+def test_each_round_doubles_what_still_rises():
+    numbers, found, refused = rounds()
+
+    assert numbers == [[1, 1], [2], [4]]
+    assert refused == {}
+    assert len({item.id for item, _ in found}) == len(found) == 8
+    inserts = [item.setting.insert for item, _ in found if item.setting.insert.tables == 2]
+    assert [(each.workers, each.tables_by) for each in inserts] == [(2, PartsBy.WORKER)] * 2
+    assert found[4][0].name == "lite, best with 2 shards, repeat 1"
+
+
+def test_the_figure_is_that_of_the_best_number_and_the_curve_has_all():
+    _, found, _ = rounds()
+
+    kept = [(item.setting.name, item.setting.insert.tables) for item, _ in chosen(found)]
+    assert sorted(kept) == [("best", 2)] * 2 + [("plain", 1)] * 2
+    (curve,) = curves(found)
+    assert (curve.setting, curve.target, curve.best) == ("best", "lite", 2)
+    assert [point.shards for point in curve.points] == [1, 2, 4]
+    assert [len(point.values) for point in curve.points] == [2, 2, 2]
+    assert [point.verdict for point in curve.points] == ["verified", "verified", "incomplete"]
+
+
+def test_a_number_that_the_target_refuses_ends_the_search_and_is_named():
+    numbers, _, refused = rounds(lambda setting, _: "too many" * (setting.insert.workers > 1))
+
+    assert numbers == [[1, 1]]
+    assert refused == {("best with 2 shards", "lite"): "too many"}
+
+
+def test_ids_do_not_depend_on_where_a_search_ends():
+    further = PLAN.settings[1].model_copy(update={"shards": 16})
+    ids = [item.id for item in items_of(PLAN, [Pair(further, TARGET)])]
+
+    assert ids == [item.id for item in items_of(PLAN, PAIRS[1:])]

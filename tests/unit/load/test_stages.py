@@ -1,0 +1,232 @@
+"""Stages of a worker: when it is active, and what it measures in each."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from simulator.data.query_type import always
+from simulator.data.ranges import lane_range
+from simulator.load import asker as asking
+from simulator.load import meter as metering
+from simulator.load.asker import Asker
+from simulator.load.connection import Stopped
+from simulator.load.meter import Meter, StageMeter, merged_histogram
+from simulator.load.pace import NEVER_NS, Pace, Timetable, paces_of
+from simulator.load.sender import Sender
+from simulator.modules import waits
+from simulator.modules.base import BATCH
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.spec import Ask, LoadStage
+from tests.unit.load.test_asker import FIXED, Clock, Scripted, always_1
+from tests.unit.load.test_sender import Database, reader
+from tests.unit.load.test_sender_in_flight import Database as InFlight
+
+S = 10**9
+MS = 10**6
+
+
+def stages_of(*pairs):
+    return tuple(LoadStage(workers=workers, duration_s=length) for workers, length in pairs)
+
+
+UP_AND_DOWN = stages_of((1, 1.0), (4, 2.0), (2, 3.0))
+
+
+@pytest.mark.parametrize(
+    ("index", "windows"),
+    [(0, [(0, 1), (1, 3), (3, 6)]), (1, [(1, 3), (3, 6)]), (2, [(1, 3)]), (4, [])],
+)
+def test_a_worker_is_active_where_a_stage_has_more_workers_than_its_index(index, windows):
+    paces = paces_of(UP_AND_DOWN, index)
+
+    assert [(each.begin_ns(0, 0) / S, each.end_ns(0) / S) for each in paces] == windows
+
+
+def test_active_workers_share_the_rate_and_take_turns():
+    first, second, third = paces_of(UP_AND_DOWN, 0, 120.0)
+    assert [each.rate_per_s for each in (first, second, third)] == [120.0, 30.0, 60.0]
+    assert [each.turn for each in paces_of(UP_AND_DOWN, 1, 120.0)] == [0.25, 0.5]
+
+
+def test_the_workers_of_the_first_stage_also_warm_up():
+    (pace, *_) = paces_of(UP_AND_DOWN, 0)
+    assert (pace.begin_ns(10, 15 * S), pace.end_ns(15 * S)) == (10, 16 * S)
+    (late, *_) = paces_of(UP_AND_DOWN, 1)
+    assert late.begin_ns(10, 15 * S) == 16 * S
+
+
+def test_without_a_rate_a_batch_is_due_at_once_or_when_the_next_stage_begins():
+    stages = stages_of((2, 1.0), (1, 1.0), (2, 1.0))
+    table = Timetable(paces_of(stages, 1), 0, 0, 10)
+
+    assert table.due_ns(5, 10) == 5
+    assert table.free_until_ns == S
+    assert table.due_ns(S, 10) == table.begin_ns == 2 * S
+    assert table.free_until_ns == 3 * S
+    assert table.due_ns(3 * S, 10) == NEVER_NS
+
+
+def test_with_a_rate_each_stage_has_a_schedule_of_its_own():
+    table = Timetable(paces_of(stages_of((1, 1.0), (2, 1.0)), 0, 20.0), 0, 0, 10)
+
+    dues = [table.due_ns(now, 10) for now in (0, 0, 0, 0)]
+    assert dues == [0, S // 2, S, NEVER_NS]  # 20 rows/s alone, then 10 rows/s of two
+    assert table.free_until_ns == 0
+
+
+def test_a_stage_ends_what_is_behind_its_schedule():
+    table = Timetable(paces_of(stages_of((1, 1.0), (1, 1.0)), 0, 100.0), 0, 0, 10)
+
+    assert table.due_ns(S - 1, 10) == 0
+    assert table.due_ns(S + 5, 10) == S
+
+
+@pytest.mark.parametrize("buffer", [2, 1 << 14])
+def test_batches_count_in_the_stage_in_which_they_were_due(monkeypatch, buffer):
+    monkeypatch.setattr(metering, "_BUFFER", buffer)
+    start = 7 * S
+    meter = Meter(start, 1.0, stages_of((1, 2.0), (3, 2.0)))
+    for due_s, took_ms, rows in (
+        (0.5, 900, 1), (1.0, 10, 2), (2.9, 500, 4), (3.0, 20, 8), (4.9, 300, 16)
+    ):  # fmt: skip
+        due_ns = start + int(due_s * S)
+        meter.record(due_ns, due_ns + took_ms * MS, rows, 0)
+    first, second = meter.stages(lambda ns: (ns - start) / S)
+
+    assert (first.stage, first.rows, first.count) == (0, 6, 2)
+    assert (first.started_s, first.ended_s) == pytest.approx((1.0, 3.4))
+    assert (second.stage, second.rows, second.count) == (1, 24, 2)
+    assert (second.started_s, second.ended_s) == pytest.approx((3.0, 5.2))
+    assert first.rows + second.rows == meter.rows - meter.warmup_rows
+    whole = merged_histogram([first.latency, second.latency])
+    assert whole.encode().decode() == meter.latency()
+
+
+def test_a_stage_without_a_batch_is_left_out():
+    meter = StageMeter(stages_of((1, 1.0), (1, 1.0), (1, 1.0)), 0)
+    meter.record(2 * S, 5 * MS, 3 * S)
+    (only,) = meter.times(lambda ns: ns / S)
+
+    assert (only.stage, only.count, only.rows, only.started_s, only.ended_s) == (2, 1, 0, 2.0, 3.0)
+    assert Meter(0).stages(float) == ()
+
+
+def send_in(stages, index, database, batch=10, rate=0.0):
+    sender = Sender(database, reader(), threading.Event())
+    sender.start(stages=stages)
+    sender.insert([lane_range(1, 0, 10**6)], BATCH, batch, *paces_of(stages, index, rate))
+    return sender, sender.meter.stages(lambda ns: (ns - sender.meter.start_ns) / S)
+
+
+def paced(cls):
+    """A database that takes a moment for each batch, so that no test has many."""
+
+    class Paced(cls):
+        def connect(self):
+            session = super().connect()
+            send = session.send
+            session.send = lambda payload: (time.sleep(0.005), send(payload))[1]
+            return session
+
+    return Paced
+
+
+@pytest.mark.parametrize("rate", [0.0, 2000.0])
+def test_a_sender_pauses_between_its_stages(rate):
+    stages = stages_of((2, 1.0), (1, 1.0), (2, 1.0))
+    sender, measured = send_in(stages, 1, paced(Database)(), rate=rate)
+
+    assert [each.stage for each in measured] == [0, 2]
+    assert sum(each.rows for each in measured) == sender.meter.rows > 0
+    first, last = measured
+    assert 0 <= first.started_s < 1
+    assert 2 <= last.started_s < 3
+    assert 0 < sender.inactive_ns / S < 2
+    assert merged_histogram([last.latency]).get_total_count() == last.count
+
+
+def test_batches_in_flight_are_acknowledged_before_a_pause():
+    database = InFlight(sends=10**6)
+    stages = stages_of((1, 0.1), (2, 0.1), (1, 0.3))
+    sender = Sender(database, reader(), threading.Event())
+    sender.start(stages=stages)
+    seen = []
+    waited = sender._end_all
+    sender._end_all = lambda: (waited(), seen.append((len(sender._window), sender.meter.rows)))
+    sender.insert([lane_range(1, 0, 2000)], BATCH, 10, *paces_of(stages, 1))
+
+    assert seen[0] == (0, 0)  # before its first stage
+    assert all(left == 0 for left, _ in seen)
+
+
+def test_a_sender_that_is_stopped_in_a_pause_ends():
+    stop = threading.Event()
+    sender = Sender(Database(), reader(), stop)
+    stages = stages_of((1, 1000.0), (2, 1.0))
+    sender.start(stages=stages)
+    threading.Timer(0.1, stop.set).start()
+    with pytest.raises(Stopped):
+        sender.insert([lane_range(1, 0, 100)], BATCH, 10, *paces_of(stages, 1))
+
+    assert sender.meter.rows == 0
+
+
+def test_queries_are_measured_by_stage_and_end_with_the_one_in_flight(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(asking, "time", clock)
+    monkeypatch.setattr(waits, "time", clock)
+
+    def wait_until(due_ns, _):
+        clock.now_ns = max(clock.now_ns, due_ns)
+
+    monkeypatch.setattr(asking, "wait_until", wait_until)
+    session = Scripted(always_1, wait_s=0.4, fold_s=0.1)
+    asker = Asker(
+        Sqlite(SqliteOptions(path="unused")), session, "q", FIXED, Ask(place=1, every=2, runs=0)
+    )
+    reported = []
+    asker.warm(threading.Event(), lambda *found: reported.append(found))
+    began_ns = clock.now_ns
+    stages = stages_of((2, 1.2), (1, 3.0), (2, 1.0))
+    times = asker.ask_in_stages(
+        threading.Event(),
+        lambda *found: reported.append(found),
+        stages,
+        paces_of(stages, 1),
+        lambda ns: (ns - began_ns) / S,
+    )
+
+    first, last = times.stages
+    assert (first.stage, first.count, first.started_s, first.ended_s) == (0, 3, 0.0, 1.5)
+    assert (last.stage, last.count, last.started_s, last.ended_s) == (2, 2, 4.2, 5.2)
+    assert (times.runs, times.elapsed_s) == (5, 5.2)
+    assert merged_histogram([first.latency]).get_max_value() == pytest.approx(400_000, rel=0.01)
+    assert len(reported) == 1
+    assert clock.now_ns - began_ns == 5.2 * S
+
+
+def test_a_stopped_query_run_ends():
+    session = Scripted(always_1)
+    asker = Asker(
+        Sqlite(SqliteOptions(path="unused")), session, "q", always(FIXED.instance(0)),
+        Ask(place=0, every=1, runs=0),
+    )  # fmt: skip
+    stop = threading.Event()
+    stop.set()
+    stages = stages_of(
+        (1, 1000.0),
+    )
+    with pytest.raises(Stopped):
+        asker.ask_in_stages(stop, lambda *_: None, stages, [Pace(0.0, 0.0, 1000.0)], float)
+
+
+def test_many_queries_fit_into_a_meter(monkeypatch):
+    monkeypatch.setattr(metering, "_BUFFER", 8)
+    meter = StageMeter(stages_of((1, 1.0), (1, 1.0)), 0)
+    for number in range(100):
+        meter.record(number * 20 * MS, MS, (number + 1) * 20 * MS)
+
+    assert [each.count for each in meter.times(float)] == [50, 50]
+    assert np.all([len(meter._waiting) == 0])

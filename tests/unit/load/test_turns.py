@@ -1,0 +1,147 @@
+"""Asking types in turn: on a schedule, until the time is over, and late queries have waited."""
+
+import threading
+
+import pytest
+
+from simulator.load import asker as asking
+from simulator.load import pace as pacing
+from simulator.load import turns as turning
+from simulator.load.asker import Asker
+from simulator.load.connection import Stopped
+from simulator.load.meter import merged_histogram
+from simulator.load.pace import Pace
+from simulator.load.turns import Turns
+from simulator.modules import waits
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.spec import Ask
+from tests.unit.load.test_asker import FIXED, VARYING, Clock, Scripted
+
+TASK = Ask(place=0, every=1, runs=0, most=5)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    clock = Clock()
+    for module in (asking, waits, pacing, turning):
+        monkeypatch.setattr(module, "time", clock)
+    return clock
+
+
+class Stop(threading.Event):
+    """Waits on the clock of the test."""
+
+    def wait(self, timeout=None):
+        asking.time.sleep(timeout + 0.0002)  # as if a timer were exact
+        return self.is_set()
+
+
+def turns(session, pace, types=(FIXED, VARYING), first=0, **warmup):
+    database, warmup_s = Sqlite(SqliteOptions(path="unused")), warmup.get("warmup_s", 0.0)
+    askers = [Asker(database, session, f"q{n}", each, TASK, warmup_s=warmup_s)
+              for n, each in enumerate(types)]  # fmt: skip
+    for asker in askers:
+        asker.ask_first(Stop(), ignored)
+    session.asked.clear()
+    return Turns(askers, pace, first, **warmup)
+
+
+def ignored(_query, _found):
+    """Take answers that no test looks at."""
+
+
+def rows(asked):
+    return asked
+
+
+def test_types_take_turns_and_each_goes_through_its_instances():
+    session = Scripted(rows, wait_s=0.01)
+    asked = turns(session, Pace(duration_s=0.1))
+    asked.ask(Stop(), ignored)
+    first, second = asked.times(ignored)
+
+    assert (first.runs, second.runs, asked.waits.count) == (5, 5, 10)
+    assert first.elapsed_s == second.elapsed_s == pytest.approx(0.1)
+    ends = [text.rpartition(" ")[2] for text in session.asked[1::2]]
+    assert ends == ["0", "1", "2", "3", "4"]
+
+
+def test_workers_begin_with_different_types():
+    session = Scripted(rows, wait_s=0.06)
+    asked = turns(session, Pace(duration_s=0.1), first=1)
+    asked.ask(Stop(), ignored)
+
+    assert "timestamp" in session.asked[0]
+    assert "timestamp" not in session.asked[1]
+
+
+def test_queries_are_due_on_a_schedule_and_none_begins_after_the_end():
+    session = Scripted(rows, wait_s=0.01)
+    asked = turns(session, Pace(10.0, 0.5, 1.0), types=(FIXED,))
+    began_s = asking.time.perf_counter()
+    asked.ask(Stop(), ignored)
+    (times,) = asked.times(ignored)
+
+    assert times.runs == 10
+    assert asking.time.perf_counter() - began_s == pytest.approx(1.0, abs=0.001)
+    assert times.wait_s == pytest.approx(0.1, abs=0.005)
+
+
+def test_a_query_behind_schedule_has_waited_since_it_was_due():
+    session = Scripted(rows, wait_s=0.2)
+    asked = turns(session, Pace(10.0, 0.0, 1.0), types=(FIXED,))
+    asked.ask(Stop(), ignored)
+    (times,) = asked.times(ignored)
+
+    waited = merged_histogram([times.waits])
+    assert times.runs == 5
+    assert waited.get_min_value() == pytest.approx(200_000, rel=0.01)
+    assert waited.get_max_value() == pytest.approx(600_000, rel=0.01)
+    assert times.elapsed_s == pytest.approx(1.0)
+
+
+def test_a_time_that_is_too_short_leaves_a_type_out():
+    session = Scripted(rows, wait_s=0.2)
+    asked = turns(session, Pace(duration_s=0.1))
+    asked.ask(Stop(), ignored)
+
+    assert [times.runs for times in asked.times(ignored)] == [1, 0]
+    assert [times.answers for times in asked.times(ignored)] == [1, 1]
+
+
+def test_a_stop_ends_the_wait_for_the_schedule():
+    stop = Stop()
+    stop.set()
+    with pytest.raises(Stopped):
+        turns(Scripted(rows), Pace(0.01, 0.5, 1000.0)).ask(stop, ignored)
+
+
+def test_what_is_due_in_the_warmup_is_asked_and_not_timed():
+    session, measured_s = Scripted(rows, wait_s=0.01), []
+    asked = turns(
+        session, Pace(10.0, 0.5, 1.0), types=(VARYING,), warmup_s=0.5,
+        when_measured=lambda: measured_s.append(asking.time.perf_counter()),
+    )  # fmt: skip
+    began_s = asking.time.perf_counter()
+    asked.ask(Stop(), ignored)
+    (times,) = asked.times(ignored)
+
+    assert (times.warmup_runs, times.runs, asked.waits.count) == (5, 10, 15)
+    assert measured_s == [pytest.approx(began_s + 0.55, abs=0.001)]
+    assert times.elapsed_s == pytest.approx(0.91, abs=0.001)
+    assert times.wait_s == pytest.approx(0.1, abs=0.005)
+    assert asked.waits.sum_ns / 1e9 == pytest.approx(0.15, abs=0.005)
+    first_ones, timed = session.asked[:5], session.asked[5:]
+    assert {*first_ones}.isdisjoint(timed)
+
+
+def test_a_warmup_that_a_query_outlasts_leaves_nothing_timed():
+    session, measured = Scripted(rows, wait_s=2.0), []
+    asked = turns(
+        session, Pace(duration_s=1.0), types=(FIXED,), warmup_s=0.5,
+        when_measured=lambda: measured.append(1),
+    )  # fmt: skip
+    asked.ask(Stop(), ignored)
+    (times,) = asked.times(ignored)
+
+    assert (times.warmup_runs, times.runs, times.elapsed_s, measured) == (1, 0, 0, [1])

@@ -1,0 +1,167 @@
+"""Repeats of an item of a plan on a page: one entry, with means and spreads over the repeats."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cli.page.build import page_of
+from cli.page.html import rendered
+from cli.page.measured import measured
+from cli.page.sources import Repeated, Sources
+from cli.report.repeats import joined_summary
+from cli.summary.build import summary_of
+from cli.summary.figures import Figure, Row, Summary, Unit
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Status, Verdict
+from tests.unit.page import shown
+
+PLAN = Path("plan-x.json")
+
+
+def of_plan(*settings):
+    """Return results, and what they are repeats of: each setting with its results."""
+    results, repeated = [], {}
+    for name, found in settings:
+        for result in found:
+            path = Path(f"{len(results)}.json")
+            results.append((path, result))
+            repeated[path] = Repeated(PLAN, name, result.target)
+    return results, repeated
+
+
+def asked(rows):
+    found = shown.query(counts=(1,))
+    return found.model_copy(update={"configuration": found.configuration | {"rows": rows}})
+
+
+def rows_of(page, *beginning):
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>.*", page)]
+    return [row for row in cells if tuple(row[: len(beginning)]) == beginning]
+
+
+def test_repeats_are_one_entry_with_mean_and_spread():
+    results, repeated = of_plan(("small", shown.repeats(slower_by=5)))
+    (entry,) = measured(results, repeated)
+    (row,) = entry.summary.rows
+    figure = row.figures["rows_per_s_avg"]
+    each = [summary_of(r).rows[0].figures["rows_per_s_avg"].value for _, r in results]
+
+    assert figure.n == 3
+    assert figure.value == pytest.approx(sum(each) / 3)
+    assert figure.spread == pytest.approx((max(each) - min(each)) / (sum(each) / 3))
+    assert (figure.low, figure.high) == (min(each), max(each))
+    assert [path.name for path in entry.files] == ["0.json", "1.json", "2.json"]
+    assert [run.run for run in entry.result.runs] == [1, 2, 3]
+
+
+def test_every_picture_and_table_has_the_repeats():
+    results, repeated = of_plan(
+        ("small", shown.repeats(slower_by=5)),
+        ("ask", [asked(rows) for rows in (100, 120, 90)]),
+    )
+    page = rendered(page_of(Sources(results, (), repeated)))
+
+    rate, *_ = [row for row in rows_of(page, "lite", "1") if len(row) == 9]
+    assert rate[5] == "3"
+    assert rate[6].endswith("%")
+    waits = [row for row in rows_of(page, "lite", "count-events") if len(row) == 12]
+    assert [row[9:11] for row in waits] == [["3", "0.0%"]]
+    assert "3 repeats, spread" in page
+    assert "0.json, 1.json, 2.json" in page
+    assert page.count('<article id="') == 2
+    assert "from its lowest to its highest repeat" in page
+    assert "so nothing says how far two runs differ" not in page
+
+
+def test_the_course_is_that_of_the_median_repeat():
+    fast, slow, middle = (
+        shown.insert(counts=(1,)).model_copy(update={"runs": [shown.run(1, number)]})
+        for number in (1, 30, 10)
+    )
+    results, repeated = of_plan(("s", [fast, slow, middle]))
+    page = rendered(page_of(Sources(results, (), repeated)))
+    (course,) = [row for row in rows_of(page, "1 worker") if len(row) > 6]
+
+    assert course[1] == "3", "the run of the third repeat"
+
+
+def test_settings_and_plans_are_kept_apart_and_named():
+    results, repeated = of_plan(("small", shown.repeats(2)), ("large", shown.repeats(2)))
+    labels = [each.label for each in measured(results, repeated)]
+    assert labels == ["lite, small", "lite, large"]
+
+    others = {path: Repeated(Path(f"plan-{path}"), "s", "lite") for path, _ in results}
+    assert len(measured(results, others)) == 4
+    assert len(measured(results)) == 4
+
+
+def test_other_options_within_an_item_are_other_entries():
+    shards = [
+        shown.insert(counts=(1,), configuration={"tables": tables})
+        for tables in (1, 2) for _ in range(2)
+    ]  # fmt: skip
+    found = measured(*of_plan(("shards", shards)))
+
+    assert [len(each.results) for each in found] == [2, 2]
+
+
+def test_the_worst_verdict_of_the_repeats_counts():
+    repeats = shown.repeats()
+    wrong = Verdict(status=Status.MISMATCH, reason="events: count")
+    repeats[1].runs[0] = shown.run(1, verdict=wrong)
+    results, repeated = of_plan(("s", repeats))
+    page = page_of(Sources(results, (), repeated))
+
+    assert page.verdict.startswith("mismatch")
+    assert [detail.verdict for detail in page.details] == ["mismatch"]
+    assert [row[-1] for row in page.overview.rows] == ["mismatch"]
+    assert [kind for kind, _ in page.details[0].alerts] == ["mismatch"]
+    assert page.details[0].alerts[0][1].startswith("repeat 2: ")
+
+
+def test_a_repeat_that_failed_leaves_the_others_and_is_named():
+    repeats = shown.repeats(2)
+    ended = {"runs": [], "status": "failed", "cause": "disk full"}
+    gone = shown.repeats(3)[2].model_copy(update=ended)
+    results, repeated = of_plan(("s", [*repeats, gone]))
+    page = page_of(Sources(results, (), repeated))
+
+    assert [detail.verdict for detail in page.details] == ["failed"]
+    assert [alert for alert in page.details[0].alerts if alert[0] == "failed"] == [
+        ("failed", "repeat 3: disk full")
+    ]
+    assert page.overview.rows[0][6] == "2"
+
+
+def row(name, value, verdict="verified", **more):
+    figures = {
+        "rate": Figure(value, Unit.ROWS_PER_S, 9),
+        "latency_max_ms": Figure(value, Unit.MILLISECONDS, 9),
+        "rows_per_s_min": Figure(value, Unit.ROWS_PER_S, 9),
+    } | more
+    return Row(name, 1, figures, verdict, 2)
+
+
+def test_extremes_stay_extremes_and_a_figure_may_be_missing():
+    more = Figure(0.5, Unit.SHARE, 1)
+    summaries = [
+        Summary(Kind.INSERT, "workers", (row(1, 10.0, extra=more),)),
+        Summary(Kind.INSERT, "workers", (row(1, 30.0, "unknown"), row(2, 5.0))),
+    ]
+    first, second = joined_summary(summaries).rows
+
+    assert first.figures["rate"].value == 20.0
+    assert first.figures["latency_max_ms"].value == 30.0
+    assert first.figures["rows_per_s_min"].value == 10.0
+    assert (first.figures["extra"].n, first.figures["extra"].spread) == (1, None)
+    assert (first.verdict, first.runs) == ("unknown", 2)
+    assert (second.name, second.figures["rate"].n) == (2, 1)
+
+
+def test_rows_of_the_same_name_are_joined_in_their_order():
+    summary = Summary(Kind.QUERY, "query", (row("q", 1.0), row("q", 9.0)))
+    joined = joined_summary([summary, summary])
+
+    assert [each.figures["rate"].value for each in joined.rows] == [1.0, 9.0]
+    assert joined_summary([summary]) is summary

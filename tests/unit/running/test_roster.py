@@ -1,0 +1,70 @@
+"""Which targets can be measured: those that answer, and why the others do not."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.cluster.options import ClusterOptions
+from cli.config import Config
+from cli.experiment.plan import Plan
+from cli.running import roster
+from cli.running.roster import candidates_of, roster_of
+from simulator.errors import SetupError
+
+PLAN = Plan.model_validate(
+    {
+        "name": "tiny",
+        "settings": [
+            {"name": "bulk", "insert": {"workload": "iot", "batch": 10}},
+            {"name": "values", "insert": {"workload": "iot"}, "options": {"use_values_lists": 1}},
+        ],
+    }
+)
+LITE = {"module": "sqlite", "runner": "local", "path": "x.db", "node_size": 4}
+LOADED = Config(Path("config.yaml"), "default", {"lite": LITE, "none": {"module": "null"}})
+
+
+def found(**changes):
+    chosen = candidates_of(LOADED, None)
+    return roster_of(
+        PLAN, chosen, LOADED, None, ClusterOptions(), force=False, quiet=True, **changes
+    )
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    targets = []
+
+    def facts(target, *_):
+        targets.append(target.name)
+        raise SetupError("--timeout: the run was not done after 60 s")
+
+    monkeypatch.setattr(roster, "database_facts", facts)
+    return targets
+
+
+def test_a_target_that_stores_nothing_is_no_candidate():
+    assert [(each.name, each.node_size) for each in candidates_of(LOADED, None)] == [("lite", "4")]
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "reason"),
+    [
+        (0.0, "does not answer within 0 s"),
+        (60.0, "--timeout: the run was not done after 60 s"),
+    ],
+)
+def test_a_target_that_is_silent_is_not_measured(asked, monkeypatch, limit_s, reason):
+    monkeypatch.setattr(roster, "_CHECK_S", limit_s)
+    none = found()
+
+    assert [each.not_had for each in none.candidates] == [reason]
+    assert (none.pairs, none.refused, asked) == ((), {}, ["lite"])
+
+
+def test_without_asking_it_is_known_what_a_target_refuses(asked):
+    some = found(asks=False)
+
+    assert [(pair.setting.name, pair.target.name) for pair in some.pairs] == [("bulk", "lite")]
+    assert some.refused == {("values", "lite"): "module sqlite has no option use_values_lists"}
+    assert asked == []
