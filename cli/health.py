@@ -11,11 +11,11 @@ from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
 
-from cli import config as configuration
 from cli.host.capacity import free_memory_bytes, too_many
 from cli.host.machine import this_machine
 from cli.host.program import INSTALLED, program_name
 from cli.host.shipped import shipped
+from cli.targets import config as configuration
 from simulator.errors import ConfigError, counted
 
 _PROJECT = "iot-database-benchmark"

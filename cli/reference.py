@@ -17,9 +17,9 @@ from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS, Permission
 from cli.completion.skeleton import described
 from cli.completion.words import TABLE
 from cli.experiment.plan import InsertSetting
-from cli.insert_options import generator_params
 from cli.main import commands
-from cli.plan import empty_dataset
+from cli.planning.insert_options import generator_params
+from cli.planning.plan import empty_dataset
 from cli.schemas import config_schema, plan_schema, queries_schema, result_schema
 from simulator.data.dataset import DatasetReader
 from simulator.data.features import Feature

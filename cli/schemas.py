@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from cli.config import NAME_PATTERN, RUNNERS
 from cli.experiment.plan import Plan
 from cli.experiment.query_file import LANGUAGES, QUERY_NAME, QueryFile
-from cli.formats import FORMAT_VERSION
-from cli.parameters import option_of, parameters
-from cli.results import Result
+from cli.input.parameters import option_of, parameters
+from cli.results.formats import FORMAT_VERSION
+from cli.results.result import Result
+from cli.targets.config import NAME_PATTERN, RUNNERS
 from simulator.data.workloads import GENERATORS
 from simulator.modules import MODULES, database_class
 

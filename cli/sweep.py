@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from cli.host.interrupts import Interrupts
 from cli.host.resources import AFTER, BEFORE, ResourceMeter, Resources
-from cli.metrics import insert_metrics
-from cli.plan import PlannedRun
+from cli.planning.plan import PlannedRun
 from cli.report.warnings import warnings_of
-from cli.results import Manifest, Progress, Result, ResultFile, RunRecord, now_utc
+from cli.results.metrics import insert_metrics
+from cli.results.result import Manifest, Progress, Result, RunRecord
+from cli.results.result_files import ResultFile, now_utc
 from cli.runners.base import Runner
 from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, ConfigError, Interrupted

@@ -24,7 +24,8 @@ import yaml
 from cli.experiment.record import PlanLine, PlanRecord
 from cli.host.machine import Machine
 from cli.report.numbers import significant
-from cli.results import Result, read
+from cli.results.result import Result
+from cli.results.result_files import read
 from tests.servers import SERVERS
 
 ROOT = Path(__file__).parents[1]

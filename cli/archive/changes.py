@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from cli import results
 from cli.archive.entry import Entry
 from cli.archive.index import entries
 from cli.archive.names import named
+from cli.results import result_files
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 
@@ -33,7 +33,7 @@ def _tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:
         if name and not name.is_sweep:
             problems.append(f"{path}: gathers sweeps; tag their results")
             continue
-        result = results.read(path)
+        result = result_files.read(path)
         if result.status == _RUNNING:
             problems.append(f"{path}: is still running, or was killed; its tags cannot change")
         kept = [each for each in result.tags if each not in words]
@@ -43,7 +43,7 @@ def _tag(paths: Sequence[Path], words: Sequence[str], *, remove: bool) -> None:
     if problems:
         raise ConfigError(problems)
     for path, result in changed:
-        results.write(path, result)
+        result_files.write(path, result)
 
 
 def older_than(folder: Path, moment: datetime) -> list[Path]:

@@ -7,10 +7,10 @@ from math import isfinite
 
 from pydantic import BaseModel, ConfigDict
 
-from cli import results
 from cli.archive.gathered import KINDS
 from cli.archive.names import Named
-from cli.results import Result
+from cli.results import result_files
+from cli.results.result import Result
 from cli.summary.build import headline_of, summary_of
 from cli.summary.verdicts import verdict_of
 from simulator.data.dataset import DatasetReader
@@ -70,7 +70,7 @@ def entry_of(name: Named) -> Entry:
 
 
 def _sweep(name: Named) -> Entry:
-    result = results.read(name.path)
+    result = result_files.read(name.path)
     summary = summary_of(result)
     found = headline_of(summary)
     head = None

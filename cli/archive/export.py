@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from cli.archive.entry import what_of
 from cli.report.numbers import significant
 from cli.report.openmetrics import END, PREFIX, labels_of
-from cli.results import Result
+from cli.results.result import Result
 from cli.summary.build import summary_of
 from cli.summary.figures import Figure, Row, Summary, Unit
 

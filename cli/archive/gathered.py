@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from cli import results
 from cli.capacity.record import Capacity
 from cli.capacity.tables import printed as capacity_text
 from cli.experiment.record import PlanRecord
@@ -17,6 +16,7 @@ from cli.experiment.tables import printed as plan_text
 from cli.experiment.verdicts import worst
 from cli.reproduce.record import Reproduction, is_reproduction
 from cli.reproduce.tables import printed as reproduction_text
+from cli.results import result_files
 
 _KIND = re.compile(rb'\s*\{\s*"kind":\s*"([a-z]+)"')
 """How the file of a plan or a capacity begins."""
@@ -46,7 +46,7 @@ class Gathered:
 
     def read(self, path: Path) -> Any:
         """Read a file; ConfigError if it is damaged."""
-        return results.parsed(path, results.content_of(path), self.record, 1)
+        return result_files.parsed(path, result_files.content_of(path), self.record, 1)
 
 
 def _of_reproduction(record: Reproduction) -> Gist:
@@ -88,7 +88,7 @@ KINDS: Mapping[str, Gathered] = {
 
 def kind_of(path: Path) -> Gathered | None:
     """Return the kind of a file by its content; None for that of a sweep, or a foreign one."""
-    named = _KIND.match(results.content_of(path))
+    named = _KIND.match(result_files.content_of(path))
     if named:
         return KINDS.get(named[1].decode())
     return KINDS["reproduce"] if is_reproduction(path) else None

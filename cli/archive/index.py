@@ -14,10 +14,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cli import results
 from cli.archive.entry import Entry, entry_of
 from cli.archive.names import Named, results_in
 from cli.host.inputs import read_bytes
+from cli.results import result_files
 from simulator import __version__
 from simulator.errors import ConfigError
 
@@ -110,4 +110,4 @@ def _loaded(folder: Path) -> _Index:
 
 def _save(folder: Path, index: _Index) -> None:
     with suppress(OSError):  # a folder that can only be read is listed without an index
-        results.write(folder / FILE, index)
+        result_files.write(folder / FILE, index)

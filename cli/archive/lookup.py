@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from cli import results
 from cli.archive.names import Named, id_of, results_in
-from cli.results import Result
+from cli.results import result_files
+from cli.results.result import Result
 from simulator.errors import ConfigError
 
 __all__ = ["NAMES", "found", "id_of", "paths_of"]
@@ -19,7 +19,7 @@ NAMES = "a result file, an id, the beginning of one, last, or last~1 for the one
 
 def found(folder: Path, names: Sequence[str]) -> list[tuple[Path, Result]]:
     """Return the results that are meant; ConfigError lists every name without exactly one."""
-    return [(path, results.read(path)) for path in paths_of(folder, names)]
+    return [(path, result_files.read(path)) for path in paths_of(folder, names)]
 
 
 def paths_of(folder: Path, names: Sequence[str]) -> list[Path]:
@@ -62,7 +62,7 @@ def _path(folder: Path, known: Sequence[Named], name: str) -> Path:
         shown = ", ".join(each.id for each in meant[:3])
         raise ConfigError(f"{name}: is the beginning of {len(meant)} ids in {folder}: {shown} ...")
     repeated = [each.path for each in known if each.id.endswith(f"-{name[-4:]}")]
-    of_sweep = [path for path in repeated if results.read(path).sweep_id == name]
+    of_sweep = [path for path in repeated if result_files.read(path).sweep_id == name]
     if of_sweep:
         return of_sweep[0]
     near = get_close_matches(name, [each.id for each in known], n=1, cutoff=0.6)

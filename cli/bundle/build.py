@@ -11,7 +11,7 @@ from cli.page.html import rendered
 from cli.page.sources import Repeated, Sources, repeated_of
 from cli.report.damage import expect_whole
 from cli.reproduce.record import Reproduction
-from cli.results import content_of
+from cli.results.result_files import content_of
 
 
 def files_of(found: Published) -> dict[str, bytes]:

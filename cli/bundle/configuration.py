@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from cli.parameters import instant
-from cli.results import Result
+from cli.input.parameters import instant
+from cli.results.result import Result
 from simulator.protocol.spec import Kind
 from simulator.redaction import HIDDEN
 

@@ -8,11 +8,11 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cli import results
 from cli.archive.gathered import kind_of
 from cli.archive.index import FILE as INDEX
 from cli.host.inputs import read_bytes
 from cli.report.damage import expect_whole
+from cli.results import result_files
 from cli.summary.build import summary_of
 from simulator.errors import ConfigError
 
@@ -103,6 +103,6 @@ def _unreadable(folder: Path) -> Iterator[str]:
         try:
             with expect_whole(path):
                 kind = kind_of(path)
-                _ = kind.read(path) if kind else summary_of(results.read(path))
+                _ = kind.read(path) if kind else summary_of(result_files.read(path))
         except ConfigError as error:
             yield str(error)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli import results
 from cli.archive.gathered import Gathered, kind_of
 from cli.archive.lookup import paths_of
 from cli.archive.names import id_of
 from cli.report.damage import expect_whole
-from cli.results import Result
+from cli.results import result_files
+from cli.results.result import Result
 from cli.summary.verdicts import verdict_of
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
@@ -54,7 +54,7 @@ def gathered(folder: Path, names: Sequence[str]) -> Published:
             files = [path.parent / file for file in kind.files(record)]
         else:
             files = [path]
-        sweeps |= {file: results.read(file) for file in files}
+        sweeps |= {file: result_files.read(file) for file in files}
     for path, result in [*sweeps.items()]:
         sweeps |= _insert_of(path, result)
     ordered = sorted(sweeps.items(), key=lambda each: (each[1].created, each[0].name))
@@ -68,7 +68,7 @@ def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
     """Return the insert whose rows were asked about, if it is in the folder of the result."""
     if result.kind is Kind.INSERT:
         return {}
-    for file, insert in results.inserts(path.parent, result.target):
+    for file, insert in result_files.inserts(path.parent, result.target):
         if insert.manifest and insert.manifest.dataset == result.dataset:
             return {file: insert}
     return {}

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cli.results import Result
+from cli.results.result import Result
 
 FILE = "versions.json"
 

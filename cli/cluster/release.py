@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.cluster.lifetime import KEPT_S, UNATTENDED_S
-from cli.config import Target
 from cli.host.owner import Owner, user_name
+from cli.targets.config import Target
 from simulator.protocol.spec import RunSpec
 
 SWEEP = "iot-bench/sweep"

@@ -10,19 +10,15 @@ from typing import Any
 
 import click
 
-from cli import insert_options, plan, results
 from cli.capacity.record import Capacity, findings
 from cli.capacity.search import Bounds, Level, Trial, next_rate
 from cli.capacity.tables import printed
 from cli.compare.measures import MEASURES
 from cli.compare.thresholds import EXIT_CODE, Scope, Threshold, parsed
-from cli.config import Target
-from cli.distribution import Split
 from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.machine import this_machine
 from cli.host.streams import print_out, say
 from cli.host.terminal import width_of
-from cli.insert_options import InsertOptions
 from cli.options.basic import (
     COUNT,
     DURATION_S,
@@ -35,13 +31,18 @@ from cli.options.basic import (
 )
 from cli.options.choice import Choice, common_options
 from cli.options.given import command_words
-from cli.results import Result
+from cli.planning import insert_options, plan
+from cli.planning.distribution import Split
+from cli.planning.insert_options import InsertOptions
+from cli.results import result_files
+from cli.results.result import Result
 from cli.running.launch import carried_out
 from cli.running.stored import Stored
 from cli.running.sweeps import insert_sweep
 from cli.summary.build import summary_of
 from cli.summary.figures import Row
 from cli.summary.verdicts import worst
+from cli.targets.config import Target
 from simulator import __version__
 from simulator.data.dataset import PartsBy
 from simulator.data.workloads.base import Params
@@ -133,7 +134,7 @@ def capacity(  # noqa: PLR0913
     wanted = parsed(objectives, Scope({"workers"}, workers=(workers,)), problems, "--slo")
     target = choice.resolve(choice.extra_options(problems), problems)
     key = insert_options.default_key(workload, target.open().capabilities if target else None)
-    begin = start_time or results.now_utc()
+    begin = start_time or result_files.now_utc()
     options = InsertOptions(
         workers=(workers,),
         runs=repeats,
@@ -170,11 +171,11 @@ def capacity(  # noqa: PLR0913
     if dry_run:
         print_out(f"{task.about()}\n")
         return
-    results.prepare_folder(output)
+    result_files.prepare_folder(output)
     with caught_interrupts() as interrupts:
         found = _searched(task, tolerance, interrupts)
     path = output / f"capacity-{target.name}-{found.sweep_id}.json"
-    results.write(path, found)
+    result_files.write(path, found)
     is_json = form == "json"
     text = found.model_dump_json(indent=1) + "\n" if is_json else None
     print_out(text or printed(found, str(path), width_of(sys.stdout)))
@@ -229,8 +230,8 @@ class _Task:
 
 def _searched(task: _Task, tolerance: float, interrupts: Interrupts) -> Capacity:
     """Measure rate after rate until the capacity is known, or a run fails."""
-    created = results.now_utc()
-    sweep_id = results.new_id(created)
+    created = result_files.now_utc()
+    sweep_id = result_files.new_id(created)
     found: list[tuple[Path, Result]] = []
     levels: list[Level] = []
     unscheduled: tuple[float, ...] = ()

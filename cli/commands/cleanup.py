@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from cli import config as configuration
-from cli import results
 from cli.cluster.options import ClusterOptions
 from cli.host.lock import remove_free_locks
 from cli.host.scratch import left_folders, remove_folder
 from cli.host.streams import OutputError, say
 from cli.options.basic import Command, config_option, option
+from cli.results import result_files
+from cli.targets import config as configuration
 from simulator.errors import ConfigError, SetupError, counted
 
 
@@ -101,7 +101,7 @@ def _clean_machine(output: Path) -> list[str]:
             f"left folder {folder}: it does not name the command that made it; if no command runs,"
             " remove it with rm -r"
         )
-    for path in results.unfinished(output):
+    for path in result_files.unfinished(output):
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -119,7 +119,7 @@ def _clean_machine(output: Path) -> list[str]:
 
 def _list_tables(output: Path) -> None:
     """List the tables that inserts left, newest first; whether they still exist is not checked."""
-    left = results.tables_left(output)
+    left = result_files.tables_left(output)
     for (target, table), (path, manifest) in left.items():
         rows = counted(manifest.rows, "row") if manifest.complete else "an unknown number of rows"
         _report(f"{target}: table {table}, {rows} by {path}")

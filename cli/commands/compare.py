@@ -16,7 +16,7 @@ from cli.host.streams import print_out
 from cli.host.terminal import width_of
 from cli.options.basic import SHARE, Command, option, output_option
 from cli.options.gates import Gates, gate_options
-from cli.results import now_utc
+from cli.results.result_files import now_utc
 from cli.summary.build import summary_of
 from simulator.errors import ConfigError
 

@@ -10,14 +10,15 @@ from typing import Any
 
 import click
 
-from cli import insert_options, results
-from cli.distribution import Split
 from cli.host.streams import say
 from cli.options.basic import COUNT, Command, generator_options, option
-from cli.plan import empty_dataset
+from cli.planning import insert_options
+from cli.planning.distribution import Split
+from cli.planning.plan import empty_dataset
 from cli.records.manifest import beside
 from cli.records.output import Written, to_file, to_standard_output
 from cli.records.processes import encoded
+from cli.results import result_files
 from simulator.data.dataset import Dataset, DatasetReader, PartsBy
 from simulator.data.ranges import LANE_ROWS, distributed, lane_range
 from simulator.data.schema import PrimaryKey
@@ -160,7 +161,7 @@ def _options(
     parameters: dict[str, Any],
 ) -> insert_options.InsertOptions:
     """Return the options of an insert of the same rows, which are checked alike."""
-    begin = start_time or results.now_utc()
+    begin = start_time or result_files.now_utc()
     return insert_options.InsertOptions(
         workers=(1,),
         runs=1,

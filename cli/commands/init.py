@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from cli.completion.words import complete_target
-from cli.config import FILE, load
 from cli.host.program import program
 from cli.host.streams import say
 from cli.options.basic import NAMES, Command, option
-from cli.starter import starter
+from cli.targets.config import FILE, load
+from cli.targets.starter import starter
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b

@@ -9,12 +9,10 @@ from typing import Any
 
 import click
 
-from cli import insert_options, plan, results
 from cli.compare.thresholds import Scope
-from cli.continuation import continued
-from cli.distribution import Split
 from cli.files.prepare import prepared
 from cli.files.request import DELIMITERS, Request, conflicts
+from cli.input.parameters import is_end, option_of
 from cli.live.outputs import Outputs
 from cli.options.basic import (
     COUNT,
@@ -34,15 +32,18 @@ from cli.options.basic import (
 from cli.options.choice import Choice, common_options, given_options
 from cli.options.gates import Gates, gate_options
 from cli.options.live import live_options
-from cli.parameters import is_end, option_of
+from cli.planning import insert_options, plan
+from cli.planning.continuation import continued
+from cli.planning.distribution import Split
+from cli.planning.stages import counts_of, stage_conflicts
 from cli.records.request import Request as RecordsRequest
 from cli.records.request import conflicts as record_conflicts
 from cli.records.request import place_problems
+from cli.results import result_files
 from cli.running.launch import conclude
 from cli.running.records import insert_records
 from cli.running.stored import Stored, last_insert
 from cli.running.sweeps import insert_sweep
-from cli.stages import counts_of, stage_conflicts
 from simulator.data.dataset import DatasetReader, PartsBy
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey
@@ -311,7 +312,7 @@ def insert(  # noqa: PLR0913
     given = {name: value for name, value in parameters.items() if value is not None}
     if not clean and not start_time:
         problems += _without_ends(given)
-    begin = start_time or results.now_utc()
+    begin = start_time or result_files.now_utc()
     options = insert_options.InsertOptions(
         workers=counts_of(stages, workers),
         runs=runs,

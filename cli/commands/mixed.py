@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from cli.compare.thresholds import Scope
+from cli.input.quantities import Mix
 from cli.live.outputs import Outputs
-from cli.mixed_plan import MixedOptions, option_problems
 from cli.options.basic import (
     COUNT,
     DURATION_S,
@@ -25,7 +25,7 @@ from cli.options.basic import (
 from cli.options.choice import Choice, common_options
 from cli.options.gates import Gates, gate_options
 from cli.options.live import live_options
-from cli.quantities import Mix
+from cli.planning.mixed_plan import MixedOptions, option_problems
 from cli.running.launch import conclude
 from cli.running.stored import inserted
 from cli.running.sweeps import mixed_sweep

@@ -26,11 +26,11 @@ from cli.options.choice import Choice, common_options, given_options
 from cli.options.gates import Gates, gate_options
 from cli.options.live import live_options
 from cli.options.own_queries import queries_option
-from cli.query_plan import QueryOptions
+from cli.planning.query_plan import QueryOptions
+from cli.planning.stages import counts_of, stage_conflicts
 from cli.running.launch import conclude
 from cli.running.stored import Stored, inserted
 from cli.running.sweeps import query_sweep
-from cli.stages import counts_of, stage_conflicts
 from simulator.errors import ConfigError
 from simulator.protocol.spec import LoadStage
 

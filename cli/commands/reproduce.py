@@ -6,8 +6,6 @@ from pathlib import Path
 
 import click
 
-from cli import config as configuration
-from cli import results
 from cli.cluster.options import ClusterOptions
 from cli.experiment.engine import Found
 from cli.experiment.items import digest_of
@@ -26,9 +24,11 @@ from cli.reproduce.evaluate import Experiment
 from cli.reproduce.memory import caches, in_memory
 from cli.reproduce.record import Reproduction
 from cli.reproduce.tables import printed
+from cli.results import result_files
 from cli.running.experiment import Refused, all_measured, forecast_of
 from cli.running.measure import Measuring
 from cli.running.roster import Roster, candidates_of, roster_of
+from cli.targets import config as configuration
 from simulator import __version__
 from simulator.errors import ConfigError
 
@@ -92,7 +92,7 @@ def reproduce(  # noqa: PLR0913
         )
         print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, output))
         return
-    results.prepare_folder(output)  # before embedded databases make their files in it
+    result_files.prepare_folder(output)  # before embedded databases make their files in it
     roster = roster_of(plan, candidates, loaded, runner, cluster, force=force, quiet=quiet)
     with caught_interrupts() as interrupts:
         measuring = Measuring(output, interrupts, cluster, timeout, force, quiet, config)
@@ -140,5 +140,5 @@ def reproduced(  # noqa: PLR0913, PLR0917
     )
     digest = digest_of(plan, roster.pairs)
     path = measuring.output / f"reproduce-{name}-{size}-{digest}.json"
-    results.write(path, record)
+    result_files.write(path, record)
     return record, path

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from cli import results as files
 from cli.archive import changes, export, listing
 from cli.archive.entry import Entry
 from cli.archive.gathered import KINDS
@@ -18,6 +17,7 @@ from cli.completion.words import complete_result, complete_target
 from cli.host.streams import print_out, say
 from cli.host.terminal import is_fitted, width_of
 from cli.options.basic import COUNT, MOMENT, TAG, Command, option, output_option
+from cli.results import result_files as files
 from simulator.errors import ConfigError, counted
 from simulator.protocol.spec import Kind
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-from cli import config as configuration
-from cli import results
 from cli.cluster.options import ClusterOptions
 from cli.experiment.installing import Installation, installations_of, shown
 from cli.experiment.items import digest_of
@@ -26,10 +24,12 @@ from cli.options.basic import Command
 from cli.options.choice import several_targets
 from cli.options.gates import Gates, gate_options
 from cli.options.plans import plan_options
+from cli.results import result_files
 from cli.running.experiment import all_measured, forecast_of
 from cli.running.installing import Installing
 from cli.running.measure import Measuring
 from cli.running.roster import Roster, candidates_of, roster_of
+from cli.targets import config as configuration
 from simulator import __version__
 from simulator.errors import ConfigError
 
@@ -81,7 +81,7 @@ def run(  # noqa: PLR0913
     candidates = candidates_of(loaded, targets or read.target_names or None)
     environment = {**os.environ}  # with credentials, which only the commands of the plan inherit
     if not dry_run:
-        results.prepare_folder(output)  # before embedded databases make their files in it
+        result_files.prepare_folder(output)  # before embedded databases make their files in it
     roster = roster_of(
         read, candidates, loaded, runner, cluster,
         force=force, quiet=quiet or dry_run, asks=not dry_run, installed=installations,
@@ -98,7 +98,7 @@ def run(  # noqa: PLR0913
         )
         record = _carried_out(read, roster, measuring, installing)
     path = output / f"{stem}.json"
-    results.write(path, record)
+    result_files.write(path, record)
     is_json = form == "json"
     text = record.model_dump_json(indent=1) + "\n" if is_json else None
     print_out(text or printed(record, str(path), width_of(sys.stdout)))

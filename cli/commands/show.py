@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from cli import results
 from cli.archive.gathered import Gathered, kind_of
 from cli.archive.lookup import paths_of
 from cli.completion.words import complete_result
@@ -15,6 +14,7 @@ from cli.options.basic import BYTES, Command, option, output_option
 from cli.report import tables
 from cli.report.capacity import days_until_full
 from cli.report.damage import expect_whole
+from cli.results import result_files
 from simulator.errors import ConfigError
 
 
@@ -55,7 +55,7 @@ def show(name: str, form: str, disk: int | None, output: Path, *, plot: bool) ->
 
 
 def _sweep(file: Path, form: str, disk: int | None, *, plot: bool) -> str:
-    result = results.read(file)
+    result = result_files.read(file)
     days = "" if disk is None else f"{days_until_full(result, disk)}\n"
     return tables.printed(result, file, form, plotted=plot) + days
 

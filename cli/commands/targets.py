@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from cli import config as configuration
 from cli.completion.words import complete_target
 from cli.host.streams import say
 from cli.host.terminal import width_of
 from cli.options.basic import Command, config_option, option
+from cli.targets import config as configuration
 from simulator.modules import database_class
 from simulator.modules.evidence import evidence
 

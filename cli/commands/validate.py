@@ -8,10 +8,8 @@ from pathlib import Path
 
 import click
 
-from cli.agreement import agreements, differences, exit_code
 from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
-from cli.config import Target
 from cli.experiment.query_file import read_own
 from cli.files.prepare import reopened
 from cli.host.interrupts import caught_interrupts
@@ -19,13 +17,15 @@ from cli.host.streams import print_out, say
 from cli.options.basic import COUNT, NAMES, Command, align_option, option, types_option
 from cli.options.choice import Choice, several_targets
 from cli.options.own_queries import queries_option
-from cli.plan import PlannedRun
-from cli.query_plan import MOST_SHOWN, QueryOptions
+from cli.planning.plan import PlannedRun
+from cli.planning.query_plan import MOST_SHOWN, QueryOptions
 from cli.report import tables
 from cli.report.agreements import validated
+from cli.results.agreement import agreements, differences, exit_code
 from cli.running.launch import Sweep, carried_out
 from cli.running.stored import Stored, inserted
 from cli.running.sweeps import query_sweep
+from cli.targets.config import Target
 from simulator.errors import ConfigError
 
 _EXAMPLES = """\b

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from cli import plan
 from cli.files.prepare import reopened
 from cli.options.basic import Command, dataset_option, option
 from cli.options.choice import Choice, common_options
+from cli.planning import plan
 from cli.running.launch import conclude, start
 from cli.running.stored import inserted
 from simulator.errors import ConfigError

@@ -10,7 +10,7 @@ from enum import StrEnum
 from cli.compare.comparison import Comparison, Judgement, Line
 from cli.compare.tables import interval_of, row_name
 from cli.compare.thresholds import Check
-from cli.results import Result
+from cli.results.result import Result
 from cli.summary.build import summary_of
 from cli.summary.figures import Row
 from simulator.protocol.verdict import Status

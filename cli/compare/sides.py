@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.compare.measures import SHOWN
-from cli.results import Result
+from cli.results.result import Result
 from cli.summary.build import summary_of
 from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError

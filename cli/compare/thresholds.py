@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from cli.compare.comparison import Comparison, Judgement
 from cli.compare.measures import LOAD, MEASURES, SHOWN, Measure
 from cli.compare.tables import interval_of, row_name, written
-from cli.quantities import parse_number
+from cli.input.quantities import parse_number
 from cli.summary.figures import Summary, Unit
 from simulator.errors import nearest
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cli.experiment.items import Item
-from cli.results import Result, of_sweep
+from cli.results.result import Result
+from cli.results.result_files import of_sweep
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from rich.table import Table
 from cli.experiment.items import Pair
 from cli.experiment.plan import Plan, Setting
 from cli.experiment.tables import absences
-from cli.plan import PlannedRun
+from cli.planning.plan import PlannedRun
 from cli.report.estimate import shown_time
 from cli.report.plans import estimated_s, rows_of
-from cli.results import Result
+from cli.results.result import Result
 from simulator.errors import counted
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
-from cli.config import Target
 from cli.experiment.items import Pair
 from cli.experiment.plan import Plan, PlanTarget
 from cli.host.shipped import shipped
+from cli.targets.config import Target
 from simulator.errors import ConfigError, nearest
 
 _FOLDER = "dbinstall"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from cli.host.resources import Resources
 from cli.report.resources import client_in, machine_in, server_in
-from cli.results import Result
+from cli.results.result import Result
 from cli.summary.build import summary_of
 from simulator.protocol.spec import Kind
 

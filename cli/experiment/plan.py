@@ -10,23 +10,29 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 
-from cli import mixed_plan
 from cli.compare.thresholds import Scope, parsed
-from cli.distribution import Split
 from cli.experiment.query_file import QueriesFile
 from cli.experiment.records import Count, InstantMs, Number, Record, Seconds, read_record
-from cli.insert_options import (
+from cli.input.parameters import is_end, option_of, parameters, written
+from cli.input.quantities import parse_duration_s, parse_instant, parse_mix
+from cli.planning import mixed_plan
+from cli.planning.distribution import Split
+from cli.planning.insert_options import (
     MOST_TABLES,
     InsertOptions,
     default_key,
     generator_params,
     option_problems,
 )
-from cli.parameters import is_end, option_of, parameters, written
-from cli.plan import empty_dataset
-from cli.quantities import parse_duration_s, parse_instant, parse_mix
-from cli.query_plan import QueryOptions, load_problems, matches_of
-from cli.stages import counts_of, duration_of, parse_stages, stage_conflicts, written_stages
+from cli.planning.plan import empty_dataset
+from cli.planning.query_plan import QueryOptions, load_problems, matches_of
+from cli.planning.stages import (
+    counts_of,
+    duration_of,
+    parse_stages,
+    stage_conflicts,
+    written_stages,
+)
 from cli.summary.mixed import INSERTS
 from cli.summary.queries import ALL_QUERIES
 from simulator.data.dataset import DatasetReader, PartsBy

@@ -7,9 +7,9 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from cli.quantities import parse_count, parse_duration_s, parse_instant, parse_number
-from cli.validation import sentence_of, shown, shown_key
-from cli.yamlfile import read_yaml
+from cli.input.quantities import parse_count, parse_duration_s, parse_instant, parse_number
+from cli.input.validation import sentence_of, shown, shown_key
+from cli.input.yamlfile import read_yaml
 from simulator.errors import ConfigError, nearest
 
 

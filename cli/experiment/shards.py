@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from cli.config import Target
 from cli.experiment.engine import Found, Measured
 from cli.experiment.items import Item, Pair
 from cli.experiment.measures import measures_of
@@ -11,6 +10,7 @@ from cli.experiment.plan import Setting
 from cli.experiment.record import Curve, CurvePoint
 from cli.experiment.search import best_number, next_number, numbers
 from cli.experiment.verdicts import worst_of
+from cli.targets.config import Target
 from simulator.errors import counted
 
 _RATE = "rows_per_s"

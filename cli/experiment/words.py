@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cli.config import Target, as_kept
 from cli.experiment.plan import MixedSetting, QuerySetting, Setting
 from cli.experiment.records import Record
-from cli.parameters import instant
+from cli.input.parameters import instant
+from cli.targets.config import Target, as_kept
 
 _SECONDS = ("duration", "warmup")
 

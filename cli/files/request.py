@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from cli.parameters import option_of, parameters
+from cli.input.parameters import option_of, parameters
 from simulator.data.schema import PrimaryKey, Role
 from simulator.data.workloads.base import Params
 from simulator.data.workloads.file import FileParams, OnError

@@ -9,7 +9,8 @@ from typing import Self, TextIO
 from cli.host.streams import say
 from cli.live.samples import exposition, lines_of
 from cli.report.course import Moment
-from cli.results import Result, write_whole
+from cli.results.result import Result
+from cli.results.result_files import write_whole
 
 
 class MetricsFile:

@@ -4,7 +4,7 @@ from typing import Any
 
 from cli.report.course import Moment
 from cli.report.progress import ending
-from cli.results import Result
+from cli.results.result import Result
 from simulator.protocol.events import (
     AskedSample,
     Outcome,

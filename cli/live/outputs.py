@@ -10,7 +10,7 @@ from cli.live import file, push
 from cli.live.address import Address
 from cli.live.server import LivePage, listener
 from cli.report.course import Moment
-from cli.results import Result
+from cli.results.result import Result
 from simulator.errors import ConfigError
 
 

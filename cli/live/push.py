@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from cli.host.streams import say
 from cli.live.samples import Line, lines_of
 from cli.report.course import Moment
-from cli.results import Result
+from cli.results.result import Result
 
 if TYPE_CHECKING:
     import requests

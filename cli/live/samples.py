@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cli.report.course import Moment
 from cli.report.openmetrics import END, PREFIX, labels_of
-from cli.results import Result
+from cli.results.result import Result
 from cli.summary.queries import ALL_QUERIES
 from simulator.protocol.events import AskedSample, SampleEvent
 

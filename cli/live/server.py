@@ -20,7 +20,7 @@ from cli.host.streams import say
 from cli.live.address import Address
 from cli.live.messages import heading_of, message_of
 from cli.report.course import Moment
-from cli.results import Result
+from cli.results.result import Result
 from simulator.errors import ConfigError
 
 _KEPT = 10_000

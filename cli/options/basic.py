@@ -11,11 +11,10 @@ from typing import Any, Generic, TypeVar, get_args
 import click
 from pydantic.fields import FieldInfo
 
-from cli import insert_options
 from cli.completion.words import complete_query
 from cli.host.program import SCRIPT, program
-from cli.parameters import meanings, option_of, parameters, written
-from cli.quantities import (
+from cli.input.parameters import meanings, option_of, parameters, written
+from cli.input.quantities import (
     parse_bytes,
     parse_count,
     parse_counts,
@@ -25,8 +24,9 @@ from cli.quantities import (
     parse_number,
     parse_share,
 )
-from cli.results import TAG as TAG_PATTERN
-from cli.stages import parse_stages
+from cli.planning import insert_options
+from cli.planning.stages import parse_stages
+from cli.results.result import TAG as TAG_PATTERN
 from simulator.data.workloads import GENERATORS
 from simulator.data.workloads.base import Written
 from simulator.errors import ConfigError

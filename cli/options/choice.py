@@ -10,13 +10,13 @@ from typing import Any, TypeVar, cast
 import click
 from click.core import ParameterSource
 
-from cli import config as configuration
 from cli.cluster.options import ClusterOptions
 from cli.completion.words import complete_target
-from cli.config import RUNNERS, Target
+from cli.input.validation import shown
 from cli.options.basic import DURATION_S, TAG, config_option, option
 from cli.report import tables
-from cli.validation import shown
+from cli.targets import config as configuration
+from cli.targets.config import RUNNERS, Target
 from simulator.errors import ConfigError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

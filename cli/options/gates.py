@@ -15,7 +15,8 @@ from cli.compare.thresholds import EXIT_CODE, Check, Scope, Threshold, checks_of
 from cli.experiment.record import ItemRecord
 from cli.host.streams import say
 from cli.options.basic import option
-from cli.results import Result, now_utc, read, write_whole
+from cli.results.result import Result
+from cli.results.result_files import now_utc, read, write_whole
 from cli.summary.build import summary_of
 from cli.summary.queries import ALL_QUERIES
 from simulator.errors import ConfigError

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from cli.config import as_kept
 from cli.options.basic import ARGUMENTS
+from cli.targets.config import as_kept
 from simulator.modules.options import Options
 
 _LEFT_OUT = frozenset(

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from cli.options.basic import option
-from cli.own_queries import OPTION
+from cli.planning.own_queries import OPTION
 
 queries_option = functools.partial(
     option,

@@ -12,7 +12,7 @@ from cli.page.measured import Measured
 from cli.page.style import Style
 from cli.report.numbers import significant
 from cli.report.occurrences import occurrences_of, unlisted_failures
-from cli.results import RunRecord
+from cli.results.result import RunRecord
 from simulator.errors import counted
 from simulator.protocol.messages import WARMUP
 from simulator.protocol.spec import Kind

@@ -10,7 +10,7 @@ from cli.report.notes import alerts_of, background_text, facts_of
 from cli.report.numbers import significant
 from cli.report.ramps import ramps_of
 from cli.report.tables import COLUMNS
-from cli.results import RunRecord
+from cli.results.result import RunRecord
 from simulator.protocol.verdict import WORST_FIRST, Status
 
 

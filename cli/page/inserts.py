@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from hdrh.histogram import HdrHistogram
 
-from cli.metrics import latency_of, merged, percentiles_ms
 from cli.page import charts
 from cli.page.charts import Axis, Bar, Point, Series
 from cli.page.content import VERDICT, Picture, Section, Table, number, words
 from cli.page.measured import Measured, figure_text, range_of, spread_text
 from cli.report.numbers import significant, written
+from cli.results.metrics import latency_of, merged, percentiles_ms
 from cli.summary.build import on_disk_of
 from cli.summary.figures import OnDisk, Row, spread_of
 from simulator.load.meter import merged_histogram

@@ -12,7 +12,7 @@ from cli.page.style import Style, colours_of
 from cli.report.damage import expect_whole
 from cli.report.numbers import written
 from cli.report.repeats import RepeatedFigure, joined_result, joined_summary
-from cli.results import Result, RunRecord
+from cli.results.result import Result, RunRecord
 from cli.summary.build import summary_of
 from cli.summary.figures import Figure, Row, Summary
 from simulator.protocol.spec import Kind

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cli import results
 from cli.archive.gathered import kind_of
 from cli.archive.lookup import paths_of
 from cli.experiment.record import PlanRecord
 from cli.reproduce.record import Reproduction
-from cli.results import Result
+from cli.results import result_files
+from cli.results.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def sources(folder: Path, names: Sequence[str]) -> Sources:
             repeated |= repeated_of(path, record)
         else:
             sweeps.append(path)
-    return Sources([(path, results.read(path)) for path in sweeps], reproduced, repeated)
+    return Sources([(path, result_files.read(path)) for path in sweeps], reproduced, repeated)
 
 
 def repeated_of(path: Path, record: Any) -> dict[Path, Repeated]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli.parameters import option_of, parameters
+from cli.input.parameters import option_of, parameters
 from cli.records.manifest import beside
 from cli.records.volume import VolumeFile, in_volume, volume_file
 from simulator.data.records import RecordFormat

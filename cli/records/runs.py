@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cli.config import Target
-from cli.insert_options import InsertOptions
-from cli.plan import PlannedRun, spec_of
+from cli.planning.insert_options import InsertOptions
+from cli.planning.plan import PlannedRun, spec_of
 from cli.records.prepare import Records
+from cli.targets.config import Target
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import parts_between
 from simulator.protocol.spec import Insert, Kind

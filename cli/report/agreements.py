@@ -13,10 +13,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cli.agreement import Agreement
 from cli.host.terminal import width_of
 from cli.report.notes import mismatches_of
-from cli.results import Result
+from cli.results.agreement import Agreement
+from cli.results.result import Result
 from simulator.errors import counted
 from simulator.protocol.events import ShownAnswer
 from simulator.protocol.messages import Scalar

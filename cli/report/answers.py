@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from cli.results import Result
+from cli.results.result import Result
 from simulator.errors import counted
 from simulator.protocol.events import ShownAnswer
 

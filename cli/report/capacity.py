@@ -1,6 +1,6 @@
 """After how many days a disk is full, at the rates and with the size per row of a result."""
 
-from cli.results import Result
+from cli.results.result import Result
 from cli.summary.build import on_disk_of, summary_of
 from simulator.errors import ConfigError, counted
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from cli.plan import PlannedRun
+from cli.planning.plan import PlannedRun
 from cli.report.estimate import Estimate
 from simulator.protocol.events import Event, Outcome, PhaseEvent, ProgressEvent, SampleEvent
 

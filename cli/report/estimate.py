@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cli.plan import PlannedRun
+from cli.planning.plan import PlannedRun
 
 
 @dataclass(frozen=True, slots=True)

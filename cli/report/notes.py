@@ -10,7 +10,7 @@ from cli.host.caches import DROPPED
 from cli.host.program import command_line
 from cli.report.occurrences import occurrences_of, seconds_text
 from cli.report.resources import used
-from cli.results import Result, RunRecord
+from cli.results.result import Result, RunRecord
 from cli.summary.build import on_disk_of, summary_of
 from cli.summary.figures import OnDisk
 from simulator.data.walks import Precision

@@ -10,11 +10,11 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cli.distribution import rows_left
-from cli.parameters import instant
-from cli.plan import PlannedRun
+from cli.input.parameters import instant
+from cli.planning.distribution import rows_left
+from cli.planning.plan import PlannedRun
 from cli.report.estimate import shown_time
-from cli.results import Result, RunRecord
+from cli.results.result import Result, RunRecord
 from simulator.data.dataset import Dataset, DatasetReader, PartsBy
 from simulator.errors import counted
 from simulator.protocol.messages import WARMUP

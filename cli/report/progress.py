@@ -10,11 +10,11 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from cli.host.streams import plain
-from cli.metrics import inserting, measured_rows, measured_s
-from cli.plan import PlannedRun
+from cli.planning.plan import PlannedRun
 from cli.report.course import Moment
 from cli.report.estimate import shown_time
 from cli.report.numbers import significant
+from cli.results.metrics import inserting, measured_rows, measured_s
 from simulator.errors import counted
 from simulator.protocol.events import (
     AskedEvent,

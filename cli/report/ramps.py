@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from cli.report.numbers import significant
-from cli.results import Result
+from cli.results.result import Result
 from simulator.errors import counted
 from simulator.protocol.events import QueryRamp, RampEnd
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.report.notes import mismatches_of
-from cli.results import Result
+from cli.results.result import Result
 from cli.summary.build import on_disk_of, summary_of
 from cli.summary.figures import Row
 from simulator.protocol.spec import Kind

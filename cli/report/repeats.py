@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cli.results import Result, RunRecord
+from cli.results.result import Result, RunRecord
 from cli.summary.figures import Figure, Row, Summary, spread_of
 from simulator.protocol.verdict import WORST_FIRST, Status
 

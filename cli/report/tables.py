@@ -20,7 +20,7 @@ from cli.report.numbers import significant, written
 from cli.report.plots import plot_of
 from cli.report.ramps import ramps_of
 from cli.report.records import as_csv, as_json
-from cli.results import Result
+from cli.results.result import Result
 from cli.summary.build import summary_of
 from cli.summary.figures import Row, Summary, Unit
 from simulator.protocol.spec import Kind

@@ -5,11 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from cli.host.caches import DROPPED
-from cli.metrics import InsertMetrics, measured_s, rates_by_second
-from cli.results import Result, RunRecord
+from cli.results.metrics import InsertMetrics, measured_s, rates_by_second
+from cli.results.result import Result, RunRecord
+from cli.results.warmup import LEAST_S, found_in
 from cli.summary.build import summary_of
 from cli.summary.figures import spread_of
-from cli.warmup import LEAST_S, found_in
 from simulator.data.workloads.file import File, FileParams
 from simulator.errors import counted
 from simulator.protocol.spec import Kind

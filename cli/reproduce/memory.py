@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from cli.experiment.engine import Measured
 from cli.experiment.items import Item
-from cli.results import Result
+from cli.results.result import Result
 from simulator.protocol.spec import Kind
 
 

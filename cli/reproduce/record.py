@@ -7,10 +7,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from cli import results
 from cli.experiment.record import Curve, Frozen, ItemRecord, Status, exit_code_of
 from cli.host.machine import Machine
 from cli.reproduce.claims import Seen
+from cli.results import result_files
 
 FORMAT_VERSION: Literal[1] = 1
 _BEGINNING = re.compile(
@@ -142,9 +142,9 @@ class Reproduction(Frozen):
 
 def is_reproduction(path: Path) -> bool:
     """Whether a result file is that of a reproduction."""
-    return bool(_BEGINNING.match(results.content_of(path)))
+    return bool(_BEGINNING.match(result_files.content_of(path)))
 
 
 def read(path: Path) -> Reproduction:
     """Read the result file of a reproduction; ConfigError if it is damaged."""
-    return results.parsed(path, results.content_of(path), Reproduction, FORMAT_VERSION)
+    return result_files.parsed(path, result_files.content_of(path), Reproduction, FORMAT_VERSION)

@@ -2,17 +2,17 @@
 
 from contextlib import nullcontext
 
-from cli.address import address_key
 from cli.cluster.options import ClusterOptions
-from cli.config import Target
 from cli.host.counters import ProcessSource
 from cli.host.interrupts import Interrupts
 from cli.host.listener import server_of
 from cli.host.lock import locked
 from cli.host.resources import ResourceMeter
-from cli.packages import missing_packages
 from cli.runners.base import Runner
 from cli.runners.local import LocalRunner
+from cli.targets.address import address_key
+from cli.targets.config import Target
+from cli.targets.packages import missing_packages
 from simulator.errors import ConfigError, SetupError
 from simulator.modules import database_class
 from simulator.protocol.spec import Kind, RunSpec

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TypeAlias
 
-from cli import results
 from cli.experiment.engine import Found, Measured, measured
 from cli.experiment.forecast import forecast, forecast_text
 from cli.experiment.installing import groups_of
@@ -17,6 +16,7 @@ from cli.experiment.record import Status
 from cli.experiment.shards import all_pairs, first_pairs, next_pairs
 from cli.host.streams import say
 from cli.host.terminal import width_of
+from cli.results import result_files
 from cli.running.installing import Installing, Ready
 from cli.running.measure import Measuring, insert_of, refusal_of
 from cli.running.roster import Roster
@@ -27,7 +27,7 @@ Refused: TypeAlias = Mapping[tuple[str, str], str]
 def forecast_of(title: str, plan: Plan, roster: Roster, output: Path) -> str:
     """Return what would be measured, at the speed of the results in a folder."""
     names = {pair.target.name for pair in roster.pairs}
-    earlier = {name: [result for _, result in results.inserts(output, name)] for name in names}
+    earlier = {name: [result for _, result in result_files.inserts(output, name)] for name in names}
     found = []
     for pair in all_pairs(roster.pairs):
         _, planned = insert_of(pair.setting, pair.target, output)

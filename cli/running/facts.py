@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from cli import plan, results
 from cli.cluster.options import ClusterOptions
-from cli.config import Target
 from cli.host.interrupts import caught_interrupts
+from cli.planning import plan
+from cli.results import result_files
 from cli.runners.choice import runner_for
+from cli.targets.config import Target
 from simulator.errors import Interrupted, SetupError
 from simulator.protocol.events import CheckEvent, Outcome
 from simulator.protocol.spec import Kind
@@ -62,7 +63,7 @@ def database_facts(
     target: Target, options: ClusterOptions, timeout_s: float = 0.0
 ) -> Iterator[CheckEvent]:
     """Yield what a collector sees of the database; SetupError if it cannot be used."""
-    sweep_id = results.new_id(results.now_utc())
+    sweep_id = result_files.new_id(result_files.now_utc())
     spec = plan.collector_run(Kind.CHECK, sweep_id, target)
     spec = spec.model_copy(update={"timeout_s": timeout_s})
     with (

@@ -14,7 +14,6 @@ from typing import IO
 import yaml
 
 from cli.cluster.options import ClusterOptions
-from cli.config import Target
 from cli.experiment.installing import Installation
 from cli.experiment.items import Pair
 from cli.experiment.record import InstallRecord
@@ -22,6 +21,7 @@ from cli.host.interrupts import Interrupts
 from cli.host.scratch import scratch_folder
 from cli.host.streams import say
 from cli.running.roster import silence
+from cli.targets.config import Target
 from simulator.errors import Interrupted
 
 _LONGEST_S = 1800.0

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import click
 
-from cli import results
 from cli.cluster.options import ClusterOptions
 from cli.compare.thresholds import Scope
-from cli.config import Target
 from cli.host.caches import drop_caches
 from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.listener import elsewhere
@@ -25,18 +23,21 @@ from cli.live.outputs import Output, Outputs
 from cli.options.choice import Choice
 from cli.options.gates import Gates, query_names
 from cli.options.given import command_words
-from cli.packages import package_versions
-from cli.plan import PlannedRun
+from cli.planning.plan import PlannedRun
 from cli.report import tables
 from cli.report.course import Course
 from cli.report.plans import plan_text
 from cli.report.progress import Follower
-from cli.results import Result, ResultFile
+from cli.results import result_files
+from cli.results.result import Result
+from cli.results.result_files import ResultFile
 from cli.runners.choice import manifests, meter_for, runner_for
 from cli.summary.build import summary_of
 from cli.summary.mixed import INSERTS
 from cli.summary.queries import name_in_stage
 from cli.sweep import run_sweep
+from cli.targets.config import Target
+from cli.targets.packages import package_versions
 from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.modules import database_class
@@ -62,11 +63,11 @@ class Sweep:
 
 def start(kind: Kind, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
     """Return a new sweep with an empty result, and a new id unless it has one."""
-    created = results.now_utc()
+    created = result_files.now_utc()
     is_local = target.runner == "local"
     result = Result(
         program_version=__version__,
-        sweep_id=sweep_id or results.new_id(created),
+        sweep_id=sweep_id or result_files.new_id(created),
         created=created,
         kind=kind,
         target=target.name,
@@ -78,7 +79,7 @@ def start(kind: Kind, target: Target, output: Path, dataset: Dataset, sweep_id: 
         machine=this_machine(),
         dataset=dataset,
     )
-    return Sweep(target, result, ResultFile(results.path_of(output, result)))
+    return Sweep(target, result, ResultFile(result_files.path_of(output, result)))
 
 
 @contextmanager
@@ -102,7 +103,7 @@ def carried_out(  # noqa: PLR0913
     assert sweep.file.path
     output = sweep.file.path.parent
     with runner_for(target, sweep_id, cluster, interrupts, planned[0].spec) as runner:
-        if results.prepare_folder(output) and not quiet:
+        if result_files.prepare_folder(output) and not quiet:
             say(f"created folder {output}", err=True)
         with (
             Follower(quiet=quiet, as_json=as_json) as follower,
@@ -204,7 +205,7 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
         return manifests(target, sweep.result.sweep_id, choice.cluster, planned[0].spec)
     folder = file.path.parent if file.path else Path()
     batch_rows = planned[0].spec.batch_rows
-    earlier = (result for _, result in results.inserts(folder, target.name))
+    earlier = (result for _, result in result_files.inserts(folder, target.name))
     last = next((r for r in earlier if r.configuration.get("batch") == batch_rows), None)
     return plan_text(planned, target.runner, last, width_of(sys.stdout))
 

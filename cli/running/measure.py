@@ -4,21 +4,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cli import plan, results
 from cli.cluster.options import ClusterOptions
-from cli.config import Target
 from cli.experiment.engine import Measured
 from cli.experiment.items import Item
 from cli.experiment.plan import MixedSetting, QuerySetting, Setting
 from cli.experiment.words import asked_words, insert_words
 from cli.host.interrupts import Interrupts
-from cli.insert_options import generator_params, target_problems
-from cli.plan import PlannedRun
-from cli.results import Result
+from cli.planning import plan
+from cli.planning.insert_options import generator_params, target_problems
+from cli.planning.plan import PlannedRun
+from cli.results import result_files
+from cli.results.result import Result
 from cli.runners.choice import meter_for
 from cli.running.launch import Sweep, carried_out
 from cli.running.stored import Stored
 from cli.running.sweeps import insert_sweep, mixed_sweep, query_sweep
+from cli.targets.config import Target
 from simulator.errors import BenchError, Interrupted
 
 
@@ -26,7 +27,7 @@ def insert_of(
     setting: Setting, target: Target, output: Path, timeout_s: float = 0.0, sweep_id: str = ""
 ) -> tuple[Sweep, list[PlannedRun]]:
     """Return the insert of a setting, beginning now; ConfigError if the target cannot take it."""
-    now_ms = int(results.now_utc().timestamp() * 1000)
+    now_ms = int(result_files.now_utc().timestamp() * 1000)
     options = setting.insert.options(target.open().capabilities, now_ms, timeout_s)
     params = generator_params(options)
     before = Stored(plan.empty_dataset(options, params), complete=True)

@@ -5,21 +5,21 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from cli import insert_options, plan
-from cli.config import Target
 from cli.host.owner import user_at_host
 from cli.host.streams import say
-from cli.insert_options import InsertOptions
 from cli.live.outputs import Outputs
 from cli.options.choice import Choice
 from cli.options.gates import Gates
+from cli.planning import insert_options, plan
+from cli.planning.insert_options import InsertOptions
+from cli.planning.stages import written_stages
 from cli.records.prepare import Records, prepared
 from cli.records.request import Request, repeated
 from cli.records.runs import record_runs
 from cli.records.volume import in_volume
 from cli.running.launch import conclude, start
 from cli.running.volumes import records_in_volume
-from cli.stages import written_stages
+from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.errors import ConfigError, counted
 from simulator.modules.base import Database

@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli import config as configuration
-from cli import results
 from cli.archive.gathered import Gathered, kind_of
 from cli.archive.names import id_of
 from cli.capacity.record import Capacity
-from cli.config import Target
 from cli.experiment.record import PlanRecord
 from cli.host.machine import this_machine
 from cli.host.program import command_line
-from cli.packages import package_versions
 from cli.reproduce.record import Reproduction
-from cli.results import Result
+from cli.results import result_files
+from cli.results.result import Result
+from cli.targets import config as configuration
+from cli.targets.config import Target
+from cli.targets.packages import package_versions
 from simulator import __version__
 from simulator.errors import ConfigError
 from simulator.modules import database_class
@@ -49,7 +49,7 @@ def repeated(path: Path, extra: Sequence[str], config: Path | None) -> Repeated:
     kind = kind_of(path)
     if kind:
         return Repeated(_command(path, _words_of(path, kind), extra, config), None)
-    result = results.read(path)
+    result = result_files.read(path)
     return Repeated(_command(path, result.command, extra, config), result)
 
 
@@ -152,7 +152,7 @@ def _other_rows(command: Repeated, result: Result, target: Target, folder: Path)
         if "--no-clean" in command.words:
             yield "rows: with --no-clean they are added to those that the tables hold now"
         return
-    last = results.last_insert(folder, target.name)
+    last = result_files.last_insert(folder, target.name)
     if not command.of("--dataset") and last and last[1].dataset != result.dataset:
         yield (
             f"rows: the last insert of {target.name} is {last[0]}, whose rows are not those of the"

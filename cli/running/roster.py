@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cli.cluster.options import ClusterOptions
-from cli.config import Config, Target
 from cli.experiment.items import Candidate, Pair
 from cli.experiment.plan import Plan, Setting
 from cli.host.streams import say
 from cli.running.facts import database_facts
 from cli.running.measure import refusal_of
+from cli.targets.config import Config, Target
 from simulator.errors import BenchError, ConfigError, Interrupted
 from simulator.modules import database_class
 

@@ -4,13 +4,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli import plan, results
-from cli.config import Target
 from cli.host.interrupts import caught_interrupts
 from cli.host.program import program
 from cli.host.streams import say
 from cli.options.choice import Choice
+from cli.planning import plan
+from cli.results import result_files
 from cli.runners.choice import runner_for
+from cli.targets.config import Target
 from simulator.data.dataset import Dataset
 from simulator.errors import BenchError, ConfigError, Interrupted, SetupError
 from simulator.protocol.events import Outcome
@@ -36,7 +37,7 @@ def inserted(  # noqa: PLR0913
     if it does not.
     """
     if file:
-        manifest = results.read(file).manifest
+        manifest = result_files.read(file).manifest
         if manifest is None:
             raise ConfigError(f"--dataset: {file} is not the result of an insert that wrote rows")
         return Stored(manifest.dataset, manifest.complete)
@@ -60,7 +61,7 @@ def last_insert(  # noqa: PLR0913
     dry: bool,
 ) -> Stored | None:
     """Return the rows of the target's last insert, of these tables in a database without others."""
-    last = results.last_insert(output, target.name)
+    last = result_files.last_insert(output, target.name)
     if last:
         _, manifest = last
         return Stored(manifest.dataset, manifest.complete)
@@ -80,7 +81,7 @@ def last_insert(  # noqa: PLR0913
 
 def _marks(target: Target, choice: Choice) -> tuple[Mark, ...]:
     """Return the marks in the database, which a collector reads where a run would connect."""
-    sweep_id = results.new_id(results.now_utc())
+    sweep_id = result_files.new_id(result_files.now_utc())
     spec = plan.collector_run(Kind.MARKS, sweep_id, target)
     with (
         caught_interrupts() as interrupts,

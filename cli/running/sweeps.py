@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cli import insert_options, plan
-from cli.config import Target
 from cli.files.request import described
 from cli.host.owner import user_at_host
 from cli.host.streams import say
-from cli.insert_options import InsertOptions
-from cli.mixed_plan import MixedOptions, mixed_runs
-from cli.parameters import instant
-from cli.plan import PlannedRun
-from cli.query_plan import EVERY, QueryOptions, impossible_of, left_out, query_runs
+from cli.input.parameters import instant
+from cli.planning import insert_options, plan
+from cli.planning.insert_options import InsertOptions
+from cli.planning.mixed_plan import MixedOptions, mixed_runs
+from cli.planning.plan import PlannedRun
+from cli.planning.query_plan import EVERY, QueryOptions, impossible_of, left_out, query_runs
 from cli.running.launch import Sweep, start
 from cli.running.stored import Stored
+from cli.targets.config import Target
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.workloads.base import Params
 from simulator.protocol.spec import Kind

@@ -2,20 +2,21 @@
 
 from collections.abc import Callable
 
-from cli import plan, results
-from cli.config import Target
 from cli.host.interrupts import caught_interrupts
 from cli.host.streams import print_out, say
-from cli.insert_options import InsertOptions
 from cli.options.choice import Choice
-from cli.plan import PlannedRun
+from cli.planning import plan
+from cli.planning.insert_options import InsertOptions
+from cli.planning.plan import PlannedRun
 from cli.records.manifest import read
 from cli.records.prepare import Records, records_of
 from cli.records.request import Request
 from cli.records.volume import VolumeFile
 from cli.report.course import Course
 from cli.report.progress import Follower
+from cli.results import result_files
 from cli.runners.choice import manifests, runner_for
+from cli.targets.config import Target
 from simulator.data.dataset import Dataset
 from simulator.errors import ConfigError, Interrupted, SetupError
 from simulator.protocol.events import Outcome
@@ -43,7 +44,7 @@ def records_in_volume(  # noqa: PLR0913
     manifest = read(request.manifest_file) if request.manifest_file else None
     known = empty_of(manifest) if manifest or has_workload else None
     beside = request.manifest_volume
-    sweep_id = results.new_id(results.now_utc())
+    sweep_id = result_files.new_id(result_files.now_utc())
     spec = plan.collector_run(
         Kind.SCAN,
         sweep_id,

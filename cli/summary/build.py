@@ -1,6 +1,6 @@
 """What a result says, as typed figures: made once, and shown as a table, JSON or CSV."""
 
-from cli.results import Result
+from cli.results.result import Result
 from cli.summary.checks import rows_by_check
 from cli.summary.figures import Headline, OnDisk, Summary
 from cli.summary.inserts import rows_by_level, rows_by_stage, rows_by_workers

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from cli.results import RunRecord
+from cli.results.result import RunRecord
 from cli.summary.figures import Row
 from simulator.protocol.verdict import Status
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from cli.metrics import InsertMetrics, Latency, latency_of, merged, stage_metrics
-from cli.results import RunRecord
+from cli.results.metrics import InsertMetrics, Latency, latency_of, merged, stage_metrics
+from cli.results.result import RunRecord
 from cli.summary.figures import Figure, Row, Unit, mean, spread_of
 from cli.summary.verdicts import worst
 from simulator.load.meter import new_histogram

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from cli.metrics import Latency, latency_of, merged, query_metrics
-from cli.results import RunRecord
+from cli.results.metrics import Latency, latency_of, merged, query_metrics
+from cli.results.result import RunRecord
 from cli.summary.figures import Figure, Row, Unit, mean, spread_of
 from cli.summary.inserts import known
 from cli.summary.queries import ALL_QUERIES, times_of

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from cli.metrics import (
+from cli.results.metrics import (
     Latency,
     QueryMetrics,
     StageMetrics,
@@ -11,7 +11,7 @@ from cli.metrics import (
     query_metrics,
     stage_metrics,
 )
-from cli.results import RunRecord
+from cli.results.result import RunRecord
 from cli.summary.figures import Figure, Row, Unit
 from cli.summary.verdicts import worst
 from simulator.protocol.events import QueryVerdict

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from cli.results import Result, RunRecord
+from cli.results.result import Result, RunRecord
 from simulator.protocol.verdict import WORST_FIRST, Status, Verdict
 
 

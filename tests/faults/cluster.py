@@ -26,8 +26,8 @@ from urllib.parse import urlsplit
 import yaml
 from _pytest.outcomes import Failed
 
-from cli import results
-from cli.results import Result
+from cli.results import result_files
+from cli.results.result import Result
 from simulator.protocol.verdict import Status
 from tests.e2e.harness import (
     SMALL,
@@ -213,7 +213,7 @@ class _Trial:
 
     def _results(self) -> list[Result]:
         """Return the result files, which must be valid."""
-        return [results.read(path) for path in sorted(self.line.output.glob("*.json"))]
+        return [result_files.read(path) for path in sorted(self.line.output.glob("*.json"))]
 
     def _ended(self, done: Finished) -> Iterator[str]:
         """The command ended by itself."""

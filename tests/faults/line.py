@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
-from cli import results
-from cli.results import Result
+from cli.results import result_files
+from cli.results.result import Result
 from simulator.errors import ConfigError
 from tests import ROOT
 from tests.faults import processes
@@ -148,7 +148,7 @@ class Line:
         if not files or files[-1] == after:
             return None
         try:
-            return files[-1], results.read(files[-1])
+            return files[-1], result_files.read(files[-1])
         except ConfigError as error:
             return str(error)
 

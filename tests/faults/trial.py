@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from cli.report import tables
-from cli.results import Result
+from cli.results.result import Result
 from tests.faults import processes
 from tests.faults.cells import TIMEOUT_S, Cell
 from tests.faults.line import Finished, Line, Running

@@ -17,8 +17,8 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from cli import config
-from cli.plan import collector_run
+from cli.planning.plan import collector_run
+from cli.targets import config
 from simulator.data.ranges import lane_range
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class

@@ -6,10 +6,10 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from cli.config import load
 from cli.experiment.plan import read_plan
 from cli.experiment.query_file import read_own
 from cli.schemas import config_schema, plan_schema, queries_schema
+from cli.targets.config import load
 from simulator.errors import ConfigError
 from tests import ROOT
 

@@ -5,13 +5,15 @@ from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
-from cli import results, sweep
+from cli import sweep
 from cli.host.caches import DROPPED
 from cli.host.interrupts import Interrupts
 from cli.host.machine import this_machine
-from cli.plan import PlannedRun
+from cli.planning.plan import PlannedRun
 from cli.report.notes import notes_of
-from cli.results import Manifest, Result, ResultFile
+from cli.results import result_files
+from cli.results.result import Manifest, Result
+from cli.results.result_files import ResultFile
 from cli.sweep import run_sweep
 from simulator.data.ranges import lane_range
 from simulator.errors import Interrupted
@@ -77,7 +79,7 @@ class Scripted:
             self.look()
 
     def look(self):
-        self.seen.append(results.read(self.path))
+        self.seen.append(result_files.read(self.path))
 
     def facts(self):
         return {}
@@ -104,7 +106,7 @@ def swept(tmp_path, *events, before=None, drop_caches=None):
             interrupts=Interrupts(),
             drop_caches=drop_caches,
         )
-    return [*runner.seen, results.read(path)]
+    return [*runner.seen, result_files.read(path)]
 
 
 def _result(spec):

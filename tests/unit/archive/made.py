@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from cli import results
+from cli.results import result_files
 from tests.unit.report import made
 
 FIRST = datetime(2026, 11, 23, 2, 50, 10, 123_000, tzinfo=UTC)
@@ -13,8 +13,8 @@ def store(folder, number, *, found=None, **changes):
     created = FIRST + timedelta(minutes=number)
     fields = {"created": created, "sweep_id": f"{created:%Y%m%d-%H%M%S}-{number:04x}"}
     result = (found or made.result([made.run()])).model_copy(update=fields | changes)
-    path = results.path_of(folder, result)
-    results.write(path, result)
+    path = result_files.path_of(folder, result)
+    result_files.write(path, result)
     return path
 
 

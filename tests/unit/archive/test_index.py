@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from cli import results
 from cli.archive import index
 from cli.archive.index import FILE, entries
+from cli.results import result_files
 from tests.unit.archive.made import id_of, store
 from tests.unit.report import made
 
@@ -35,8 +35,8 @@ def test_a_file_is_read_once_until_it_changes(tmp_path, reads):
     assert len(ids(tmp_path)) == 3
     assert len(reads) == 3
 
-    result = results.read(paths[1])
-    results.write(paths[1], result.model_copy(update={"tags": ["new"]}))
+    result = result_files.read(paths[1])
+    result_files.write(paths[1], result.model_copy(update={"tags": ["new"]}))
     assert [entry.tags for entry in entries(tmp_path)] == [(), ("new",), ()]
     assert reads[3:] == [paths[1].name]
 
@@ -80,7 +80,7 @@ def test_a_folder_that_cannot_be_written_is_listed(tmp_path, monkeypatch):
     def refused(*_):
         raise PermissionError
 
-    monkeypatch.setattr(results, "write", refused)
+    monkeypatch.setattr(result_files, "write", refused)
     assert ids(tmp_path) == [id_of(0)]
     assert not (tmp_path / FILE).exists()
 
@@ -150,7 +150,7 @@ def test_ten_thousand_results_are_listed_in_a_second(tmp_path):
         own = entry.model_copy(update={"file": name})
         files[name] = index._Read(size=status.st_size, changed_ns=status.st_mtime_ns, entry=own)
     one.unlink()
-    results.write(tmp_path / FILE, index._Index(files=files))
+    result_files.write(tmp_path / FILE, index._Index(files=files))
 
     spent_s = []
     for _ in range(5):

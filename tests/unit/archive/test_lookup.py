@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cli import results
 from cli.archive.lookup import found
 from cli.archive.names import id_of
+from cli.results import result_files
 from simulator.errors import ConfigError
 from tests.unit.report.made import result as made
 
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
         created = FIRST + timedelta(minutes=number)
         sweep_id = f"{created:%Y%m%d-%H%M%S}-000{number}"
         result = made([]).model_copy(update={"created": created, "sweep_id": sweep_id})
-        results.write(results.path_of(tmp_path, result), result)
+        result_files.write(result_files.path_of(tmp_path, result), result)
     (tmp_path / "other.json").write_text("{}")
     return tmp_path
 
@@ -43,12 +43,12 @@ def test_a_name_means_one_result(folder: Path, name: str, number: int) -> None:
 
 def test_a_file_is_a_name(folder: Path) -> None:
     path = next(folder.glob("*-0001.json"))
-    assert found(Path("/nowhere"), [str(path)]) == [(path, results.read(path))]
+    assert found(Path("/nowhere"), [str(path)]) == [(path, result_files.read(path))]
 
 
 def test_the_id_of_a_sweep_of_a_plan_is_a_name(folder: Path) -> None:
     result = made([]).model_copy(update={"created": FIRST, "sweep_id": "demo-sqlite-1-beef"})
-    results.write(results.path_of(folder, result), result)
+    result_files.write(result_files.path_of(folder, result), result)
     ((_, meant),) = found(folder, ["demo-sqlite-1-beef"])
     assert meant.sweep_id == "demo-sqlite-1-beef"
 

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cli import config, results
 from cli.bundle import folder as bundle
 from cli.bundle.configuration import Targets
 from cli.bundle.gather import gathered
 from cli.experiment.record import ItemRecord, PlanRecord
 from cli.host.machine import this_machine
 from cli.main import commands
+from cli.results import result_files
+from cli.results.result import Manifest
+from cli.targets import config
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
@@ -164,7 +166,7 @@ def test_a_bundle_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
 
 
 def test_queries_bring_the_insert_of_their_rows_and_a_plan_its_sweeps(tmp_path):
-    manifest = results.Manifest(dataset=made.stored(100), rows=100, complete=True)
+    manifest = Manifest(dataset=made.stored(100), rows=100, complete=True)
     insert = stored(tmp_path, 1, manifest=manifest)
     stored(tmp_path, 2, manifest=manifest.model_copy(update={"dataset": made.stored(7)}))
     asked = {"kind": Kind.QUERY, "dataset": made.stored(100)}
@@ -177,7 +179,7 @@ def test_queries_bring_the_insert_of_their_rows_and_a_plan_its_sweeps(tmp_path):
         not_had={}, refused={},
     )  # fmt: skip
     plan = tmp_path / "plan-tiny-00000000.json"
-    results.write(plan, record)
+    result_files.write(plan, record)
 
     assert gathered(tmp_path, [id_of(3)]).paths == [insert, query]
     assert gathered(tmp_path, ["plan-tiny-00000000"]).paths == [insert, plan]

@@ -3,7 +3,7 @@
 import pytest
 
 from cli.cluster.database import DatabasePod, database_pods, described
-from cli.config import Target
+from cli.targets.config import Target
 from simulator.modules import database_class
 
 POD = DatabasePod("data", "pg-0", "node3")

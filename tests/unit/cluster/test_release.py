@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from cli.cluster.lifetime import UNATTENDED_S
 from cli.cluster.release import OWNER, RUN, SWEEP, Release, is_abandoned, is_run_of, this_owner
-from cli.config import SecretRef, Target
+from cli.targets.config import SecretRef, Target
 from simulator.data.ranges import lane_range
 from simulator.modules.options import Options
 from simulator.protocol.records import RecordsFile

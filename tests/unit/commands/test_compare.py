@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
-from cli import results
 from cli.main import commands
+from cli.results import result_files
 from simulator.errors import ConfigError
 from tests.unit.compare.test_comparison import sweep
 
@@ -15,7 +15,7 @@ from tests.unit.compare.test_comparison import sweep
 @pytest.fixture
 def folder(tmp_path):
     for name, seconds in (("a", (1.0, 1.01, 0.99)), ("b", (1.2, 1.21, 1.19)), ("c", (1.0, 1.01))):
-        results.write(tmp_path / f"{name}.json", sweep(name, *seconds))
+        result_files.write(tmp_path / f"{name}.json", sweep(name, *seconds))
     return tmp_path
 
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from cli import results
 from cli.main import commands
 from cli.page import html
+from cli.results import result_files
 from simulator.errors import ConfigError
 from tests import ROOT
 from tests.unit.page import shown
@@ -19,7 +19,7 @@ from tests.unit.page import shown
 def folder(tmp_path):
     for number, result in enumerate((shown.insert(counts=(1,)), shown.verify())):
         result.sweep_id = f"20261121-000000-000{number}"
-        results.write(results.path_of(tmp_path, result), result)
+        result_files.write(result_files.path_of(tmp_path, result), result)
     return tmp_path
 
 
@@ -73,7 +73,7 @@ def test_a_damaged_result_is_named(folder):
     )
     result.runs[0] = result.runs[0].model_copy(update={"outcome": broken})
     path = folder / "damaged.json"
-    results.write(path, result)
+    result_files.write(path, result)
 
     with pytest.raises(ConfigError, match=r"damaged\.json: is damaged, so it cannot be shown"):
         report(folder, path, "-o", folder / "page.html")

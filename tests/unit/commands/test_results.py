@@ -11,12 +11,13 @@ import pytest
 from click.testing import CliRunner
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from cli import results
 from cli.archive.export import FORMATS
 from cli.archive.listing import age_of
 from cli.experiment.record import ItemRecord
 from cli.main import commands
 from cli.reproduce.record import Reproduction
+from cli.results import result_files
+from cli.results.result import Manifest
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 from tests import ROOT
@@ -26,7 +27,7 @@ from tests.unit.report import made
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "now_utc", lambda: FIRST + timedelta(days=2))
+    monkeypatch.setattr(result_files, "now_utc", lambda: FIRST + timedelta(days=2))
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path
 
@@ -116,7 +117,7 @@ def test_a_reproduction_is_listed_by_its_time_and_is_not_exported(folder, run):
         not_had={},
         refused={},
     )
-    results.write(folder / "reproduce-iot-demo-0123abcd.json", record)
+    result_files.write(folder / "reproduce-iot-demo-0123abcd.json", record)
     listed = json.loads(run("list", "--format=json").stdout)
 
     assert [entry["id"] for entry in listed] == [id_of(2), "reproduce-iot-demo-0123abcd", id_of(0)]
@@ -160,9 +161,9 @@ def test_an_age_is_in_its_largest_unit(seconds, age):
 def test_tags_are_added_and_removed_and_stand_in_the_file(folder, run):
     path = store(folder, 0, tags=["a"])
     run("tag", "last", "b", "a", "c")
-    assert results.read(path).tags == ["a", "b", "c"]
+    assert result_files.read(path).tags == ["a", "b", "c"]
     run("tag", "--remove", id_of(0), "a", "x")
-    assert results.read(path).tags == ["b", "c"]
+    assert result_files.read(path).tags == ["b", "c"]
 
     with pytest.raises(click.BadParameter, match="expected up to 40 letters, digits"):
         run("tag", "last", "two words")
@@ -248,7 +249,7 @@ def test_an_export_is_written_as_a_whole_or_not_at_all(folder, run, form):
 
 
 def test_the_result_that_says_what_the_tables_hold_is_kept(folder, run):
-    manifest = results.Manifest(dataset=made.stored(9), rows=9, complete=True)
+    manifest = Manifest(dataset=made.stored(9), rows=9, complete=True)
     older, newer = (store(folder, number, manifest=manifest) for number in range(2))
     query = store(folder, 2, kind=Kind.QUERY)
 

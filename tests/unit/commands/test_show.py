@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 from hdrh.histogram import HdrHistogram
 
-from cli import results
 from cli.main import commands
 from cli.report.capacity import days_until_full
 from cli.report.tables import FORMATS
+from cli.results import result_files
 from simulator.errors import ConfigError
 from tests.unit.report import made
 
@@ -21,7 +21,7 @@ BOMB = base64.b64encode(bytes(8) + zlib.compress(bytes(10**8))).decode()
 def stored(folder, latency):
     result = made.result([made.run(made.outcome(made.worker(0, latency=latency)))])
     path = folder / "r.json"
-    results.write(path, result)
+    result_files.write(path, result)
     return path
 
 

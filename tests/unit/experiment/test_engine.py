@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cli import results
-from cli.config import Target
 from cli.experiment.engine import Measured, complete_results, measured
 from cli.experiment.items import Pair, items_of
 from cli.experiment.plan import Plan
+from cli.results import result_files
+from cli.targets.config import Target
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.spec import Kind
 from tests.unit.report import made
@@ -97,13 +97,13 @@ class Runs:
         self.now += timedelta(seconds=1)
         found = made.result([], kind=kind, target=item.target.name, sweep_id=item.id,
                             created=self.now, status="running")  # fmt: skip
-        path = results.path_of(self.folder, found)
+        path = result_files.path_of(self.folder, found)
         for status in ("running", "done"):
             if not self.steps:
                 raise Killed
             self.steps -= 1
             found.status = status
-            results.write(path, found)
+            result_files.write(path, found)
         return path, found
 
 
@@ -147,7 +147,7 @@ def test_queries_count_with_the_insert_before_them_only(folder):
 def test_a_failed_item_is_measured_again(folder):
     (item, *_) = items_of(PLAN, pairs(target("a")))
     failed = made.result([], target="a", sweep_id=item.id, status="failed", cause="disk full")
-    results.write(results.path_of(folder, failed), failed)
+    result_files.write(result_files.path_of(folder, failed), failed)
 
     assert complete_results(folder, item) is None
     assert Measured(((None, failed),)).failure == "disk full"

@@ -2,11 +2,11 @@
 
 import pytest
 
-from cli.config import Target
 from cli.experiment.forecast import forecast, forecast_text
 from cli.experiment.items import Pair
 from cli.experiment.plan import MixedSetting, Plan
-from cli.plan import PlannedRun
+from cli.planning.plan import PlannedRun
+from cli.targets.config import Target
 from simulator.data.ranges import lane_range
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.spec import Insert

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from cli.config import Target
 from cli.experiment.installing import Installation, groups_of, installations_of, shown
 from cli.experiment.items import Pair, items_of
 from cli.experiment.plan import Plan, read_plan
 from cli.host.shipped import shipped
+from cli.targets.config import Target
 from simulator.errors import ConfigError
 from simulator.modules.postgres.database import PostgresOptions
 from simulator.modules.sqlite import SqliteOptions

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from cli.config import Target
 from cli.experiment.engine import Measured
 from cli.experiment.items import Pair, items_of
 from cli.experiment.plan import Plan
 from cli.experiment.shards import chosen, curves, first_pairs, next_pairs
+from cli.targets.config import Target
 from simulator.data.dataset import PartsBy
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.verdict import Status, Verdict

@@ -2,10 +2,10 @@
 
 import pytest
 
-from cli.config import Target
 from cli.experiment.plan import Plan, read_plan
 from cli.experiment.words import asked_words, insert_words
 from cli.main import commands
+from cli.targets.config import Target
 from simulator.modules.sqlite import SqliteOptions
 
 TARGET = Target("lite", "sqlite", "local", SqliteOptions(path="x.db", synchronous="full"), {})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.distribution import Load, Split, worker_plans
+from cli.planning.distribution import Load, Split, worker_plans
 from simulator.data.block import Block, Values
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.edges import edges

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from cli import config
+from cli.targets import config
 from simulator.errors import ConfigError
 from simulator.modules import MODULES, database_class
 

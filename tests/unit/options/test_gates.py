@@ -2,10 +2,10 @@
 
 import xml.etree.ElementTree as ET
 
-from cli import results
 from cli.compare.thresholds import Scope
 from cli.options.gates import Gates
 from cli.reproduce.record import ItemRecord, Reproduction
+from cli.results import result_files
 from tests.unit.compare.test_comparison import asked, sweep
 
 
@@ -22,8 +22,8 @@ def record(status="done", cause=""):
 
 
 def held(folder, found, *texts):
-    results.write(folder / "a.json", sweep("a", 1.0))
-    results.write(folder / "b.json", asked("b", 10, 30))
+    result_files.write(folder / "a.json", sweep("a", 1.0))
+    result_files.write(folder / "b.json", asked("b", 10, 30))
     gates = Gates(texts, folder / "out.xml")
     thresholds = gates.expected(Scope({"workers", "query"}))
     code = gates.concluded_items("plan.p", found.status, found.items, folder, thresholds)

@@ -2,8 +2,8 @@
 
 import click
 
+from cli.input.parameters import meanings
 from cli.main import commands
-from cli.parameters import meanings
 
 
 def help_of(option):

@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from cli.host.resources import Resources, Sample, Used
-from cli.results import Result
+from cli.results.result import Result
 from simulator.load.meter import encoded_histogram
 from simulator.protocol.events import Occurrence, QueryRamp, QueryVerdict, RampEnd, RampStep
 from simulator.protocol.messages import BatchFailures, Failed, QueryTimes

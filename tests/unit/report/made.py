@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from cli.host.machine import Machine
-from cli.metrics import insert_metrics
-from cli.results import Result, RunRecord
+from cli.results.metrics import insert_metrics
+from cli.results.result import Result, RunRecord
 from simulator.data.dataset import Dataset
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.metrics import insert_metrics, latency_of, merged, rates_by_second
+from cli.results.metrics import insert_metrics, latency_of, merged, rates_by_second
 from simulator.data.ranges import RowRange
 from simulator.data.schema import PrimaryKey
 from simulator.load.meter import encoded_histogram, merged_histogram

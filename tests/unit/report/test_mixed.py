@@ -8,11 +8,11 @@ from cli.compare.comparison import Judgement, compared
 from cli.compare.sides import Side, expect_comparable
 from cli.compare.thresholds import Scope, checks_of, failures, parsed
 from cli.experiment.measures import is_measure, measures_of
-from cli.metrics import insert_metrics
 from cli.report.records import as_csv, records_of, totals_of
 from cli.report.tables import printed
 from cli.report.warnings import warnings_of
-from cli.results import RunRecord
+from cli.results.metrics import insert_metrics
+from cli.results.result import RunRecord
 from cli.summary.build import headline_of, summary_of
 from simulator.errors import ConfigError
 from simulator.protocol.events import QueryVerdict

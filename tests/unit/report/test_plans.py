@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from cli.plan import PlannedRun
+from cli.planning.plan import PlannedRun
 from cli.report.plans import estimated_s, plan_text
 from simulator.data.ranges import lane_range
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WorkerReport
 from simulator.protocol.spec import Insert
+from tests.unit.results.test_results import METRICS, result
+from tests.unit.results.test_results import run as record
 from tests.unit.specs import run_spec
-from tests.unit.test_results import METRICS, result
-from tests.unit.test_results import run as record
 
 
 def planned(workers, rows, prefill=0):

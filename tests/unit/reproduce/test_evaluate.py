@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from cli.config import Target
 from cli.experiment.engine import Measured
 from cli.experiment.items import Candidate, Pair, items_of
 from cli.experiment.measures import measures_of
@@ -19,6 +18,7 @@ from cli.reproduce.documents import Document, Scaling
 from cli.reproduce.evaluate import Experiment
 from cli.reproduce.record import Reproduction
 from cli.reproduce.tables import printed
+from cli.targets.config import Target
 from simulator.modules.sqlite import SqliteOptions
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.report import made

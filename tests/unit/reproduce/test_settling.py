@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import pytest
 
 from cli.commands.reproduce import reproduced
-from cli.config import Target
 from cli.experiment.engine import Measured
 from cli.experiment.items import Candidate, Pair, items_of
 from cli.experiment.plan import Plan, read_plan
@@ -14,6 +13,7 @@ from cli.reproduce.claims import Seen
 from cli.reproduce.documents import Document
 from cli.reproduce.memory import caches, in_memory
 from cli.running.roster import Roster
+from cli.targets.config import Target
 from simulator.errors import ConfigError
 from simulator.modules.sqlite import SqliteOptions
 from tests.unit.report import made

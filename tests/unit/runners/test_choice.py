@@ -4,8 +4,8 @@ import pytest
 
 from cli.cluster import api
 from cli.cluster.options import ClusterOptions
-from cli.config import Target
 from cli.runners.choice import meter_for
+from cli.targets.config import Target
 from simulator.errors import SetupError
 from simulator.modules import database_class
 

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from cli import results
 from cli.experiment.record import PlanRecord
 from cli.host.machine import this_machine
 from cli.main import commands
-from cli.packages import package_versions
+from cli.results import result_files
+from cli.results.result import Manifest
 from cli.running.repeating import comparison, differences, repeated
+from cli.targets.packages import package_versions
 from simulator import __version__
 from simulator.errors import ConfigError
 from simulator.modules.sqlite import Sqlite
@@ -77,7 +78,7 @@ def test_a_target_that_is_gone_is_an_error(folder):
 
 
 def test_queries_meet_other_rows_and_no_clean_adds_to_them(folder):
-    manifest = results.Manifest(dataset=made.stored(100), rows=100, complete=True)
+    manifest = Manifest(dataset=made.stored(100), rows=100, complete=True)
     insert = stored(folder, 1, manifest=manifest)
     asked = {"kind": Kind.QUERY, "command": ("query", *WORDS[1:5])}
     same = stored(folder, 2, found=made.result([made.run()], dataset=made.stored(100)), **asked)
@@ -110,7 +111,7 @@ def test_a_result_without_a_command_says_which_one_to_run(folder):
         program_version="1", name="tiny", plan={}, machine=this_machine(), status="done",
         first=None, last=None, items=(), lines=(), curves=(), not_had={}, refused={},
     )  # fmt: skip
-    results.write(folder / "plan-tiny-00000000.json", record)
+    result_files.write(folder / "plan-tiny-00000000.json", record)
     with pytest.raises(ConfigError, match=r"`python run\.py run PLAN\.yaml --output NEW`"):
         repeated(folder / "plan-tiny-00000000.json", (), None)
 

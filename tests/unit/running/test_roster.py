@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from cli.cluster.options import ClusterOptions
-from cli.config import Config
 from cli.experiment.plan import Plan
 from cli.running import roster
 from cli.running.roster import candidates_of, roster_of
+from cli.targets.config import Config
 from simulator.errors import SetupError
 
 PLAN = Plan.model_validate(

@@ -1,0 +1,291 @@
+"""The run of a mixed load: workers that write rows beside workers that ask queries. Pure.
+
+The queries ask about the rows that were stored before, so their answers are known exactly although
+rows are added meanwhile: new rows come later in time, and every query ends before them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from typing import Any
+
+from cli.input.parameters import instant
+from cli.input.quantities import LONGEST_S, Mix
+from cli.planning.distribution import Load, Split, worker_plans
+from cli.planning.insert_options import (
+    FASTEST_RATE,
+    FASTEST_ROWS_PER_S,
+    LARGEST_BATCH_ROWS,
+    MOST_RUNS,
+    MOST_WORKERS,
+    SLOWEST_RATE,
+    YEAR_10000_MS,
+    outside,
+    worker_problems,
+)
+from cli.planning.plan import PlannedRun, spec_of
+from cli.planning.query_plan import EVERY, TYPES, chosen_of, type_problems
+from cli.targets.config import Target
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import RowRange
+from simulator.errors import ConfigError, counted
+from simulator.protocol.spec import Ask, Insert, Kind, QueryLoad, RunSpec
+from simulator.protocol.verdict import VerifyMode
+
+MOST_INSTANCES = 1000
+"""Different timed instances of a type: all types are rendered before the clock starts."""
+_SHORTEST_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class MixedOptions:
+    """The options of `mixed` as they were given."""
+
+    insert_workers: int
+    query_workers: int
+    batch: int
+    duration_s: float
+    insert_rate: float
+    """Rows/s of all workers that write; 0: no limit."""
+    query_rate: float
+    """Queries/s of all workers that ask; 0: no limit."""
+    rate: float
+    """Operations/s of both together, divided by `mix`; 0: not given."""
+    mix: Mix | None
+    queries: tuple[str, ...]
+    aligned: bool
+    verify: VerifyMode
+    timeout_s: float
+    warmup_s: float = 0.0
+    """At the begin of each run, before the duration."""
+    runs: int = 1
+
+    @property
+    def rows_per_s(self) -> float:
+        """The rate of the rows: an operation is a batch."""
+        return self.rate * self.mix.insert * max(self.batch, 1) if self.mix else self.insert_rate
+
+    @property
+    def queries_per_s(self) -> float:
+        """The rate of the queries."""
+        return self.rate * self.mix.query if self.mix else self.query_rate
+
+    @property
+    def workers(self) -> int:
+        """All workers."""
+        return self.insert_workers + self.query_workers
+
+    def configuration(self) -> dict[str, Any]:
+        """Return what decides the load, for the result."""
+        return {
+            "insert_workers": self.insert_workers,
+            "query_workers": self.query_workers,
+            "batch": self.batch,
+            "duration_s": self.duration_s,
+            "warmup_s": self.warmup_s,
+            "runs": self.runs,
+            "insert_rate": self.rows_per_s,
+            "query_rate": self.queries_per_s,
+            "aligned": self.aligned,
+            "verify": self.verify.value,
+            "timeout_s": self.timeout_s,
+        }
+
+
+def option_problems(options: MixedOptions) -> list[str]:
+    """Return everything that cannot work on any target, a sentence each."""
+    problems = outside(
+        ("--insert-workers", options.insert_workers, 1, MOST_WORKERS),
+        ("--query-workers", options.query_workers, 1, MOST_WORKERS),
+        ("--batch", options.batch, 0, LARGEST_BATCH_ROWS),
+        ("--duration", options.duration_s, _SHORTEST_S, LONGEST_S),
+        ("--warmup", options.warmup_s, 0, LONGEST_S),
+        ("--runs", options.runs, 1, MOST_RUNS),
+        ("--timeout", options.timeout_s, 0, LONGEST_S),
+    )
+    rates = {
+        "--insert-rate": options.insert_rate,
+        "--query-rate": options.query_rate,
+        "--rate": options.rate,
+    }
+    problems += [
+        f"{name}: expected 0 for no limit, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f}, got {rate:g}"
+        for name, rate in rates.items()
+        if rate and not SLOWEST_RATE <= rate <= FASTEST_RATE
+    ]
+    both = [name for name in ("--insert-rate", "--query-rate") if rates[name]]
+    if options.mix and not options.rate:
+        problems.append("--mix: divides the operations/s of --rate; give --rate as well")
+    if options.rate and not options.mix:
+        problems.append(
+            "--rate: is of inserts and queries together; give --mix as well, such as"
+            " insert=80,query=20, or use --insert-rate and --query-rate"
+        )
+    if (options.mix or options.rate) and both:
+        problems.append(f"{', '.join(both)}: follows from --rate and --mix; leave it out")
+    return problems
+
+
+def settled_until(stored: Dataset, tasks: tuple[Insert, ...]) -> int:
+    """Return the time that no row of these tasks is before; ConfigError if there is none."""
+    found = DatasetReader(stored).begin_ms(item for task in tasks for item in task.timed)
+    if found is None:
+        raise ConfigError(
+            f"the rows of workload {stored.workload}, as they were inserted, are not in the order"
+            " of time, so every query would also ask about rows that are added meanwhile; insert"
+            " another workload"
+        )
+    return found
+
+
+def mixed_runs(  # noqa: PLR0913
+    sweep_id: str,
+    target: Target,
+    stored: Dataset,
+    options: MixedOptions,
+    *,
+    complete: bool = True,
+    by: str = "",
+    force: bool = False,
+) -> list[PlannedRun]:
+    """Return the runs of a mixed load; ConfigError names everything that is wrong.
+
+    Each continues the rows of the one before. How many these are is known once it has ended, so
+    all but the first are to be planned `again` then.
+    """
+    problems = _problems(target, options, force=force)
+    if problems:
+        raise ConfigError(problems)
+
+    def planned(number: int, left: Dataset, *, complete: bool) -> PlannedRun:
+        run = sweep_id, f"{options.workers}-m{number}"
+        spec = _spec(run, target, left, options, by=by, complete=complete)
+        return PlannedRun(spec, number, left.rows)
+
+    first = planned(1, stored, complete=complete)
+    prefix = first.spec.run_id.removesuffix("1")
+    others = (
+        PlannedRun(
+            first.spec.model_copy(update={"run_id": f"{prefix}{number}"}),
+            number,
+            first.level,
+            partial(planned, number),
+        )
+        for number in range(2, options.runs + 1)
+    )
+    return [first, *others]
+
+
+def _problems(target: Target, options: MixedOptions, *, force: bool) -> list[str]:
+    """Return everything that does not depend on the stored rows, a sentence each."""
+    problems = option_problems(options)
+    problems += worker_problems(options.workers, options.batch, target, force=force)
+    database = target.open()
+    if not database.capabilities.stores:
+        problems.append(f"--target: {target.name} stores nothing that can be queried")
+    return problems
+
+
+def _spec(  # noqa: PLR0913
+    run: tuple[str, str],
+    target: Target,
+    stored: Dataset,
+    options: MixedOptions,
+    *,
+    by: str,
+    complete: bool,
+) -> RunSpec:
+    """Return the specification of a run after the rows of `stored`."""
+    database = target.open()
+    tasks = insert_tasks(stored, options)
+    until_ms = settled_until(stored, tasks)
+    reader = DatasetReader(stored)
+    types = reader.query_types(aligned=options.aligned, until_ms=until_ms)
+    problems = type_problems(TYPES, options.queries, types, stored.workload)
+    chosen = chosen_of(options.queries or EVERY, types)
+    problems += _tuned_problems(target, chosen)
+    if problems:
+        raise ConfigError(problems)
+    load = QueryLoad(
+        queries=dict.fromkeys(chosen, ""),
+        duration_s=options.duration_s,
+        warmup_s=options.warmup_s,
+        rate_per_s=options.queries_per_s,
+        until_ms=until_ms,
+        aligned=options.aligned,
+    )
+    if not database.answered(types, load.queries):
+        raise ConfigError(
+            f"{TYPES}: {database.name} can express none of {', '.join(chosen)} with an end of time,"
+            f" {instant(until_ms)}"
+        )
+    asking = options.query_workers
+    asks = tuple(
+        Ask(place=place, every=asking, runs=0, most=max(MOST_INSTANCES, asking))
+        for place in range(asking)
+    )
+    return spec_of(
+        Kind.MIXED,
+        run,
+        target,
+        stored,
+        by=by,
+        complete=complete,
+        workers=(*tasks, *asks),
+        batch_rows=options.batch,
+        rate_rows_per_s=options.rows_per_s,
+        duration_s=options.duration_s,
+        warmup_s=options.warmup_s,
+        clean=False,
+        verify=options.verify,
+        timeout_s=options.timeout_s,
+        load=load,
+    )
+
+
+def _tuned_problems(target: Target, chosen: Sequence[str]) -> Iterator[str]:
+    for name in chosen:
+        if name in target.tuned:
+            yield (
+                f"targets.{target.name}.queries: {name} has a text of its own, which also asks"
+                f" about rows that are added meanwhile; choose others with {TYPES}"
+            )
+
+
+def insert_tasks(stored: Dataset, options: MixedOptions) -> tuple[Insert, ...]:
+    """Return what the workers write, as much as they can in the time, after all stored rows."""
+    reader = DatasetReader(stored)
+    load = Load(
+        workers=options.insert_workers,
+        prefill=0,
+        rows_each=_rows_each(reader, stored, options),
+        limit=None,
+        batch_rows=options.batch,
+        split=Split.BATCH,
+        after_all=True,
+    )
+    tasks = worker_plans(reader, stored, load)
+    if not any(map(len, (item for task in tasks for item in task.timed))):
+        raise ConfigError(
+            f"the tables already hold all {counted(stored.rows, 'row')} of workload"
+            f" {stored.workload}, so nothing is left to insert; run insert with --limit first"
+        )
+    return tasks
+
+
+def _rows_each(reader: DatasetReader, stored: Dataset, options: MixedOptions) -> int:
+    """Return how many rows of an endless lane a worker may write: no time is after year 9999."""
+    if reader.sizes is not None:
+        return 0
+    rate = min(options.rows_per_s or FASTEST_ROWS_PER_S, FASTEST_ROWS_PER_S)
+    start = max(stored.ends().values(), default=0)
+    rows = ceil(rate * (options.warmup_s + options.duration_s)) + max(options.batch, 1)
+    rows = min(rows, reader.lane_rows - start)
+    while rows > 1:
+        last = start + rows - 1
+        last_ms = reader.begin_ms([RowRange(start=last, stop=last + 1)])
+        if last_ms is None or last_ms < YEAR_10000_MS:
+            break
+        rows //= 2
+    return max(rows, 0)

@@ -1,0 +1,278 @@
+"""Plans: from a command's options to the runs of a sweep. Pure; reports all problems at once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cli.input.quantities import LONGEST_S
+from cli.planning.distribution import Load, worker_plans
+from cli.planning.insert_options import InsertOptions, outside
+from cli.targets.config import Target
+from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.ranges import RowRange, parts_between
+from simulator.data.schema import PrimaryKey
+from simulator.data.workloads import GENERATORS, workload_class
+from simulator.data.workloads.base import Params
+from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted
+from simulator.modules.base import BATCH, Database
+from simulator.protocol.spec import Insert, Kind, RunSpec
+from simulator.protocol.verdict import VerifyMode
+
+_IMPORTED_ROWS = 10_000
+"""Rows that the workers of an import take in turn, like the threads of a loader."""
+_CHECKED_ROWS = 1000
+"""Of each table, before a sweep starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """One run of a sweep, ready to be started."""
+
+    spec: RunSpec
+    run: int
+    level: int
+    again: "Again | None" = None
+    """None: planned once and for all."""
+
+
+class Again(Protocol):
+    """Plans a run for the rows that the run before it has left, which only that run decides."""
+
+    def __call__(self, left: Dataset, *, complete: bool) -> PlannedRun:
+        """Return the run; ConfigError if it has nothing to do.
+
+        `complete` is False if not all of these rows are known to be stored.
+        """
+
+
+def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
+    """Return the dataset of an insert, still without rows."""
+    cls = workload_class(options.workload)
+    return Dataset(
+        workload=cls.name,
+        workload_version=cls.version,
+        params=params.model_dump(mode="json"),
+        seed=options.seed,
+        start_ms=options.start_ms,
+        primary_key=options.primary_key,
+        parts=options.tables,
+        parts_by=options.tables_by,
+    )
+
+
+def verification(options: InsertOptions, database: Database) -> VerifyMode:
+    """Return the level to verify at; UnverifiableError if asked of what stores nothing."""
+    if database.capabilities.stores:
+        return options.verify or VerifyMode.COUNTS
+    if options.verify in (None, VerifyMode.NONE):
+        return VerifyMode.NONE
+    raise UnverifiableError(
+        f"--verify {options.verify}: {database.name} stores nothing; use --verify none"
+    )
+
+
+def mixes_tables(database: Database, reader: DatasetReader, batch_rows: int) -> bool | None:
+    """Whether a batch has rows of several tables; None: there is one table, or no batch."""
+    if len(reader.tables) == 1 or database.insert_mode(batch_rows) != BATCH:
+        return None
+    return database.capabilities.mixes_tables and reader.one_group
+
+
+def insert_runs(  # noqa: PLR0913
+    sweep_id: str,
+    target: Target,
+    options: InsertOptions,
+    stored: Dataset,
+    level: VerifyMode,
+    *,
+    complete: bool = True,
+    by: str = "",
+) -> Iterator[PlannedRun]:
+    """Yield the runs of a sweep in order; each knows what the ones before it leave behind.
+
+    `complete` is False if the insert of `stored` did not end; `by` names user and machine.
+    """
+    empty = stored.model_copy(update={"ranges": ()})
+    reader = DatasetReader(empty)
+    before = stored
+    for workers in options.workers:
+        for run in range(1, options.repeats + 1):
+            keeps = not options.clean or (options.steps and run > 1)
+            before = before if keeps else empty
+            load = Load(
+                workers=workers,
+                prefill=options.prefill,
+                rows_each=options.rows_each,
+                limit=options.limit,
+                batch_rows=_IMPORTED_ROWS if options.imports else options.batch,
+                split=options.split,
+                steps_left=options.steps - run + 1 if options.steps else 1,
+            )
+            spec = spec_of(
+                Kind.INSERT,
+                (sweep_id, f"{workers}-{run}"),
+                target,
+                before,
+                by=by,
+                complete=complete or before is not stored,
+                workers=worker_plans(reader, before, load),
+                batch_rows=options.batch,
+                imports=options.imports,
+                rate_rows_per_s=options.rate,
+                duration_s=options.timed_s,
+                warmup_s=options.warmup_s,
+                stages=options.stages,
+                clean=not keeps,
+                verify=level,
+                timeout_s=options.timeout_s,
+            )
+            yield PlannedRun(spec, run, before.rows + options.prefill)
+            before = spec.after
+
+
+def expect_rows(planned: Sequence[PlannedRun]) -> None:
+    """Raise ConfigError if a run has no row to insert, or more than the workload has."""
+    last = planned[-1].spec.after
+    reader, most = DatasetReader(last), max(last.ends().values(), default=0)
+    if reader.sizes is None and most > reader.lane_rows:
+        raise ConfigError(
+            f"--workload {last.workload}: with these options it has {reader.lane_rows:,} rows for"
+            f" each worker, and this sweep goes up to row {most:,}; insert fewer rows"
+        )
+    for number, each in enumerate(planned, 1):
+        spec = each.spec
+        if any(map(len, (rows for task in spec.inserts for rows in task.timed))):
+            continue
+        name, sizes = spec.dataset.workload, DatasetReader(spec.dataset).sizes or ()
+        stored, whole = spec.after.rows, counted(sum(sizes), "row")
+        if spec.dataset.rows == sum(sizes) and number == 1:
+            raise ConfigError(
+                f"--no-clean: the tables already hold all {whole} of workload {name}, so nothing is"
+                " left to insert; use --clean"
+            )
+        raise ConfigError(
+            f"run {number} of {len(planned)} has nothing to insert: of the {whole} of workload"
+            f" {name}, {stored:,} are stored before its timed part; lower --runs, --steps or"
+            " --prefill, or set --limit"
+        )
+
+
+def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bool = False) -> None:
+    """Raise ConfigError if the target cannot store the first rows, as far as its module knows.
+
+    With `to_end`, nor the last ones: what is sent without being encoded is not checked then.
+    """
+    spec, database = planned[0].spec, target.open()
+    _expect_apart(spec.dataset, database)
+    if not database.capabilities.checks_rows:
+        return
+    found: dict[str, list[str]] = {}
+    tasks = [task for task in spec.inserts if task.prefill or task.timed] or [Insert()]
+    reader, checked = DatasetReader(spec.dataset), [*tasks[0].prefill, *tasks[0].timed]
+    blocks = next(reader.blocks(checked, _CHECKED_ROWS), [])
+    if to_end:
+        blocks += next(reader.blocks(_last_rows(tasks[-1].timed), _CHECKED_ROWS), [])
+    for block in blocks:
+        try:
+            database.check_rows(block)
+        except UnstorableError as error:
+            of_tables = found.setdefault(str(error), [])
+            of_tables += [block.name] * (block.name not in of_tables)
+    if found:
+        problems = ((", ".join(names), problem) for problem, names in found.items())
+        raise ConfigError([f"--target {target.name}: {t}: {problem}" for t, problem in problems])
+
+
+def _last_rows(ranges: Sequence[RowRange]) -> list[RowRange]:
+    """Return the last rows of each table."""
+    found: list[RowRange] = []
+    for table in {item.table for item in ranges}:
+        own = [item for item in ranges if item.table == table]
+        rows = sum(map(len, own))
+        found += parts_between(own, rows - _CHECKED_ROWS, rows)
+    return found
+
+
+def _expect_apart(dataset: Dataset, database: Database) -> None:
+    """Raise ConfigError if the database cannot keep apart drawn rows that have no key."""
+    can, tables = database.capabilities, DatasetReader(dataset).tables
+    alike = [table for table in tables if not table.key]
+    what = "a row replaces another one with the same tags and time"
+    if not can.replaces_rows:
+        alike = [table for table in alike if len(table.fields) > 1 and can.separates_fields]
+        what = "each field is stored apart: such rows mix their values"
+    if alike and dataset.workload in GENERATORS:
+        raise ConfigError(
+            f"--workload {dataset.workload}: several rows of"
+            f" {', '.join(table.name for table in alike)} have the same time, and in"
+            f" {database.name} {what}; use another workload or target"
+        )
+
+
+def spec_of(
+    kind: Kind, run: tuple[str, str], target: Target, dataset: Dataset, **task: Any
+) -> RunSpec:
+    """Return the specification of a run (its sweep, and what follows it in the run's id).
+
+    The target's options are without credentials; `task` is what only some kinds of runs have.
+    """
+    secret = target.options.secrets()
+    plain = target.options.model_dump(mode="json")
+    return RunSpec(
+        sweep_id=run[0],
+        run_id="-".join(run),
+        kind=kind,
+        target=target.name,
+        module=target.module,
+        options={key: value for key, value in plain.items() if key not in secret},
+        dataset=dataset,
+        **{"workers": (), **task},
+    )
+
+
+def collector_run(
+    kind: Kind, sweep_id: str, target: Target, dataset: Dataset | None = None, **task: Any
+) -> RunSpec:
+    """Return a run of the collector alone, on no rows: of Kind.CHECK, MARKS or SCAN."""
+    cls = workload_class("iot")
+    nothing = Dataset(
+        workload=cls.name,
+        workload_version=cls.version,
+        params={},
+        seed=0,
+        start_ms=0,
+        primary_key=PrimaryKey.NONE,
+        parts=1,
+    )
+    return spec_of(kind, (sweep_id, "0-1"), target, dataset or nothing, **task)
+
+
+def expect_stored(target: Target, mode: str) -> None:
+    """Raise UnverifiableError for a target that stores nothing."""
+    if not target.open().capabilities.stores:
+        raise UnverifiableError(f"--verify {mode}: {target.module} stores nothing to verify")
+
+
+def verify_run(  # noqa: PLR0913
+    sweep_id: str,
+    target: Target,
+    dataset: Dataset,
+    *,
+    complete: bool = True,
+    mode: VerifyMode,
+    timeout_s: float,
+) -> PlannedRun:
+    """Return the run that compares what is stored with a dataset: no workers."""
+    if problems := outside(("--timeout", timeout_s, 0, LONGEST_S)):
+        raise ConfigError(problems)
+    spec = spec_of(
+        Kind.VERIFY,
+        (sweep_id, "v"),
+        target,
+        dataset,
+        complete=complete,
+        clean=False,
+        verify=mode,
+        timeout_s=timeout_s,
+    )
+    return PlannedRun(spec, 1, dataset.rows)

@@ -1,0 +1,137 @@
+"""A result: what a sweep was asked to do, and everything that its runs measured."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cli.host.machine import Machine
+from cli.host.resources import Resources
+from cli.results.formats import FORMAT_VERSION
+from cli.results.metrics import InsertMetrics
+from simulator.data.dataset import Dataset
+from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
+from simulator.protocol.events import Outcome
+from simulator.protocol.spec import Kind, LoadStage
+from simulator.protocol.verdict import Status
+
+TAG = r"[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}"
+"""What a tag may be: it fits a table, a file name and a label of a metric."""
+
+
+class Manifest(BaseModel):
+    """What an insert left behind in the target's tables: all that `query` needs to know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dataset: Dataset
+    rows: int
+    complete: bool
+    """False until the insert has ended and every row is known to be stored or acknowledged."""
+
+
+class Progress(BaseModel):
+    """How far a run is, or was when it was last heard of."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    run_id: str
+    workers: int
+    run: int
+    level: int
+    phase: str = "start"
+    prefill_rows: int = 0
+    rows: int = 0
+    """Acknowledged in the timed part, at least."""
+    at: datetime
+
+
+class RunRecord(BaseModel):
+    """One run of a sweep."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    run_id: str
+    workers: int
+    run: int
+    """1, 2, ... of the same worker count."""
+    level: int
+    """Rows in the tables before the timed part."""
+    stages: tuple[LoadStage, ...] = ()
+    """Its parts, each with a number of active workers (--stages)."""
+    outcome: Outcome
+    metrics: InsertMetrics | None = None
+    progress: Progress | None = None
+    """The last progress of a run whose workers have not reported."""
+    logs: dict[str, str] = {}
+    """Last lines of what the processes wrote."""
+    resources: Resources | None = None
+    """What the machine, the client and the server used (--resources)."""
+
+
+class Result(BaseModel):
+    """A sweep: its configuration and everything that its runs measured."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format_version: Literal[2] = FORMAT_VERSION
+    program_version: str
+    sweep_id: str
+    created: datetime
+    kind: Kind
+    target: str
+    module: str
+    runner: str
+    configuration: dict[str, Any]
+    """The options of the command. In files of version 0.1.0 those of the target follow them."""
+    target_options: dict[str, Any] = {}
+    """The options of the target, without credentials."""
+    command: tuple[str, ...] = ()
+    """The words of the command that measured it, without credentials: what `repeat` runs again.
+
+    They say nothing of the folder and form of the result. Empty: `capacity` measured it, or the
+    file is of an earlier version."""
+    packages: dict[str, str] = {}
+    """Packages that the module imports, such as the database's driver, with their versions; empty
+    on Kubernetes, where the image has them."""
+    machine: Machine
+    ran_on: dict[str, str] = {}
+    """The cluster, its version, the namespace and the image; empty for the local runner."""
+    dataset: Dataset
+    """Workload, seed and parameters; for a query, what was asked about."""
+    manifest: Manifest | None = None
+    """None as long as the tables have not been touched."""
+    status: Literal["running", "done", "failed", "interrupted"] = "running"
+    cause: str = ""
+    in_progress: Progress | None = None
+    """The run that was going on when the file was written."""
+    runs: list[RunRecord] = []
+    caches: str = ""
+    """Whether the system's file caches were dropped before each run: "dropped", or why not; empty:
+    not asked for."""
+    warnings: list[str] = []
+    tags: list[Annotated[str, Field(pattern=f"^{TAG}$")]] = []
+    """Words of the user's, to find the result by; they stand here so that they move with it."""
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code that the sweep stands for; see the README."""
+        if self.status == "interrupted":
+            return Interrupted.exit_code
+        if self.status != "done":
+            return self.runs[-1].outcome.exit_code or 1 if self.runs else 1
+        verdicts = [run.outcome.verdict for run in self.runs]
+        if any(v and v.status is Status.MISMATCH for v in verdicts):
+            return MismatchError.exit_code
+        if any(v and v.status is Status.INCOMPLETE for v in verdicts):
+            return RunError.exit_code
+        if any(v is None or v.status in (Status.UNKNOWN, Status.UNCHECKED) for v in verdicts):
+            return UnverifiableError.exit_code
+        return 0
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether the user's own queries are all that was not verified."""
+        statuses = {run.outcome.verdict.status for run in self.runs if run.outcome.verdict}
+        known = statuses <= {Status.UNCHECKED, Status.VERIFIED}
+        return self.status == "done" and Status.UNCHECKED in statuses and known

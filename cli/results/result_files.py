@@ -1,0 +1,196 @@
+"""Result files: one JSON file for each sweep, written before the first run and as it goes on.
+
+A table is a view of a result file; `python run.py show FILE` prints it again.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from cli.host.folders import state_folder, temporary_folders
+from cli.host.inputs import read_bytes
+from cli.host.owner import Owner
+from cli.host.streams import say
+from cli.results.formats import FORMAT_VERSION, as_current
+from cli.results.result import Manifest, Result
+from simulator.data.dataset import DatasetReader
+from simulator.errors import ConfigError
+from simulator.protocol.spec import Kind
+
+_Kept = TypeVar("_Kept", bound=BaseModel)
+_NEW = ".tmp"
+"""Ending of a file until it is whole."""
+_WRITING = tuple(kind for kind in Kind if kind.writes)
+_MAX_BYTES = 256 << 20
+"""Larger than the result of any sweep that is allowed."""
+
+
+def new_id(now: datetime) -> str:
+    """Return an id that sorts by time and is a valid part of a Kubernetes name."""
+    return f"{now:%Y%m%d-%H%M%S}-{os.urandom(2).hex()}"
+
+
+def now_utc() -> datetime:
+    """Return the present instant."""
+    return datetime.now(UTC)
+
+
+def prepare_folder(folder: Path) -> bool:
+    """Check that results can be written to a folder; return whether it had to be created."""
+    try:
+        is_new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return is_new
+    except OSError as error:
+        raise ConfigError(
+            f"--output: results cannot be written to {folder}: {error.strerror or error}"
+        ) from error
+
+
+def path_of(folder: Path, result: Result) -> Path:
+    """Return the file of a result; names sort by time."""
+    stamp = f"{result.created:%Y%m%dT%H%M%S}{result.created.microsecond // 1000:03d}Z"
+    return folder / f"{stamp}-{result.kind}-{result.target}-{result.sweep_id[-4:]}.json"
+
+
+def write(path: Path, result: BaseModel) -> None:
+    """Write a result file so that it is always whole: the old one, or the new one."""
+    write_whole(path, result.model_dump_json(indent=1))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is always whole: the old one, or the new one."""
+    prefix = f".{path.name}.{Owner.this()}-"
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=_NEW)
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def unfinished(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder of results that a killed command was writing."""
+    for path in folder.glob(f".*.json.*{_NEW}"):
+        owner = Owner.parse(path.name.partition(".json.")[2].partition("-")[0])
+        if owner and not owner.alive:
+            yield path
+
+
+class ResultFile:
+    """Where the result of one sweep is written: its file, or another place if that fails."""
+
+    def __init__(self, path: Path) -> None:
+        self.path: Path | None = path
+        """None once no place could be written."""
+        self.trouble = ""
+        """Why the result is not where it should be."""
+
+    def write(self, result: Result) -> None:
+        """Write the result; after a failure, to the user's state folder or the temporary folder."""
+        if self.path is None:
+            return
+        name = self.path.name
+        for folder in (self.path.parent, state_folder() / "results", *temporary_folders()):
+            try:
+                if self.trouble:
+                    folder.mkdir(parents=True, exist_ok=True)
+                write(folder / name, result)
+            except OSError as error:
+                failed = f"{folder / name} cannot be written: {error.strerror or error}"
+                self.trouble = f"{self.trouble}; {failed}" if self.trouble else failed
+            else:
+                self.path = folder / name
+                return
+        self.path = None
+
+
+def read(path: Path) -> Result:
+    """Read a result file; ConfigError if it is none."""
+    return parsed(path, as_current(content_of(path)), Result, FORMAT_VERSION)
+
+
+def content_of(path: Path) -> bytes:
+    """Return what is in a result file; ConfigError if it cannot be read."""
+    return read_bytes(path, _MAX_BYTES)
+
+
+def parsed(path: Path, content: bytes, kind: type[_Kept], version: int) -> _Kept:
+    """Return the content of a result file; ConfigError if it is not of this kind and format."""
+    try:
+        return kind.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise ConfigError(
+            f"{path}: is not a result file of format {version}: {place}: {first['msg']}"
+        ) from error
+
+
+def inserts(folder: Path, target: str) -> Iterator[tuple[Path, Result]]:
+    """Yield the results of a target's inserts in a folder, the newest first."""
+    return _of_target(folder, target, [Kind.INSERT])
+
+
+def _of_target(folder: Path, target: str, kinds: Iterable[Kind]) -> Iterator[tuple[Path, Result]]:
+    patterns = [f"*-{kind}-{target}-????.json" for kind in kinds]
+    for path, result in _newest_first(folder, *patterns):
+        if result.target == target:
+            yield path, result
+
+
+def of_sweep(folder: Path, kind: Kind, target: str, sweep_id: str) -> Iterator[tuple[Path, Result]]:
+    """Yield the results of a sweep in a folder, which it has several of if it was repeated."""
+    for path, result in _newest_first(folder, f"*-{kind}-{target}-{sweep_id[-4:]}.json"):
+        if result.sweep_id == sweep_id:
+            yield path, result
+
+
+def tables_left(folder: Path) -> dict[tuple[str, str], tuple[Path, Manifest]]:
+    """Return (target, table) -> the newest result in a folder whose run wrote it."""
+    left: dict[tuple[str, str], tuple[Path, Manifest]] = {}
+    for path, result in _newest_first(folder, *(f"*-{kind}-*.json" for kind in _WRITING)):
+        with suppress(ConfigError):  # a workload of another version
+            for table in DatasetReader(result.dataset).tables if result.manifest else ():
+                assert result.manifest
+                left.setdefault((result.target, table.name), (path, result.manifest))
+    return left
+
+
+def _newest_first(folder: Path, *patterns: str) -> Iterator[tuple[Path, Result]]:
+    """Yield the results in a folder; a warning names each file that cannot be read."""
+    paths = {path for pattern in patterns for path in folder.glob(pattern)}
+    for path in sorted(paths, reverse=True):
+        try:
+            result = read(path)
+        except ConfigError as error:
+            _warn(f"warning: {error}; this file is not used")
+        else:
+            yield path, result
+
+
+@cache
+def _warn(text: str) -> None:
+    """Print a warning, once however often the folder is read."""
+    say(text, err=True)
+
+
+def last_insert(folder: Path, target: str) -> tuple[Path, Manifest] | None:
+    """Return the newest manifest of a target in a folder of results, if there is one."""
+    for path, result in _of_target(folder, target, _WRITING):
+        if result.manifest:
+            return path, result.manifest
+    return None

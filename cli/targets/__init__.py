@@ -1,0 +1,1 @@
+"""The targets of `config.yaml`: their options, the packages they need, their address."""

@@ -1,0 +1,62 @@
+"""Result files that version 0.1.0 wrote are still read and printed."""
+
+import json
+
+import pytest
+
+from cli.report.tables import FORMATS, printed
+from cli.results import result_files
+from tests import ROOT
+
+FILES = sorted((ROOT / "tests/files/format1").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_result_file_of_format_1_is_read_and_printed(path, form):
+    assert printed(result_files.read(path), path, form).strip() or path.stem == "failed"
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "exit_code"),
+    [("insert", 2, 0), ("query", 5, 0), ("steps", 2, 0), ("failed", 0, 1)],
+)
+def test_the_numbers_of_a_result_file_of_format_1_are_kept(name, rows, exit_code):
+    result = result_files.read(ROOT / f"tests/files/format1/{name}.json")
+    shown = json.loads(printed(result, None, "json"))
+
+    assert len(shown["rows"]) == rows
+    assert result.exit_code == shown["exit_code"] == exit_code
+
+
+@pytest.mark.parametrize(("name", "rate"), [("insert", "Avg rows/s"), ("steps", "Inserts/s")])
+def test_what_format_1_did_not_measure_is_not_shown_as_a_number(name, rate):
+    result = result_files.read(ROOT / f"tests/files/format1/{name}.json")
+    shown = json.loads(printed(result, None, "json"))
+    values = printed(result, None, "table").split("\n\n")[0].splitlines()[-1].split()
+
+    assert not any("stored" in figure or "bytes_per_s" in figure for figure in shown["rows"][0])
+    assert values[2:4] == ["-", "-"], rate
+    assert shown["on_disk"]["bits_per_value"] is None
+
+
+@pytest.mark.parametrize("name", ["insert", "steps"])
+def test_the_manifest_of_format_1_still_says_what_the_tables_hold(name):
+    manifest = result_files.read(ROOT / f"tests/files/format1/{name}.json").manifest
+
+    assert manifest.complete
+    assert manifest.rows == manifest.dataset.rows > 0
+
+
+def test_the_uncertain_rows_of_format_1_are_kept(tmp_path):
+    content = json.loads((ROOT / "tests/files/format1/insert.json").read_text())
+    report = content["runs"][0]["outcome"]["workers"][0]
+    report["uncertain"] = [
+        {"start": 3, "stop": 14, "step": 4},
+        {"start": 20, "stop": 23, "step": 1},
+    ]
+    path = tmp_path / "insert.json"
+    path.write_text(json.dumps(content))
+    found = result_files.read(path).runs[0].outcome.workers[0].uncertain
+
+    assert [item.numbers().tolist() for item in found] == [[3, 7, 11], [20, 21, 22]]

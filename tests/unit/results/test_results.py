@@ -1,0 +1,408 @@
+"""Result files: always whole, found again, and worth an exit code."""
+
+import json
+import os
+import tempfile
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from cli.host.machine import Machine
+from cli.host.owner import Owner
+from cli.reference import RESULT_SCHEMA
+from cli.results import result_files
+from cli.results.metrics import InsertMetrics, Latency
+from cli.results.result import Manifest, Progress, Result, RunRecord
+from simulator.data.dataset import Dataset
+from simulator.data.ranges import RowRange, lane_range
+from simulator.data.schema import PrimaryKey
+from simulator.data.walks import Precision
+from simulator.errors import ConfigError
+from simulator.load.meter import encoded_histogram
+from simulator.protocol.events import Outcome, QueryVerdict, ServerFacts
+from simulator.protocol.messages import QueryTimes, WorkerReport
+from simulator.protocol.spec import Kind
+from simulator.protocol.verdict import Check, Status, Verdict
+from tests.unit.specs import mark
+
+CREATED = datetime(2026, 11, 21, 3, 45, 0, 123456, tzinfo=UTC)
+DATASET = Dataset(
+    workload="iot",
+    workload_version=1,
+    params={"devices": 1},
+    seed=1,
+    start_ms=1000,
+    primary_key=PrimaryKey.DB,
+    parts=1,
+)
+MACHINE = Machine(
+    system="Linux",
+    processor="CPU",
+    cores=8,
+    memory_bytes=2**34,
+    python="3.11.2",
+    load_average=0.5,
+)
+MANIFEST = Manifest(dataset=DATASET.with_ranges([lane_range(0, 0, 9)]), rows=9, complete=True)
+LATENCY = Latency(sends=9, mean_ms=1.5, p50_ms=1.0, p95_ms=2.0, p99_ms=3.0, p999_ms=4.0, max_ms=5.0)
+PROGRESS = Progress(run_id="r", workers=1, run=2, level=7, phase="insert", rows=8, at=CREATED)
+METRICS = InsertMetrics(
+    rows=9,
+    uncertain_rows=1,
+    retried=2,
+    backoff_s=0.15,
+    rows_per_s=3.25,
+    rows_per_s_stored=3.125,
+    bytes_per_s=130.0,
+    rows_per_s_reference=3.5,
+    client_share=0.25,
+    cpu_share=0.5,
+    memory_peak_bytes=2**20,
+    bytes_per_row=40.5,
+    bits_per_value=81.0,
+    precision=Precision.FULL,
+    latency=LATENCY,
+)
+
+
+def result(**changes):
+    fields = {
+        "program_version": "1",
+        "sweep_id": "20261121-034500-abcd",
+        "created": CREATED,
+        "kind": Kind.INSERT,
+        "target": "lite",
+        "module": "sqlite",
+        "runner": "local",
+        "configuration": {"workers": [1, 2], "batch": 10, "rate": 0.5, "path": None},
+        "machine": MACHINE,
+        "dataset": DATASET,
+    }
+    return Result(**(fields | changes))
+
+
+def run(verdict=Status.VERIFIED, status="done", exit_code=0):
+    judged = None if verdict is None else Verdict(status=verdict)
+    outcome = Outcome(status=status, exit_code=exit_code, verdict=judged)
+    return RunRecord(run_id="r", workers=1, run=1, level=0, outcome=outcome)
+
+
+def full_result():
+    """A result in which nothing is left at its default."""
+    check = Check(name="t: count", expected="9", found="8", ok=False)
+    verdict = Verdict(status=Status.MISMATCH, reason="t: count", checks=(check,))
+    report = WorkerReport(
+        index=3,
+        error="lost",
+        started_s=1.5,
+        ended_s=2.25,
+        duration_s=0.75,
+        rows=9,
+        payload_bytes=360,
+        uncertain=(RowRange(start=1, stop=9, take=1, every=4),),
+        latency="HISTFAAA",
+        rows_by_second=(4, 5),
+        queries=(
+            QueryTimes(
+                name="q",
+                first_s=0.3,
+                runs=2,
+                waits=encoded_histogram([100_000_000, 200_000_000]),
+                wait_s=0.3,
+                client_s=0.1,
+                elapsed_s=0.4,
+                answers=1,
+            ),
+        ),
+    )
+    server = ServerFacts(
+        version="SQLite 3", nodes=1, durability="none", durable=None, settings={"a": "b"}
+    )
+    outcome = Outcome(
+        status="failed",
+        cause="disk is full",
+        exit_code=1,
+        touched=True,
+        released_s=1.25,
+        phases_s={"insert": 0.75},
+        server=server,
+        insert_mode="batch",
+        workers=(report,),
+        verdict=verdict,
+        queries=(QueryVerdict(name="q", statement="SELECT 1", tuned=True, verdict=verdict),),
+        size_bytes=4096,
+        complete=True,
+        marks=(mark(),),
+        no_mark="permission denied",
+        paused_s=0.5,
+    )
+    record = RunRecord(
+        run_id="r",
+        workers=1,
+        run=2,
+        level=7,
+        outcome=outcome,
+        metrics=METRICS,
+        progress=PROGRESS,
+        logs={"worker-0": "Traceback"},
+    )
+    return result(
+        manifest=MANIFEST,
+        status="failed",
+        cause="disk is full",
+        in_progress=PROGRESS,
+        runs=[record],
+        warnings=["slow"],
+    )
+
+
+@pytest.mark.parametrize("make", [result, full_result])
+def test_a_result_survives_its_file(tmp_path, make):
+    path = tmp_path / "r.json"
+    result_files.write(path, make())
+
+    assert result_files.read(path) == make()
+
+
+def test_writing_leaves_nothing_but_the_file(tmp_path):
+    path = tmp_path / "r.json"
+    for _ in range(2):
+        result_files.write(path, result())
+
+    assert [file.name for file in tmp_path.iterdir()] == ["r.json"]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("error", [OSError("disk is full"), KeyboardInterrupt()])
+def test_a_write_that_fails_leaves_the_old_file_whole(tmp_path, monkeypatch, error):
+    path = tmp_path / "r.json"
+    result_files.write(path, result())
+
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(type(error)):
+        result_files.write(path, full_result())
+
+    assert result_files.read(path) == result()
+    assert [file.name for file in tmp_path.iterdir()] == ["r.json"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reported"),
+    [
+        (b"", "is not a result file of format 2"),
+        (b"not JSON", "is not a result file of format 2"),
+        (b"\xff", "is not a result file of format 2"),
+        (b"{}", "program_version: Field required"),
+        (b"[]", "is not a result file of format 2"),
+    ],
+)
+def test_a_file_that_is_no_result_is_refused(tmp_path, content, reported):
+    path = tmp_path / "r.json"
+    path.write_bytes(content)
+
+    with pytest.raises(ConfigError, match=rf"r\.json: .*{reported}"):
+        result_files.read(path)
+
+
+def test_a_result_of_another_format_is_refused(tmp_path):
+    path = tmp_path / "r.json"
+    text = result().model_dump_json().replace('"format_version":2', '"format_version":3')
+    path.write_text(text)
+
+    with pytest.raises(ConfigError, match="format 2: format_version: Input should be 2"):
+        result_files.read(path)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"r\.json: cannot be read: No such file"):
+        result_files.read(tmp_path / "r.json")
+
+
+def written(folder, minutes, **changes):
+    """Write a result that was made some minutes later."""
+    fields = {"manifest": MANIFEST, "created": CREATED + timedelta(minutes=minutes)} | changes
+    made = result(**fields)
+    path = result_files.path_of(folder, made)
+    result_files.write(path, made)
+    return path
+
+
+def test_the_last_insert_is_the_newest_of_its_target(tmp_path):
+    newest = MANIFEST.model_copy(update={"rows": 10})
+    written(tmp_path, 1)
+    path = written(tmp_path, 2, manifest=newest)
+    written(tmp_path, 0)
+    written(tmp_path, 3, target="other")
+    written(tmp_path, 4, kind=Kind.QUERY)
+    written(tmp_path, 5, target="not-lite")
+    written(tmp_path, 6, target="lite-2")
+
+    assert result_files.last_insert(tmp_path, "lite") == (path, newest)
+
+
+def test_an_insert_that_touched_nothing_is_passed_over(tmp_path):
+    path = written(tmp_path, 1)
+    written(tmp_path, 2, manifest=None, status="failed")
+
+    assert result_files.last_insert(tmp_path, "lite") == (path, MANIFEST)
+
+
+def test_an_insert_that_failed_half_way_is_the_last_one(tmp_path):
+    written(tmp_path, 1)
+    half = MANIFEST.model_copy(update={"complete": False})
+    path = written(tmp_path, 2, manifest=half, status="failed")
+
+    assert result_files.last_insert(tmp_path, "lite") == (path, half)
+
+
+def test_an_insert_whose_command_line_was_killed_is_the_last_one(tmp_path):
+    written(tmp_path, 1)
+    half = MANIFEST.model_copy(update={"complete": False})
+    path = written(tmp_path, 2, manifest=half, status="running", in_progress=PROGRESS)
+
+    assert result_files.last_insert(tmp_path, "lite") == (path, half)
+    assert result_files.read(path).exit_code == 1
+
+
+def test_inserts_of_the_same_second_are_reported_apart(tmp_path):
+    newest = MANIFEST.model_copy(update={"rows": 10})
+    written(tmp_path, 0, sweep_id="20261121-034500-ffff")
+    later = CREATED + timedelta(milliseconds=1)
+    path = written(tmp_path, 0, created=later, sweep_id="x-0000", manifest=newest)
+
+    assert result_files.last_insert(tmp_path, "lite") == (path, newest)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff\x00", b'{"format_version": 1, "target"'])
+def test_a_damaged_file_is_named_once_and_not_used(tmp_path, capsys, content):
+    path = written(tmp_path, 1)
+    damaged = written(tmp_path, 2)
+    damaged.write_bytes(content)
+
+    assert result_files.last_insert(tmp_path, "lite") == (path, MANIFEST)
+    assert capsys.readouterr().err.startswith(f"warning: {damaged}: is not a result file")
+    assert result_files.tables_left(tmp_path) == {("lite", "events"): (path, MANIFEST)}
+    assert capsys.readouterr().err == ""  # it was named
+
+
+def test_no_insert_is_none(tmp_path):
+    assert result_files.last_insert(tmp_path, "lite") is None
+
+
+def test_an_id_begins_with_its_time_and_is_new_each_time():
+    ids = {result_files.new_id(CREATED) for _ in range(20)}
+
+    assert {one[:16] for one in ids} == {"20261121-034500-"}
+    assert len(ids) > 15
+
+
+def test_a_folder_is_made_when_it_is_not_there(tmp_path):
+    result_files.prepare_folder(tmp_path / "a" / "b")
+
+    assert list((tmp_path / "a" / "b").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(ConfigError, match=r"--output: results cannot be written to .*file"):
+        result_files.prepare_folder(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("status", "runs", "code"),
+    [
+        ("done", [run(), run()], 0),
+        ("done", [run(Status.OFF)], 0),
+        ("done", [run(), run(Status.UNKNOWN)], 4),
+        ("done", [run(), run(Status.UNCHECKED)], 4),
+        ("done", [run(None)], 4),
+        ("done", [run(Status.UNKNOWN), run(Status.MISMATCH), run()], 3),
+        ("failed", [], 1),
+        ("failed", [run(status="failed", exit_code=1)], 1),
+        ("failed", [run(), run(status="failed", exit_code=4)], 4),
+        ("failed", [run(status="failed", exit_code=0)], 1),
+        ("interrupted", [run(status="interrupted", exit_code=130)], 130),
+        ("done", [run(Status.INCOMPLETE)], 1),
+        ("done", [run(Status.INCOMPLETE), run(Status.MISMATCH)], 3),
+        ("done", [run(Status.UNKNOWN), run(Status.INCOMPLETE)], 1),
+        ("interrupted", [run()], 130),
+        ("interrupted", [], 130),
+        ("running", [run()], 1),
+    ],
+)
+def test_the_exit_code_follows_from_status_and_verdicts(status, runs, code):
+    assert result(status=status, runs=runs).exit_code == code
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """The output folder, the state folder and the temporary folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    folders = [tmp_path / "out", tmp_path / "state" / "iotbench" / "results", tmp_path / "tmp"]
+    folders[0].mkdir()
+    folders[2].mkdir()
+    return folders
+
+
+def block(folder):
+    """Make a folder one that nothing can be written to, for root as well."""
+    if folder.exists():
+        folder.rmdir()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.touch()
+
+
+@pytest.mark.parametrize("blocked", [0, 1, 2])
+def test_a_result_goes_to_the_first_place_that_takes_it(places, blocked):
+    for folder in places[:blocked]:
+        block(folder)
+    file = result_files.ResultFile(places[0] / "r.json")
+    file.write(result())
+
+    assert file.path == places[blocked] / "r.json"
+    assert result_files.read(file.path) == result()
+    assert file.trouble.count("cannot be written") == blocked
+
+
+def test_a_result_that_no_place_takes_has_no_path(places):
+    for folder in places:
+        block(folder)
+    file = result_files.ResultFile(places[0] / "r.json")
+    file.write(result())
+    file.write(result())
+
+    assert file.path is None
+    assert file.trouble.count("cannot be written") == 3
+
+
+def test_a_file_that_a_killed_command_was_writing_is_found(tmp_path):
+    abandoned = tmp_path / ".20261101T000000000Z-insert-x-ab12.json.999999999.1-abc.tmp"
+    abandoned.touch()
+    for other in (f".a.json.{Owner.this()}-x.tmp", ".a.json.tmp", ".a.json.x-1.tmp", "a.json"):
+        (tmp_path / other).touch()
+
+    assert list(result_files.unfinished(tmp_path)) == [abandoned]
+
+
+def test_a_file_names_its_writer_until_it_is_whole(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(os, "fsync", lambda _: written.extend(tmp_path.iterdir()))
+    result_files.write(tmp_path / "a.json", result())
+
+    assert [path.name.startswith(f".a.json.{Owner.this()}-") for path in written] == [True]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_result_is_valid_by_the_schema_and_a_changed_one_is_not():
+    schema = Draft202012Validator(json.loads(RESULT_SCHEMA.read_text()))
+    written = json.loads(full_result().model_dump_json())
+
+    assert [*schema.iter_errors(written)] == []
+    for wrong in ({"format_version": 1}, {"status": "lost"}, {"runs": [{}]}, {"other": 1}):
+        assert [*schema.iter_errors(written | wrong)], wrong
