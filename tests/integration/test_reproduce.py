@@ -44,7 +44,7 @@ from cli.cluster.options import ClusterOptions
 from cli.running.measure import Measuring
 from cli.commands.reproduce import reproduced
 from cli.running.roster import candidates_of, roster_of
-from cli.config import load
+from cli.targets.config import load
 from cli.experiment.plan import read_plan
 from cli.host.interrupts import caught_interrupts, stop_on_signals
 from cli.reproduce.documents import read_document
