@@ -45,7 +45,7 @@ def expect_imported(cli: CommandLine, target: list[str], workers: int) -> None:
     [
         pytest.param(
             *each, id=each[1],
-            marks=[] if each[1] in {"postgresql", "mysql_innodb"} else [pytest.mark.rare],
+            marks=[] if each[1] == "postgresql" else [pytest.mark.rare],
         )
         for each in SERVERS
     ],

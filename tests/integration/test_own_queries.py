@@ -228,7 +228,7 @@ def of_documents(module: str) -> dict[str, Any]:
     ("server_name", "target", "module"),
     [
         pytest.param("cassandra", "cassandra_sync", "cassandra", marks=pytest.mark.rare),
-        ("elasticsearch", "elasticsearch", "elasticsearch"),
+        pytest.param("elasticsearch", "elasticsearch", "elasticsearch", marks=pytest.mark.rare),
         ("opensearch", "opensearch", "elasticsearch"),
         ("ferretdb", "mongodb", "mongodb"),
         ("iotdb", "iotdb", "iotdb"),

@@ -64,7 +64,7 @@ def fingerprint(cli: CommandLine) -> Any:
             form,
             words,
             id=f"{module}-{form}",
-            marks=[] if server != "postgres" or (form,) in OFTEN else [pytest.mark.rare],
+            marks=[] if server == "postgres" and (form,) in OFTEN else [pytest.mark.rare],
         )
         for server, module, forms, words in [
             ("influxdb", "influxdb", ["influx"], FLEET),

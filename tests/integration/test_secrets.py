@@ -371,9 +371,7 @@ def test_a_connection_string_that_no_driver_can_parse_is_not_repeated(
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    "server_name", combined(SERVED, often=[("postgres",), ("mysql",), ("cassandra",)])
-)
+@pytest.mark.parametrize("server_name", combined(SERVED, often=[("postgres",)]))
 def test_no_right_credential_is_shown(
     cli: CommandLine, server_name: str, server_options: dict[str, Any]
 ) -> None:

@@ -90,7 +90,14 @@ def test_equal_rows_are_counted(cli: CommandLine) -> None:
     assert re.search(r"missing 1 \(\d+\); not expected 1 \(", found.out), found.out
 
 
-@pytest.mark.parametrize(("workload", "key"), [("slim", "none"), ("light", "db"), ("iot", "db")])
+@pytest.mark.parametrize(
+    ("workload", "key"),
+    [
+        ("slim", "none"),
+        pytest.param("light", "db", marks=pytest.mark.rare),
+        pytest.param("iot", "db", marks=pytest.mark.rare),
+    ],
+)
 def test_the_workload_names_its_primary_key(cli: CommandLine, workload: str, key: str) -> None:
     for given, expected in (((), key), (("--primary-key=none",), "none")):
         words = (f"--workload={workload}", "--workers=1", "--num-inserts=10", *given)

@@ -57,7 +57,14 @@ def expect_inserted(cli: CommandLine, done: Any) -> dict[str, Any]:
     return run
 
 
-@pytest.mark.parametrize("mode", [("--batch=10",), ("--batch=0",), ("--batch=10", "--rate=300")])
+@pytest.mark.parametrize(
+    "mode",
+    [
+        pytest.param(("--batch=10",), marks=pytest.mark.rare),
+        pytest.param(("--batch=0",), marks=pytest.mark.rare),
+        ("--batch=10", "--rate=300"),
+    ],
+)
 def test_the_rows_of_all_stages_are_those_that_are_verified(
     cli: CommandLine, mode: tuple[str, ...]
 ) -> None:

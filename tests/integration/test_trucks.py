@@ -12,9 +12,8 @@ CPU = ("--workload=cpu", "--scale=9", *DAY)
 TRUCKS = ("--workload=trucks", "--scale=8", "--initial-scale=3", *DAY)
 
 
-@pytest.mark.parametrize(
-    "fleet", [pytest.param(CPU, marks=pytest.mark.rare), TRUCKS], ids=["cpu", "trucks"]
-)
+@pytest.mark.rare
+@pytest.mark.parametrize("fleet", [CPU, TRUCKS], ids=["cpu", "trucks"])
 def test_any_number_of_workers_stores_the_same_rows(
     cli: CommandLine, fleet: tuple[str, ...]
 ) -> None:

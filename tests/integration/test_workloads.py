@@ -20,8 +20,8 @@ RELATIONAL, TIME_SERIES, DOCUMENTS = (
     {"timescaledb", "influxdb", "questdb"},
     {"mongodb", "elasticsearch"},
 )
-OFTEN = {"postgresql", "influxdb", "mongodb"}
-"""They run in `make test`; the others in `make test-all`, but for devops on Elasticsearch."""
+OFTEN = {("postgresql", workload) for workload in ("iot", "devops", "homes", "light")}
+"""They run in `make test`; the others in `make test-all`."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,6 @@ LOADS = {
 }
 
 
-def _is_often(target: str, workload: str) -> bool:
-    return target in OFTEN or (target, workload) == ("elasticsearch", "devops")
-
-
 def _tried() -> list[Any]:
     return [
         pytest.param(
@@ -84,7 +80,7 @@ def _tried() -> list[Any]:
             target,
             workload,
             id=f"{server}-{target}-{workload}",
-            marks=[] if _is_often(target, workload) else [pytest.mark.rare],
+            marks=[] if (target, workload) in OFTEN else [pytest.mark.rare],
         )
         for workload, load in LOADS.items()
         for target, server in SERVER_OF.items()
