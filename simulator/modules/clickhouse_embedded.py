@@ -7,6 +7,7 @@ before and after the worker does.
 from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -52,6 +53,7 @@ class ClickhouseEmbedded(ClickhouseTables):
 
     def connect(self) -> "EmbeddedSession":
         """Open the folder; all sessions of this process share its engine."""
+        _read_library()
         try:
             import chdb  # noqa: PLC0415  # 0.5 GB, loaded only when it is used
         except ModuleNotFoundError as error:
@@ -74,6 +76,21 @@ class ClickhouseEmbedded(ClickhouseTables):
                 "to it; stop that process, or choose another path"
             )
         return super().words(error)
+
+
+def _read_library() -> None:
+    """Read the engine's library into the file cache.
+
+    An import holds the interpreter's lock until the library is read, and a process that sends no
+    heartbeat for that long counts as dead.
+    """
+    package = find_spec("chdb")
+    buffer = bytearray(1 << 20)
+    for folder in (package and package.submodule_search_locations) or ():
+        for path in Path(folder).glob("_chdb*.so"):
+            with path.open("rb", buffering=0) as file:
+                while file.readinto(buffer):
+                    pass
 
 
 class EmbeddedSession(ClickhouseSession):

@@ -13,6 +13,8 @@ from tests.servers import SERVERS
 WRITTEN = yaml.safe_load((ROOT / "config.yaml").read_text())["targets"]
 ALIKE = {"timescaledb", "mariadb", "mysql_myisam", "cassandra_async"}
 """What runs the code of another target here."""
+SLOW = {"cassandra_sync", "elasticsearch"}
+"""What takes a quarter of a minute to start; `make test` has it in the contract suite alone."""
 PAIRS = [(server, target) for server, cls in SERVERS.items() for target in cls.targets]
 
 
@@ -43,7 +45,7 @@ def edited(target: str, options: dict[str, Any], cli: CommandLine) -> Path:
     [
         pytest.param(
             server, target, id=f"{server}-{target}",
-            marks=[pytest.mark.rare] if target in ALIKE else [],
+            marks=[pytest.mark.rare] if target in ALIKE | SLOW else [],
         )
         for server, target in PAIRS
     ],

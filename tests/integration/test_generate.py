@@ -47,7 +47,7 @@ def drawn(path: Path) -> list[dict[str, Any]]:
     return rows_of(block for turn in reader.blocks(dataset.ranges) for block in turn)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", combined(FORMATS, often=[("influx",), ("csv",), ("pgcopy-binary",), ("parquet",)]))
 def test_the_manifest_fits_the_file_and_standard_output_is_the_same(
     cli: CommandLine, form: str
 ) -> None:

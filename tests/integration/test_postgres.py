@@ -49,7 +49,7 @@ KEYS = ("db", "sql", "client", "uuid", "none")
 
 @pytest.mark.parametrize(
     ("mode", "primary_key"),
-    combined(MODES, KEYS, often=[*((mode, "db") for mode in MODES), *(("", key) for key in KEYS)]),
+    combined(MODES, KEYS, often=[*((mode, "db") for mode in MODES), ("", "none")]),
 )
 def test_every_mode_and_key_is_verified_row_by_row(
     pg: CommandLine, mode: str, primary_key: str
