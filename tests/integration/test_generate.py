@@ -30,6 +30,7 @@ from tests.servers import Postgres
 DEVICES = ("--seed=7", "--start=2026-01-01", "--num-inserts=2500", "--devices=3")
 FLEET = ("--workload=devops", "--scale=3", "--start=2026-01-01", "--end=2026-01-01T00:20:00Z")
 POINTS = 3 * 120
+USUAL = [("influx",), ("csv",), ("pgcopy-binary",), ("parquet",)]
 ONE_TABLE = sorted(name for name, form in FORMATS.items() if not form.names_tables)
 
 
@@ -47,7 +48,7 @@ def drawn(path: Path) -> list[dict[str, Any]]:
     return rows_of(block for turn in reader.blocks(dataset.ranges) for block in turn)
 
 
-@pytest.mark.parametrize("form", combined(FORMATS, often=[("influx",), ("csv",), ("pgcopy-binary",), ("parquet",)]))
+@pytest.mark.parametrize("form", combined(FORMATS, often=USUAL))
 def test_the_manifest_fits_the_file_and_standard_output_is_the_same(
     cli: CommandLine, form: str
 ) -> None:
