@@ -139,11 +139,12 @@ def test_a_lost_connection_is_survived_and_counted(
         "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--num-inserts=1000000",
         "--verify=full", "--quiet",
     )  # fmt: skip
-    writing = (  # other databases may have a backend whose client an earlier test has killed
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND query LIKE 'COPY%' AND state = 'active' LIMIT 1"
+    kill_one_of_two = (  # other databases may have a backend whose client an earlier test killed
+        "SELECT pg_terminate_backend(pid) FROM (SELECT *, count(*) OVER () AS writing"
+        " FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY%') AS each"
+        " WHERE writing = 2 AND state = 'active' LIMIT 1"
     )
-    eventually(lambda: rows(server, server_database, writing))
+    eventually(lambda: rows(server, server_database, kill_one_of_two) == [(True,)])
     rows(server, server_database, "CHECKPOINT")
     done = pg.finish(running, 120)
 
