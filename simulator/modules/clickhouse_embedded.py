@@ -4,6 +4,7 @@ Only one process at a time may open the folder, so there is one worker; the coll
 before and after the worker does.
 """
 
+import sys
 from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import replace
@@ -53,7 +54,8 @@ class ClickhouseEmbedded(ClickhouseTables):
 
     def connect(self) -> "EmbeddedSession":
         """Open the folder; all sessions of this process share its engine."""
-        _read_library()
+        if "chdb" not in sys.modules:
+            _read_library()
         try:
             import chdb  # noqa: PLC0415  # 0.5 GB, loaded only when it is used
         except ModuleNotFoundError as error:
