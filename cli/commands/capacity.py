@@ -31,6 +31,7 @@ from cli.options.basic import (
 )
 from cli.options.choice import Choice, common_options
 from cli.options.given import command_words
+from cli.options.names import replace_table_option, table_prefix_option
 from cli.planning import insert_options, plan
 from cli.planning.distribution import Split
 from cli.planning.insert_options import InsertOptions
@@ -100,6 +101,8 @@ _search = functools.partial(option, group="Search")
     default=None,
     help="What is verified after each run, as with insert.  [default: counts]",
 )
+@table_prefix_option(group="Load")
+@replace_table_option(group="Load")
 @generator_options
 def capacity(  # noqa: PLR0913
     *,
@@ -117,6 +120,8 @@ def capacity(  # noqa: PLR0913
     workers: int,
     batch: int,
     verify: str | None,
+    table_prefix: str,
+    replace_tables: tuple[str, ...],
     workload: str,
     seed: int,
     start_time: datetime | None,
@@ -156,6 +161,8 @@ def capacity(  # noqa: PLR0913
         duration_s=duration,
         split=Split.BATCH,
         verify=VerifyMode(verify) if verify else None,
+        table_prefix=table_prefix,
+        replace_tables=replace_tables,
     )
     problems += _problems(options, tolerance)
     if target:

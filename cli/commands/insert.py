@@ -32,6 +32,7 @@ from cli.options.basic import (
 from cli.options.choice import Choice, common_options, given_options
 from cli.options.gates import Gates, gate_options
 from cli.options.live import live_options
+from cli.options.names import replace_table_option, table_prefix_option
 from cli.planning import insert_options, plan
 from cli.planning.continuation import continued
 from cli.planning.distribution import Split
@@ -173,6 +174,8 @@ _verification = functools.partial(option, group="Verification")
     show_default=True,
     help="Drop and create the tables before each run, or append to the last insert.",
 )
+@table_prefix_option(group="Tables")
+@replace_table_option(group="Tables")
 @_file(
     "--data",
     type=click.Path(path_type=Path),
@@ -275,6 +278,8 @@ def insert(  # noqa: PLR0913
     prefill: int,
     steps: int,
     clean: bool,
+    table_prefix: str,
+    replace_tables: tuple[str, ...],
     data: Path | None,
     data_format: str | None,
     manifest: Path | None,
@@ -337,6 +342,8 @@ def insert(  # noqa: PLR0913
         imports=imports,
         warmup_s=warmup,
         stages=stages or (),
+        table_prefix=table_prefix,
+        replace_tables=replace_tables,
     )
     problems += insert_options.option_problems(options)
     gates.parsed(Scope({options.subject}, workers=options.active, queries=()), problems)

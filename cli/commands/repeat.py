@@ -9,6 +9,7 @@ from cli.completion.words import complete_result
 from cli.host.program import command_line
 from cli.host.streams import print_out, say
 from cli.options.basic import TAG, Command, config_option, option, output_option
+from cli.options.names import replace_table_option
 from cli.report import tables
 from cli.running.repeating import comparison, differences, repeated
 from simulator.protocol.spec import Kind
@@ -38,6 +39,7 @@ Examples:
     show_default=True,
     help="What to print on standard output; progress goes to standard error.",
 )
+@replace_table_option(group="Other options")
 @option("--tag", "tags", multiple=True, type=TAG, help="Word to find the new result by.")
 @option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @option("--dry-run", is_flag=True, help="Print the command and what differs, and do nothing.")
@@ -47,6 +49,7 @@ def repeat(  # noqa: PLR0913
     name: str,
     config: Path | None,
     extra_option: tuple[str, ...],
+    replace_tables: tuple[str, ...],
     form: str,
     tags: tuple[str, ...],
     quiet: bool,
@@ -65,7 +68,8 @@ def repeat(  # noqa: PLR0913
     (path,) = paths_of(output, [name])
     command = repeated(path, extra_option, config)
     changed = list(differences(command, output))
-    own = ["--output", str(output), "--format", form, *(["--quiet"] if quiet else [])]
+    own = [word for table in replace_tables for word in ("--replace-table", table)]
+    own += ["--output", str(output), "--format", form, *(["--quiet"] if quiet else [])]
     own += [word for tag in tags for word in ("--tag", tag)]
     if dry_run:
         print_out("".join(f"{line}\n" for line in (command_line(command.words), *changed)))

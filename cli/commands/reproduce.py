@@ -58,6 +58,8 @@ def reproduce(  # noqa: PLR0913
     document: str,
     size: str,
     targets: tuple[str, ...] | None,
+    table_prefix: str,
+    replace_tables: tuple[str, ...],
     dry_run: bool,
     config: Path | None,
     runner: str | None,
@@ -81,7 +83,7 @@ def reproduce(  # noqa: PLR0913
     """
     if problems := cluster.problems():
         raise ConfigError(problems)
-    plan = plan_of(document, Size(size))
+    plan = plan_of(document, Size(size)).prefixed(table_prefix)
     thresholds = Gates((*plan.thresholds, *gates.texts), gates.junit).expected(plan.scope)
     read = measured_by(read_document(document), plan)
     loaded = configuration.load(config)
@@ -95,7 +97,9 @@ def reproduce(  # noqa: PLR0913
     result_files.prepare_folder(output)  # before embedded databases make their files in it
     roster = roster_of(plan, candidates, loaded, runner, cluster, force=force, quiet=quiet)
     with caught_interrupts() as interrupts:
-        measuring = Measuring(output, interrupts, cluster, timeout, force, quiet, config)
+        measuring = Measuring(
+            output, interrupts, cluster, timeout, force, quiet, config, replace_tables
+        )
         record, path = reproduced(document, size, read, plan, roster, measuring)
     if form == "json":
         print_out(record.model_dump_json(indent=1) + "\n")

@@ -49,6 +49,8 @@ def run(  # noqa: PLR0913
     *,
     plan: Path,
     targets: tuple[str, ...] | None,
+    table_prefix: str,
+    replace_tables: tuple[str, ...],
     dry_run: bool,
     config: Path | None,
     runner: str | None,
@@ -73,7 +75,7 @@ def run(  # noqa: PLR0913
     """
     if problems := cluster.problems():
         raise ConfigError(problems)
-    read, loaded = read_plan(plan), configuration.load(config)
+    read, loaded = read_plan(plan).prefixed(table_prefix), configuration.load(config)
     if read.until_settled is not None:
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
     installations = installations_of(read)
@@ -92,7 +94,9 @@ def run(  # noqa: PLR0913
         return
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
     with caught_interrupts() as interrupts:
-        measuring = Measuring(output, interrupts, cluster, timeout, force, quiet, config)
+        measuring = Measuring(
+            output, interrupts, cluster, timeout, force, quiet, config, replace_tables
+        )
         installing = Installing(
             installations, output, stem, interrupts, cluster, environment, quiet
         )

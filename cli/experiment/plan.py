@@ -35,7 +35,7 @@ from cli.planning.stages import (
 )
 from cli.summary.mixed import INSERTS
 from cli.summary.queries import ALL_QUERIES
-from simulator.data.dataset import DatasetReader, PartsBy
+from simulator.data.dataset import TABLE_PREFIX, DatasetReader, PartsBy
 from simulator.data.own_query import OwnQuery
 from simulator.data.query_type import QueryType
 from simulator.data.schema import PrimaryKey
@@ -92,6 +92,7 @@ class InsertSetting(Record):
     """None: the default of workload and target."""
     tables: Count = 1
     tables_by: PartsBy = PartsBy.ROW
+    table_prefix: Annotated[str, Field(pattern=TABLE_PREFIX)] = ""
     verify: VerifyMode | None = None
 
     @property
@@ -105,7 +106,11 @@ class InsertSetting(Record):
         return duration_of(self.stages) or self.duration
 
     def options(
-        self, capabilities: Capabilities | None, now_ms: int, timeout_s: float
+        self,
+        capabilities: Capabilities | None,
+        now_ms: int,
+        timeout_s: float,
+        replace_tables: tuple[str, ...] = (),
     ) -> InsertOptions:
         """Return the options of one run; ConfigError if a parameter is none of the workload."""
         return InsertOptions(
@@ -132,6 +137,8 @@ class InsertSetting(Record):
             imports=self.imports,
             warmup_s=self.warmup,
             stages=self.stages,
+            table_prefix=self.table_prefix,
+            replace_tables=replace_tables,
         )
 
 
@@ -318,6 +325,17 @@ class Plan(Record):
         return Scope(subjects | {"query"} if swept else subjects,
                      workers=None if searched else workers,
                      queries=(*queries, ALL_QUERIES))  # fmt: skip
+
+    def prefixed(self, table_prefix: str) -> "Plan":
+        """Return the plan with the tables of all settings named like this; empty: as they are."""
+        if not table_prefix:
+            return self
+        update = {"table_prefix": table_prefix}
+        settings = [
+            each.model_copy(update={"insert": each.insert.model_copy(update=update)})
+            for each in self.settings
+        ]
+        return self.model_copy(update={"settings": tuple(settings)})
 
     def setting(self, name: str) -> Setting | None:
         """Return the setting of this name."""

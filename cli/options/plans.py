@@ -5,12 +5,13 @@ from typing import Any, TypeVar
 
 from cli.completion.words import complete_target
 from cli.options.basic import NAMES, option
+from cli.options.names import replace_table_option, table_prefix_option
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
-    """Add --targets, whose default is described, and --dry-run, in a group of the help text."""
+    """Add --targets, whose default is described, and others, in a group of the help text."""
     targets = option(
         "--targets",
         type=NAMES,
@@ -26,4 +27,5 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
         " nothing.",
         group=group,
     )
-    return lambda command: targets(dry_run(command))
+    names = table_prefix_option(group), replace_table_option(group)
+    return lambda command: targets(names[0](names[1](dry_run(command))))

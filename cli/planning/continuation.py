@@ -34,6 +34,9 @@ def _differences(found: Dataset, wanted: Dataset) -> Iterator[str]:
         yield _differs("--start-time", *(instant(data.start_ms) for data in both))
     if found.primary_key != wanted.primary_key:
         yield _differs("--primary-key", found.primary_key, wanted.primary_key)
+    if found.table_prefix != wanted.table_prefix:
+        names = (data.table_prefix or "none" for data in both)
+        yield _differs("--table-prefix", *names)
     if found.parts != wanted.parts:
         yield _differs("--tables", found.parts, wanted.parts)
     if found.parts_by != wanted.parts_by:

@@ -77,6 +77,9 @@ class InsertOptions:
     """At the begin of each run, before the duration."""
     stages: tuple[LoadStage, ...] = ()
     """Parts of each run; `workers` is then the number of the largest."""
+    table_prefix: str = ""
+    replace_tables: tuple[str, ...] = ()
+    """What this program did not make and may drop, by its names in the database."""
 
     @property
     def timed_s(self) -> float:
@@ -121,7 +124,8 @@ def default_key(workload: str, capabilities: Capabilities | None) -> PrimaryKey:
 def describe(options: InsertOptions, *, has_end: bool) -> dict[str, Any]:
     """Return the options as plain data; None: means nothing for this workload."""
     plain = dataclasses.asdict(options)
-    del plain["params"]
+    del plain["params"], plain["replace_tables"]
+    plain["table_prefix"] = options.table_prefix or None
     plain["num_inserts"] = None if has_end or options.timed_s else options.rows_each
     plain["split"] = plain["split"] if has_end else None
     names = {number: name for name, number in TABLES.items()}
@@ -165,6 +169,11 @@ def option_problems(options: InsertOptions) -> list[str]:
         problems.append(
             f"--rate: expected 0 for no limit, or {SLOWEST_RATE:g} to {FASTEST_RATE:,.0f} rows/s,"
             f" got {options.rate:g}"
+        )
+    if options.replace_tables and not options.clean:
+        problems.append(
+            "--replace-table: --no-clean adds to the tables of the last insert and replaces none;"
+            " leave out one of them"
         )
     if options.imports:
         alone = {

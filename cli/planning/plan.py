@@ -8,12 +8,13 @@ from cli.input.quantities import LONGEST_S
 from cli.planning.distribution import Load, worker_plans
 from cli.planning.insert_options import InsertOptions, outside
 from cli.targets.config import Target
+from simulator.control.marks import TABLE as MARKS
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.ranges import RowRange, parts_between
 from simulator.data.schema import PrimaryKey
 from simulator.data.workloads import GENERATORS, workload_class
 from simulator.data.workloads.base import Params
-from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted
+from simulator.errors import ConfigError, UnstorableError, UnverifiableError, counted, nearest
 from simulator.modules.base import BATCH, Database
 from simulator.protocol.spec import Insert, Kind, RunSpec
 from simulator.protocol.verdict import VerifyMode
@@ -57,6 +58,7 @@ def empty_dataset(options: InsertOptions, params: Params) -> Dataset:
         primary_key=options.primary_key,
         parts=options.tables,
         parts_by=options.tables_by,
+        table_prefix=options.table_prefix,
     )
 
 
@@ -123,6 +125,7 @@ def insert_runs(  # noqa: PLR0913
                 warmup_s=options.warmup_s,
                 stages=options.stages,
                 clean=not keeps,
+                replace_tables=options.replace_tables,
                 verify=level,
                 timeout_s=options.timeout_s,
             )
@@ -155,6 +158,24 @@ def expect_rows(planned: Sequence[PlannedRun]) -> None:
             f" {name}, {stored:,} are stored before its timed part; lower --runs, --steps or"
             " --prefill, or set --limit"
         )
+
+
+def needed_names(dataset: Dataset, database: Database) -> list[str]:
+    """Return the names that an insert of a dataset needs in the database."""
+    needed = [n for table in DatasetReader(dataset).tables for n in database.objects(table)]
+    return [*dict.fromkeys(needed), *database.for_own_tables().objects(MARKS)]
+
+
+def expect_needed(names: Sequence[str], dataset: Dataset, database: Database) -> None:
+    """Raise ConfigError for names of --replace-table that an insert of a dataset does not need."""
+    needed = needed_names(dataset, database)
+    problems = [
+        f"--replace-table {name}: this insert needs no such name ({nearest(name, needed)})"
+        for name in names
+        if name not in needed
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def expect_storable(planned: Sequence[PlannedRun], target: Target, *, to_end: bool = False) -> None:

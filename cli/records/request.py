@@ -21,6 +21,7 @@ _NEVER = {
     "steps": _TWICE,
     "tables": "the records name their table",
     "tables_by": "the records name their table",
+    "table_prefix": "the records name their table",
     "split": "each worker sends one part of the file",
     "imports": "the records of the file are sent in batches",
     **dict.fromkeys(("time_column", "tags", "delimiter", "time_format"), _TYPED),

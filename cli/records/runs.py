@@ -42,6 +42,7 @@ def record_runs(  # noqa: PLR0913
                 warmup_s=options.warmup_s,
                 stages=options.stages,
                 clean=clean or number > 0,
+                replace_tables=options.replace_tables,
                 verify=level,
                 timeout_s=options.timeout_s,
             )

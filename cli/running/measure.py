@@ -1,6 +1,6 @@
 """An item of a plan, measured: ordinary sweeps of inserts, of queries on its rows, and mixed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,25 @@ from cli.targets.config import Target
 from simulator.errors import BenchError, Interrupted
 
 
-def insert_of(
-    setting: Setting, target: Target, output: Path, timeout_s: float = 0.0, sweep_id: str = ""
+def insert_of(  # noqa: PLR0913
+    setting: Setting,
+    target: Target,
+    output: Path,
+    *,
+    timeout_s: float = 0.0,
+    sweep_id: str = "",
+    replace_tables: tuple[str, ...] = (),
 ) -> tuple[Sweep, list[PlannedRun]]:
-    """Return the insert of a setting, beginning now; ConfigError if the target cannot take it."""
+    """Return the insert of a setting, beginning now; ConfigError if the target cannot take it.
+
+    `replace_tables` are those of all settings: an insert gets the names that it needs.
+    """
+    database = target.open()
     now_ms = int(result_files.now_utc().timestamp() * 1000)
-    options = setting.insert.options(target.open().capabilities, now_ms, timeout_s)
+    options = setting.insert.options(database.capabilities, now_ms, timeout_s)
+    needed = plan.needed_names(plan.empty_dataset(options, generator_params(options)), database)
+    replaced = tuple(name for name in replace_tables if name in needed)
+    options = replace(options, replace_tables=replaced)
     params = generator_params(options)
     before = Stored(plan.empty_dataset(options, params), complete=True)
     return insert_sweep(target, output, options, params, before, sweep_id=sweep_id)
@@ -67,12 +80,21 @@ class Measuring:
     quiet: bool
     config: Path | None = None
     """The file with the targets, where it was given."""
+    replace_tables: tuple[str, ...] = ()
+    """What this program did not make and may drop, of all items."""
 
     def measure(self, item: Item) -> Measured:
         """Measure an item; a sweep that failed or was interrupted is the last one."""
         found: tuple[tuple[Path | None, Result], ...] = ()
         try:
-            planned = insert_of(item.setting, item.target, self.output, self.timeout_s, item.id)
+            planned = insert_of(
+                item.setting,
+                item.target,
+                self.output,
+                timeout_s=self.timeout_s,
+                sweep_id=item.id,
+                replace_tables=self.replace_tables,
+            )
             given = self._given(item.target)
             words = insert_words(item.setting, item.target, given, self.timeout_s)
             planned[0].result.command = words

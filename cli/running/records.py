@@ -83,6 +83,7 @@ def insert_records(  # noqa: PLR0913
         if records.scanned.skipped_rows:
             _warn_of_skipped(request, records)
         planned = list(runs)
+        plan.expect_needed(options.replace_tables, records.dataset, database)
         if records.known:
             plan.expect_storable(planned, target, to_end=not options.timed_s)
         sweep = sweep.with_caches(dropped=dropped)

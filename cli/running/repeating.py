@@ -25,6 +25,8 @@ from simulator.redaction import HIDDEN
 RESULTS = Path("results")
 """Where results go, unless --output says it."""
 _EXTRA, _CONFIG, _RUNNER = "--extra-option", "--config", "--runner"
+_REPLACE = "--replace-table"
+"""What it drops is named again for each command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ def _command(
     kept = [words[0]]
     for name, value in _pairs(words[1:]):
         replaced = name == _EXTRA and str(value).partition("=")[0] in given
-        if not replaced and not (name == _CONFIG and config):
+        again = name == _REPLACE or (name == _CONFIG and config)
+        if not replaced and not again:
             kept += [name] if value is None else [name, value]
     kept += [word for each in extra for word in (_EXTRA, each)]
     kept += [_CONFIG, str(config)] if config else []

@@ -54,6 +54,7 @@ def insert_sweep(  # noqa: PLR0913
         )
     )
     plan.expect_rows(planned)
+    plan.expect_needed(options.replace_tables, nothing, database)
     plan.expect_storable(planned, target)
     return sweep, planned
 

@@ -243,7 +243,7 @@ class Collector:
             size_bytes=self._upkeep.size_bytes,
             complete=self._upkeep.complete and not failure,
             marks=self._upkeep.found_marks,
-            no_mark=self._upkeep.tenure.no_mark,
+            no_mark=self._upkeep.ownership.no_mark,
             paused_s=self._follower.paused_s,
             background=background.counts(began_s + self._phases.seconds.get(WARMUP, 0.0)),
             occurrences=(*background.occurrences(began_s), *self._run.ended_early(began_s)),

@@ -6,6 +6,7 @@ databases keep one row a second, and none of them lies in the future.
 """
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -15,7 +16,8 @@ from simulator.data.query import RowsQuery, answer
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.errors import BenchError, SetupError
 from simulator.modules.base import BATCH, OWN, Database, Session
-from simulator.protocol.mark import Mark, Marks, encode
+from simulator.modules.existing import Contents, Existing
+from simulator.protocol.mark import MOST_VALUE, Mark, Marks, encode
 
 TABLE = Table(
     f"{OWN}marks",
@@ -33,6 +35,8 @@ _MOST_ROWS = 3000
 _LOOKS_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 _LATE_LOOKS_S = (0.0, 0.5, 1.0, 2.0, 4.0)
 """Pauses before each look for a mark that was acknowledged: at once, and when all are visible."""
+_SINCE_MS, _UNTIL_MS = 10**12, 10**13
+"""Between which marks are recorded: 2001 and 2286."""
 
 
 class MarkTable:
@@ -59,6 +63,32 @@ class MarkTable:
                 return self._read(session)
         except Exception:  # noqa: BLE001 - a driver's error
             return Marks()
+
+    def foreign(self) -> dict[str, Existing]:
+        """Return what bears the name of the table and is another one, by its names."""
+        found = self._database.existing(self._database.objects(TABLE))
+        alike = all(each.alike for each in found.values())
+        return {} if alike and (not found or self._has_marks(found)) else found
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return how much is stored in something that bears its name."""
+        return self._database.contents(name, found)
+
+    def _has_marks(self, found: Mapping[str, Existing]) -> bool:
+        """Whether the table, which exists, has the columns of this one and rows like its own."""
+        try:
+            with self._database.connect() as session:
+                rows = self._rows(session)
+        except Exception:  # noqa: BLE001 - a driver's error: another table has other columns
+            return False
+        if rows:
+            return all(map(_is_of_a_mark, rows))
+        stored = [self.contents(name, each) for name, each in found.items()]
+        return not any(each.rows or (each.rows is None and each.size_bytes) for each in stored)
+
+    def replace(self) -> None:
+        """Drop what bears the name of the table, which `open` then creates."""
+        self._database.drop(self._database.objects(TABLE))
 
     def open(self) -> None:
         """Create the table if it does not exist; `missing` says why that is not possible."""
@@ -136,20 +166,29 @@ class MarkTable:
             " back; look at the server's log, or drop the table"
         )
 
-    def _read(self, session: Session) -> Marks:
+    def _rows(self, session: Session) -> list[dict[str, int]]:
         names = [column.name for column in TABLE.columns]
         statement = self._database.render(RowsQuery(TABLE))
         found = answer(statement.outputs, session.run(statement)).rows
-        rows = [dict(zip(names, row, strict=True)) for row in found if None not in row]
+        return [dict(zip(names, row, strict=True)) for row in found if None not in row]
+
+    def _read(self, session: Session) -> Marks:
+        rows = self._rows(session)
         self._seconds = [row["time"] // 1000 for row in rows]
         self._last_ms = max([self._last_ms, *(row["mark"] for row in rows)])
         return Marks.of((row["mark"], row["part"], row["value"]) for row in rows)
 
     def _rewrite(self) -> None:
         """Keep the newest mark of each table only, so that reading stays fast."""
-        kept = self.read().current
-        self._database.drop([TABLE])
+        kept = self.read().claiming
+        self._database.drop(self._database.objects(TABLE))
         self._database.create([TABLE], _BATCH_ROWS)
         self._seconds = []
         for mark in reversed(kept):
             self._send(mark, look=True)
+
+
+def _is_of_a_mark(row: Mapping[str, int]) -> bool:
+    """Whether a row can be one of a mark, even of one that was not written whole."""
+    whole = row["time"] % 1000 == 0 and _SINCE_MS <= row["mark"] < _UNTIL_MS
+    return whole and row["part"] >= 0 and 0 <= row["value"] < MOST_VALUE

@@ -40,11 +40,11 @@ def probe(database: Database) -> Iterator[Step]:
         )
         yield Step("durability", ok=True, detail=facts.durability)
         name = "permissions"
+        database.create([scratch], 1)
         try:
-            database.create([scratch], 1)
             _write_and_read(database, scratch)
         finally:
-            database.drop([scratch])
+            database.drop(database.objects(scratch))
         yield Step(name, ok=True, detail="create, insert, read and drop work")
     except BenchError as error:
         # The message goes after the target's name, which says enough.

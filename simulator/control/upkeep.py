@@ -1,14 +1,13 @@
 """The collector's work on the database, before the workers start and after the clock stops."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
 from simulator.control.background import BackgroundWatch
 from simulator.control.judge import Answers, Judge
+from simulator.control.ownership import Ownership
 from simulator.control.script import rows_of
-from simulator.control.tenure import Tenure
 from simulator.data.dataset import DatasetReader
 from simulator.data.query import Aggregate, AggregateQuery, Function
 from simulator.data.ranges import RowRange
@@ -44,7 +43,7 @@ class Upkeep:
         self._database = database
         self._enter = enter
         self._reader = DatasetReader(spec.dataset)
-        self.tenure = Tenure(spec, database, tuple(table.name for table in self._reader.tables))
+        self.ownership = Ownership(spec, database, self._reader.tables)
         self.touched = False
         """Whether tables were dropped or created."""
         self.server: ServerFacts | None = None
@@ -70,19 +69,21 @@ class Upkeep:
             settings=dict(facts.settings),
             buffer_bytes=facts.buffer_bytes,
         )
+        indexes = bool(spec.asks and spec.options.get("create_indices"))
+        if spec.inserts or indexes:
+            self.ownership.expect_ours()
         if spec.inserts and not spec.dataset.ranges:
             if spec.clean:
-                parts = self.tenure.most_parts()
-                self.tenure.record(State.CLEARING)
+                made_before = self.ownership.claim()
                 self.touched = True
-                database.drop([replace(table, parts=max(table.parts, parts)) for table in tables])
+                database.drop(made_before)
             database.create(tables, spec.batch_rows)
             self.touched = True
         elif database.capabilities.stores and spec.kind is not Kind.VERIFY:
             self._expect_rows()
         if spec.inserts:
-            self.tenure.record(State.WRITING)
-        if spec.asks and spec.options.get("create_indices"):
+            self.ownership.record(State.WRITING)
+        if indexes:
             self._enter("index")
             database.create_indices(tables)
         if spec.workers:
@@ -98,19 +99,19 @@ class Upkeep:
                 ((rows,),) = session.run(self._database.render(count))
                 stored += int(rows)
         if stored != self._spec.dataset.rows:
-            raise self.tenure.wrong_count(self._expect_own(visible=True), stored)
+            raise self.ownership.wrong_count(self._expect_own(visible=True), stored)
 
     def _expect_own(self, *, visible: bool = False) -> Mark | None:
         """Return the mark of the expected rows; SetupError if others or only some are stored."""
-        mark = self.tenure.found(visible=visible)
-        if self.tenure.interrupted(mark):
-            raise self.tenure.refusal(mark)
+        mark = self.ownership.found(visible=visible)
+        if self.ownership.interrupted(mark):
+            raise self.ownership.refusal(mark)
         return mark
 
     def read_marks(self) -> None:
         """Read the newest mark of each table."""
         self._database.inspect()  # names what is wrong if the server cannot be reached
-        self.found_marks = self.tenure.read().current
+        self.found_marks = self.ownership.read().current
 
     def finish_insert(self, reports: Sequence[WorkerReport]) -> None:
         """Wait until all rows are visible, compact, measure the size, and verify what is stored.
@@ -142,7 +143,7 @@ class Upkeep:
             self.verdict = verify(database, stored, uncertain, spec.verify, fold)
         known = spec.verify is not VerifyMode.ROWS
         self.complete = known and _complete(self.verdict, uncertain)
-        self.tenure.record(State.COMPLETE if self.complete else State.INCOMPLETE, stored)
+        self.ownership.record(State.COMPLETE if self.complete else State.INCOMPLETE, stored)
 
     def verify_stored(self) -> None:
         """Verify what the tables hold, without writing to them.
@@ -150,19 +151,21 @@ class Upkeep:
         An insert that did not end, and whose rows are all stored, is marked as complete.
         """
         self._enter("verify")
-        spec, mark = self._spec, self.tenure.found()
-        if not self.tenure.interrupted(mark):
+        spec, mark = self._spec, self.ownership.found()
+        if not self.ownership.interrupted(mark):
             self.verdict = verify(self._database, spec.dataset, (), spec.verify)
+            if mark is None and self.verdict.status is Status.VERIFIED:
+                self.ownership.adopt()
             if self.verdict.status is not Status.MISMATCH:
                 return
-            mark = self.tenure.found(visible=True)
-            if not self.tenure.interrupted(mark):
+            mark = self.ownership.found(visible=True)
+            if not self.ownership.interrupted(mark):
                 return
         if mark and mark.state is State.CLEARING:
-            raise self.tenure.refusal(mark)
+            raise self.ownership.refusal(mark)
         self.verdict = verify_interrupted(self._database, spec.dataset)
         if mark and self.verdict.status is Status.VERIFIED:
-            self.tenure.confirm(mark)
+            self.ownership.confirm(mark)
 
     def finish_query(self, answers: Answers) -> None:
         """Compare every different answer to each instance of each query with the truth."""

@@ -26,6 +26,8 @@ from simulator.errors import ConfigError
 
 BLOCK_ROWS = 8192
 """Rows drawn and encoded at once: enough to amortise the overhead of NumPy calls."""
+TABLE_PREFIX = r"^([a-z][a-z0-9_]{0,29})?$"
+"""What the names of the tables may begin with: lower case, since some databases fold names."""
 
 
 class PartsBy(StrEnum):
@@ -50,6 +52,7 @@ class Dataset(BaseModel):
     primary_key: PrimaryKey
     parts: int = Field(ge=1, le=1000)
     parts_by: PartsBy = PartsBy.ROW
+    table_prefix: str = Field("", pattern=TABLE_PREFIX)
     ranges: tuple[RowRange, ...] = ()
 
     @property
@@ -102,7 +105,8 @@ class DatasetReader:
         self.parts = dataset.parts
         self.parts_by = dataset.parts_by
         self.tables = tuple(
-            t.stored(dataset.primary_key, dataset.parts) for t in self._workload.tables
+            t.stored(dataset.primary_key, dataset.parts, dataset.table_prefix)
+            for t in self._workload.tables
         )
 
     def reading(self, queries: Iterable[Query]) -> "DatasetReader":

@@ -6,7 +6,7 @@ measure the tables; each worker opens a Session from it to insert or to query.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -25,6 +25,7 @@ from simulator.data.query_type import QueryType
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table
 from simulator.errors import BenchError, SetupError
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.texts import TextLanguage
 from simulator.modules.waits import Waits
@@ -339,13 +340,25 @@ class Database(ABC, Generic[Session_co]):
         """Return the error of `create` for something that already exists (`what`: "table x")."""
         return SetupError(f"{self.name}: {what} already exists; drop it, or run with --clean")
 
-    @abstractmethod
-    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
-        """Create the tables; SetupError if one of them already exists."""
+    def objects(self, table: Table) -> list[str]:
+        """Return the names of what `create` makes for a table: of its parts, its bucket, ..."""
+        return list(table.names)
 
     @abstractmethod
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables if they exist, also those of earlier runs with more or fewer parts."""
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which of these names are in use, and by what: ours, or made by somebody else."""
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return how much is stored in what bears a name; called for what is not ours."""
+        return Contents()
+
+    @abstractmethod
+    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
+        """Create the tables; SetupError if one of them, or anything of its name, exists."""
+
+    @abstractmethod
+    def drop(self, names: Collection[str]) -> None:
+        """Drop what `create` has made under these names (`objects`), as far as it exists."""
 
     def create_indices(self, tables: Sequence[Table]) -> None:
         """Create missing secondary indices (`create_indices=true`)."""

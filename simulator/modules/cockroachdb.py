@@ -131,7 +131,7 @@ class Cockroachdb(Postgres):
                 copy = f"COPY {into} FROM STDIN {CockroachdbSession.copy_format}"
                 cursor.copy_expert(copy, BytesIO(EMPTY))
         except SetupError as error:
-            self.drop(tables)
+            self.drop(names_of(tables))
             raise SetupError(f"{error}; use_values_lists=true needs no COPY") from error
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:

@@ -5,7 +5,7 @@ write at the same time. Rows are inserted from Arrow batches, which the engine r
 """
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from pydantic import Field
 
 from simulator.data.block import Block
 from simulator.data.query import Statement
-from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type, former_names
+from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.encode.arrow import Arrow
 from simulator.encode.instants import Iso
 from simulator.encode.objects import Objects
@@ -32,6 +32,7 @@ from simulator.modules.base import (
     Server,
     Session,
 )
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
@@ -170,7 +171,13 @@ class DuckDb(SqlFile["DuckDbSession"]):
     )
     options_model: ClassVar[type[Options]] = DuckDbOptions
     options: DuckDbOptions
-
+    catalogue = (
+        "SELECT table_name, 'table' FROM duckdb_tables() WHERE NOT internal "
+        "UNION ALL SELECT view_name, 'view' FROM duckdb_views() WHERE NOT internal "
+        "UNION ALL SELECT sequence_name, 'sequence' FROM duckdb_sequences()"
+    )
+    folds_names = True
+    kinds = frozenset({"table", "sequence"})
     remedies: ClassVar[Mapping[str, str]] = {
         "does not exist": "run an insert first",
         "Could not set lock": "another process has the file open; stop it",
@@ -221,15 +228,25 @@ class DuckDb(SqlFile["DuckDbSession"]):
             statements.insert(0, f"CREATE SEQUENCE {_dialect(table).sequence(name)}")
         return statements
 
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables and release their space, so that every run starts with a small file."""
-        if not self.path.exists():
-            return
-        super().drop(tables)
-        sequences = [_dialect(t).sequence(name) for t in tables for name in former_names([t])]
-        self.change([f"DROP SEQUENCE IF EXISTS {sequence}" for sequence in sequences])
-        with self.administration() as session:
-            session.connection.execute("CHECKPOINT")
+    def objects(self, table: Table) -> list[str]:
+        """Return the names of the tables, and of the sequences that generate their keys."""
+        generated = table.primary_key is PrimaryKey.DB
+        return [*table.names, *(f"{name}_id" for name in table.names if generated)]
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows; the size of one table is unknown."""
+        counted = super().contents(name, found)
+        return replace(counted, size_bytes=None)
+
+    def drop(self, names: Collection[str]) -> None:
+        """Drop tables, then sequences, and release their space in the file."""
+        found = self.existing(names)
+        order = sorted(found, key=lambda name: found[name].kind != "table")
+        quote = NanosecondDialect(TimeUnit.NANOSECOND).name
+        self.change([f"DROP {found[name].kind} IF EXISTS {quote(name)}" for name in order])
+        if found:
+            with self.administration() as session:
+                session.connection.execute("CHECKPOINT")
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Copy the log into the file, and collect the planner's statistics."""

@@ -4,7 +4,7 @@ https://docs.influxdata.com/influxdb/v1/. Each table has a database of its own, 
 are measurements. The vendor's client, made for InfluxDB 2, serves /ping and /query here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -14,6 +14,7 @@ from pydantic import Field, SecretStr
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import PrimaryKey, Table, TimeUnit
 from simulator.modules.base import Server
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.influxdb.database import (
     Influxdb,
     check_names,
@@ -99,6 +100,17 @@ class Influxdb1(Influxdb):
 
     # --- databases
 
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are those of databases, whatever is measured in them."""
+        with self.administration() as session:
+            taken = self._databases(session)
+        return {name: Existing("database") for name in names if name in taken}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the size of a database's shards."""
+        with self.administration() as session:
+            return Contents(None, self._size_of(session, [name]))
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the databases, all or none."""
         check_names(tables)
@@ -116,13 +128,11 @@ class Influxdb1(Influxdb):
                 policy = f'DURATION INF REPLICATION 1{span} NAME "autogen"'
                 _ask(session, f"CREATE DATABASE {identifier(name)} WITH {policy}")
 
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables' databases, with all parts in them."""
+    def drop(self, names: Collection[str]) -> None:
+        """Drop the databases, with all measurements in them."""
         with self.administration() as session:
-            taken = self._databases(session)
-            for name in self.buckets(tables):
-                if name in taken:
-                    _ask(session, f"DROP DATABASE {identifier(name)}")
+            for name in sorted({*names} & self._databases(session)):
+                _ask(session, f"DROP DATABASE {identifier(name)}")
 
     def _databases(self, session: InfluxSession) -> set[str]:
         return {name for chunk in _ask(session, "SHOW DATABASES") for name in chunk["name"]}
@@ -139,7 +149,7 @@ class Influxdb1(Influxdb):
 
     def _compactions(self, session: InfluxSession, tables: Sequence[Table]) -> Iterator[int]:
         """Yield how many compactions run or wait, by shard and kind."""
-        for chunk in self._statistics(session, "tsm1_engine", tables):
+        for chunk in _statistics(session, "tsm1_engine", self.buckets(tables)):
             for name, values in chunk.columns.items():
                 if name.endswith(("CompactionsActive", "CompactionsQueue", "CompactionQueue")):
                     yield from values
@@ -147,15 +157,11 @@ class Influxdb1(Influxdb):
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the shards: their files and logs, without the index of the series."""
         with self.administration() as session:
-            shards = self._statistics(session, "shard", tables)
-            return sum(int(size) for chunk in shards for size in chunk["diskBytes"])
+            return self._size_of(session, self.buckets(tables))
 
-    def _statistics(
-        self, session: InfluxSession, component: str, tables: Sequence[Table]
-    ) -> list[Chunk]:
-        names = self.buckets(tables)
-        found = _ask(session, f"SHOW STATS FOR {literal(component)}")
-        return [chunk for chunk in found if chunk.shared.get("database") in names]
+    def _size_of(self, session: InfluxSession, databases: Sequence[str]) -> int:
+        shards = _statistics(session, "shard", databases)
+        return sum(int(size) for chunk in shards for size in chunk["diskBytes"])
 
     def describe(self) -> Server:
         """Return the version and, if the user may read them, the settings of the storage."""
@@ -175,6 +181,11 @@ class Influx1Session(InfluxSession):
         """Check the user and the password, and open the connection for sends."""
         _ask(self, "SHOW DATABASES")
         self.http.request("GET", "/ping")
+
+
+def _statistics(session: InfluxSession, component: str, databases: Sequence[str]) -> list[Chunk]:
+    found = _ask(session, f"SHOW STATS FOR {literal(component)}")
+    return [chunk for chunk in found if chunk.shared.get("database") in databases]
 
 
 def _ask(session: InfluxSession, text: str) -> list[Chunk]:

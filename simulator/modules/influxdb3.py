@@ -6,7 +6,7 @@ InfluxDB 2 has no method for this API, so that every request is made here.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NoReturn
 from urllib.parse import urlencode
@@ -28,6 +28,7 @@ from simulator.data.schema import FLOATS, INTEGERS, Column, PrimaryKey, Role, Ta
 from simulator.encode.lineprotocol import marker
 from simulator.errors import SetupError
 from simulator.modules.base import Server
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.influxdb.database import Influxdb, check_names
 from simulator.modules.influxdb.query import moment, nanoseconds
 from simulator.modules.influxdb.session import InfluxSession, Write
@@ -133,6 +134,16 @@ class Influxdb3(Influxdb):
 
     # --- databases
 
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are those of databases, whatever is measured in them."""
+        with self.administration() as session:
+            taken = self._databases(session.http)
+        return {name: Existing("database") for name in names if name in taken}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return nothing: the server reports files, without the rows that are only in its log."""
+        return Contents()
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the databases with their tables, all or none."""
         check_names(tables)
@@ -155,14 +166,12 @@ class Influxdb3(Influxdb):
                     body = json.dumps({"db": name, "table": part, **_columns(table)}).encode()
                     http.request("POST", "/api/v3/configure/table", body, _JSON)
 
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables' databases; the server deletes their files later."""
+    def drop(self, names: Collection[str]) -> None:
+        """Drop the databases; the server deletes their files later."""
         with self.administration() as session:
-            taken = self._databases(session.http)
-            for name in self.buckets(tables):
-                if name in taken:
-                    path = "/api/v3/configure/database?" + urlencode({"db": name})
-                    session.http.request("DELETE", path)
+            for name in sorted({*names} & self._databases(session.http)):
+                path = "/api/v3/configure/database?" + urlencode({"db": name})
+                session.http.request("DELETE", path)
 
     @staticmethod
     def _databases(http: Http) -> set[str]:

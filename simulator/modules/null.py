@@ -4,7 +4,7 @@ With the option `encode` it encodes as a real module does and drops the payloads
 client's ceiling for such a module on this machine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ from simulator.modules.base import (
     Session,
     Unsupported,
 )
+from simulator.modules.existing import Existing
 from simulator.modules.options import Options
 
 
@@ -77,7 +78,11 @@ class Null(Database):
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Do nothing."""
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return nothing: nothing is stored."""
+        return {}
+
+    def drop(self, names: Collection[str]) -> None:
         """Do nothing."""
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:

@@ -6,7 +6,7 @@ other. The driver is part of Python.
 
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, ClassVar, Literal
 
@@ -18,6 +18,7 @@ from simulator.encode.objects import Objects
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
+    OWN,
     SINGLE,
     Capabilities,
     Encoder,
@@ -41,6 +42,10 @@ _DURABILITY = {
     "full": "survives a crash of the machine: WAL is synced at every commit",
     "extra": "survives a crash of the machine: WAL is synced at every commit",
 }
+_OTHER_JOURNAL = (
+    "is in the file, which holds other tables, too, and so keeps its journal mode; with synchronous"
+    "=full it survives a crash of the machine"
+)
 
 
 class SqliteOptions(SqlOptions):
@@ -100,6 +105,8 @@ class Sqlite(SqlFile["SqliteSession"]):
     )
     options_model: ClassVar[type[Options]] = SqliteOptions
     options: SqliteOptions
+    catalogue = "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    folds_names = True
     remedies: ClassVar[Mapping[str, str]] = {
         "no such table": "run an insert first",
         "is locked": "another process writes to the file; stop it, or raise busy_timeout_s",
@@ -120,7 +127,6 @@ class Sqlite(SqlFile["SqliteSession"]):
                 self.options.path, timeout=self.options.busy_timeout_s, isolation_level=None
             )
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute(f"PRAGMA synchronous = {self.options.synchronous}")
             except BaseException:
                 connection.close()
@@ -135,13 +141,25 @@ class Sqlite(SqlFile["SqliteSession"]):
             for statement in ("BEGIN IMMEDIATE", *statements, "COMMIT"):
                 session.connection.execute(statement)
 
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables and release their space, so that every run starts with a small file."""
+    def create(self, tables: Sequence[Table], batch_rows: int) -> None:
+        """Create the tables; the first ones of a file set its journal mode, which it keeps."""
+        with self.administration() as session:
+            if not session.connection.execute(self.catalogue).fetchall():
+                session.connection.execute("PRAGMA journal_mode = WAL")
+        super().create(tables, batch_rows)
+
+    def drop(self, names: Collection[str]) -> None:
+        """Drop the tables; if nothing else is in the file, release their space.
+
+        VACUUM would rewrite, and renumber, the rows of other tables.
+        """
         if not self.path.exists():
             return
-        super().drop(tables)
+        super().drop(names)
         with self.administration() as session:
-            session.connection.execute("VACUUM")
+            left = [name for name, _ in session.connection.execute(self.catalogue)]
+            if all(name.startswith(OWN) for name in left):
+                session.connection.execute("VACUUM")
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Collect the planner's statistics, copy the log into the file and empty it."""
@@ -174,7 +192,8 @@ class Sqlite(SqlFile["SqliteSession"]):
         Only an SQLite that was built with dbstat reports the pages of each table.
         """
         names = names_of(tables)
-        owned = f"SELECT name FROM sqlite_master WHERE tbl_name IN ({', '.join('?' * len(names))})"
+        known = f"tbl_name COLLATE NOCASE IN ({', '.join('?' * len(names))})"
+        owned = f"SELECT name FROM sqlite_master WHERE {known}"
         with self.administration() as session:
             execute = session.connection.execute
             built_in = {option for (option,) in execute("PRAGMA compile_options")}
@@ -194,11 +213,14 @@ class Sqlite(SqlFile["SqliteSession"]):
         with self.administration() as session:
             ((journal,),) = session.connection.execute("PRAGMA journal_mode")
             ((level,),) = session.connection.execute("PRAGMA synchronous")
+            if not session.connection.execute(self.catalogue).fetchall():
+                journal = "wal"  # as `create` sets it
         synchronous = _SYNCHRONOUS[level]
+        meaning = _DURABILITY[synchronous] if journal == "wal" else _OTHER_JOURNAL
         return Server(
             version=f"SQLite {sqlite3.sqlite_version}",
             nodes=1,
-            durability=f"an acknowledged row {_DURABILITY[synchronous]} "
+            durability=f"an acknowledged row {meaning} "
             f"(journal_mode={journal}, synchronous={synchronous})",
             durable=synchronous in ("full", "extra"),
             settings={"journal_mode": journal, "synchronous": synchronous},

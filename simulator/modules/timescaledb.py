@@ -6,6 +6,7 @@ which a background job ran.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from simulator.data.query import NewestQuery, Query, Statement, outputs
 from simulator.data.schema import Column, Table, Type, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import Server
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.shared import sql
@@ -177,6 +179,15 @@ class Timescaledb(Postgres):
             )
             ((size,),) = cursor.fetchall()
         return int(size)
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows, and the size of a table that has perhaps no chunks."""
+        counted = super().contents(name, found)
+        if counted.size_bytes is not None or not found.alike:
+            return counted
+        with suppress(SetupError):
+            return replace(counted, size_bytes=super().size_bytes([Table(name, (), ())]))
+        return counted
 
     def describe(self) -> Server:
         """Return both versions, the edition, and the settings.

@@ -24,6 +24,8 @@ from simulator.errors import counted
 _FORMAT = 1
 _VALUE_BYTES = 6
 _CHECKSUM_BYTES = 4
+MOST_VALUE = 1 << 8 * _VALUE_BYTES
+"""Every integer of a mark is smaller."""
 _LONGEST_BYTES = 1 << 24
 _MOST_LANES = 100_000
 _RAW = -15  # deflate without header and checksum
@@ -65,6 +67,9 @@ class Mark(BaseModel):
     """The workload's tables."""
     dataset: Dataset
     """The contents of the tables once every row is written."""
+    objects: dict[str, tuple[str, ...]] = {}
+    """Table -> what this program has made for it, or is about to make or to drop, by its names in
+    the database. Empty in marks of earlier versions."""
     version: str
     """Of the program."""
     by: str
@@ -189,6 +194,17 @@ class Marks:
             if mark is None or wanted & {*mark.tables}:
                 return mark
         return None
+
+    @property
+    def claiming(self) -> tuple[Mark, ...]:
+        """Those that are the newest of one of their tables."""
+        found: list[Mark] = []
+        known: set[str] = set()
+        for mark in filter(None, self.entries):
+            if not known >= {*mark.tables}:
+                found.append(mark)
+            known |= {*mark.tables}
+        return tuple(found)
 
     @property
     def current(self) -> tuple[Mark, ...]:

@@ -195,6 +195,8 @@ class RunSpec(BaseModel):
     """One after the other, after the warm-up; for each query again. Empty: all workers are always
     active. Otherwise `duration_s`, here or of the load, is the sum of theirs."""
     clean: bool = True
+    replace_tables: tuple[str, ...] = ()
+    """Names in the database of what this program did not make and the user wants replaced."""
     verify: VerifyMode = VerifyMode.COUNTS
     timeout_s: float = 0.0
     appear_s: float = 120.0

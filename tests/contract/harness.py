@@ -1,7 +1,7 @@
 """The wide dataset as blocks, and how to write and query it."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -73,13 +73,18 @@ class Wideset:
         return reference.answer_of(query, reference.rows_of(mine))
 
     def fill(self, database: Database) -> None:
-        database.drop(self.tables)
+        drop(database, self.tables)
         database.create(self.tables, 100)
         with database.connect() as session:
             for batch in self.batches:
                 send(session, batch, BATCH, 100)
         database.visible(self.tables)
         database.compact(self.tables)
+
+
+def drop(database: Database, tables: Iterable[Table]) -> None:
+    """Drop what a database has made for tables."""
+    database.drop([name for table in tables for name in database.objects(table)])
 
 
 def send(session: Session, batch: Block, mode: str, batch_rows: int) -> None:
@@ -117,7 +122,7 @@ def refusal(database: Database) -> list[str]:
         database.connect,
         database.describe,
         lambda: database.create([SCRATCH], 1),
-        lambda: database.drop([SCRATCH]),
+        lambda: drop(database, [SCRATCH]),
     ):
         start = time.monotonic()
         with pytest.raises(SetupError) as raised:

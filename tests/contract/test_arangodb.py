@@ -24,7 +24,7 @@ from simulator.data.schema import ID, Column, PrimaryKey, Role, Table, TimeUnit,
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.arangodb.database import Arangodb, ArangodbOptions
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
-from tests.contract.harness import ask, count, send
+from tests.contract.harness import ask, count, drop, send
 from tests.servers import free_port
 from tests.standins import aql as synthetic_aql
 from tests.standins.arango import SyntheticArango
@@ -68,7 +68,7 @@ def arangodb(synthetic_arango):
 @pytest.fixture
 def filled(arangodb):
     def fill(batch):
-        arangodb.drop([batch.table])
+        drop(arangodb, [batch.table])
         arangodb.create([batch.table], 10)
         with arangodb.connect() as session:
             send(session, batch, BATCH, 100)
@@ -410,7 +410,7 @@ def test_a_collection_is_created_with_the_options(synthetic_arango):
     given = {"replication_factor": 3, "shard_count": 6, "wait_for_sync": True}
     for more, tables in ((given, [POINTS.stored(PrimaryKey.UUID, 1)]), ({}, [POINTS])):
         database = Arangodb(options(url=synthetic_arango.url, **more))
-        database.drop(tables)
+        drop(database, tables)
         database.create(tables, 10)
     first, second = (
         json.loads(r.body)

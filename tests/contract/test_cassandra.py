@@ -44,7 +44,7 @@ from simulator.modules.cassandra.database import Cassandra, CassandraOptions
 from simulator.modules.cassandra.durability import durability
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
-from tests.contract.harness import Wideset, ask, count, refusal, send
+from tests.contract.harness import Wideset, ask, count, drop, refusal, send
 from tests.contract.wide import READINGS, STATES
 from tests.servers import free_port
 
@@ -555,7 +555,7 @@ def test_what_an_error_means(cassandra, error, repeatable, drawn):
     """Rows whose key the server generates must not be sent twice if some may be stored."""
     for key, meaning in ((PrimaryKey.NONE, repeatable), (PrimaryKey.UUID, drawn)):
         wide = Wideset(key)
-        cassandra.drop(wide.tables)
+        drop(cassandra, wide.tables)
         cassandra.create(wide.tables, 10)
         with cassandra.connect() as session:
             (payload, *_) = session.encode(wide.batches[0], BATCH, 10)

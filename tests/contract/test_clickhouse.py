@@ -21,7 +21,7 @@ from simulator.modules.clickhouse.query import ClickhouseDialect
 from simulator.modules.clickhouse.session import CSV, ROWBINARY, ServerError, ServerSession, rows_of
 from simulator.modules.clickhouse_embedded import ClickhouseEmbedded, EmbeddedOptions
 from tests.contract.clickhouse18 import Clickhouse18
-from tests.contract.harness import Wideset, count, send
+from tests.contract.harness import Wideset, count, drop, send
 from tests.contract.wide import READINGS
 from tests.servers import free_port
 from tests.servers.clickhouse import READER
@@ -90,12 +90,12 @@ def test_options_determine_how_tables_are_created(embedded):
         ({"engine": "ReplacingMergeTree"}, "ReplacingMergeTree\tdevice_id, timestamp"),
     ):
         database = embedded(**options)
-        database.drop([EVENTS])
+        drop(database, [EVENTS])
         database.create([EVENTS], 1)
         assert asked(database, sorting).translate({ord("("): "", ord(")"): ""}) == found
     tag = f"SELECT type FROM system.columns {OF_EVENTS} AND name = 'device_id'"
     plain = embedded(low_cardinality=False)
-    plain.drop([EVENTS])
+    drop(plain, [EVENTS])
     plain.create([EVENTS], 1)
     assert asked(plain, tag) == "String"
 
@@ -113,7 +113,7 @@ def test_the_statements_for_a_cluster_are_valid_for_the_engine(embedded, monkeyp
     database.create([EVENTS], 1)
     database.visible([EVENTS])
     database.compact([EVENTS])
-    database.drop([EVENTS])
+    drop(database, [EVENTS])
     statements = [text for text in sent if "version()" not in text]
 
     assert statements[0].startswith("CREATE TABLE events ON CLUSTER bench (")
@@ -183,7 +183,7 @@ def test_compacting_merges_into_one_part_unless_optimize_is_false(embedded):
         database = embedded(optimize=optimize)
         asked(database, "SYSTEM STOP MERGES")
         wide = Wideset()
-        database.drop(wide.tables)
+        drop(database, wide.tables)
         database.create(wide.tables, 100)
         with database.connect() as session:
             session.execute("SYSTEM STOP MERGES readings")

@@ -30,7 +30,7 @@ from simulator.protocol.mark import Mark, State
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from simulator.verify.interrupted import verify_interrupted
-from tests.contract.harness import Wideset, ask, count, send
+from tests.contract.harness import Wideset, ask, count, drop, send
 from tests.contract.targets import STORING, TARGETS, Duplicate, Target
 from tests.contract.wide import ROWS, Awkward
 
@@ -141,7 +141,7 @@ def test_the_product_verifies_what_is_stored_and_finds_what_is_missing(target, d
     wide.fill(database)
     assert verify(database, wide.dataset, (), VerifyMode.FULL).status is Status.VERIFIED
 
-    database.drop(wide.tables)
+    drop(database, wide.tables)
     database.create(wide.tables, 100)
     first, *others = wide.batches
     with database.connect() as session:
@@ -239,26 +239,26 @@ def test_an_existing_second_table_leaves_no_first_one_behind(target, database):
     database.create([states], 100)
     with pytest.raises(BenchError, match="already exists"):
         database.create(wide.tables, 100)
-    database.drop([states])
+    drop(database, [states])
     database.create(wide.tables, 100)
 
 
 def test_drop_removes_every_part_and_may_be_repeated(target, database):
     single, multiple = target.wide(), target.wide(parts=4)
-    database.drop(single.tables)
+    drop(database, single.tables)
     for before, after in ((single, multiple), (multiple, single)):
         database.create(before.tables, 100)
-        database.drop(after.tables)
-        database.drop(after.tables)
+        drop(database, after.tables)
+        drop(database, after.tables)
         database.create(before.tables, 100)
-        database.drop(before.tables)
+        drop(database, before.tables)
 
 
 def test_drop_leaves_other_tables_alone(target, database):
     wide = target.wide()
     wide.fill(database)
     kept, dropped = wide.tables
-    database.drop([dropped])
+    drop(database, [dropped])
     with database.connect() as session:
         assert count(database, session, kept) == 300
 
@@ -312,7 +312,7 @@ def test_marks_are_kept_beside_the_tables_and_the_newest_one_counts(target, data
     assert MarkTable(database).read().entries == (second, first)
     assert database.size_bytes(wide.tables) == size or target.size_of_all
 
-    database.drop(wide.tables)
+    drop(database, wide.tables)
     other = MarkTable(database)
     other.open()
     third = other.write_last(second)

@@ -17,7 +17,7 @@ from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.duckdb import DuckDb, DuckDbDialect, DuckDbOptions
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from tests import ROOT
-from tests.contract.harness import Wideset, ask, count
+from tests.contract.harness import Wideset, ask, count, drop
 
 
 @pytest.fixture
@@ -237,11 +237,11 @@ def test_memory_is_refused_before_anything_starts():
 
 def test_drop_gives_the_space_back_and_makes_no_file(duck):
     wide, path = Wideset(PrimaryKey.DB), Path(duck.options.path)
-    duck.drop(wide.tables)
+    drop(duck, wide.tables)
     assert not path.exists()
     wide.fill(duck)
     filled = duck.size_bytes(wide.tables)
-    duck.drop(wide.tables)
+    drop(duck, wide.tables)
     assert duck.size_bytes(wide.tables) < filled
     assert fetched(duck, "SELECT count(*) FROM duckdb_sequences()") == [(0,)]
 

@@ -40,7 +40,7 @@ from simulator.modules.shared.http import HttpReply, Refused
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests import ROOT
-from tests.contract.harness import Wideset, ask, count, send
+from tests.contract.harness import Wideset, ask, count, drop, send
 from tests.contract.reference import answer_of, rows_of
 from tests.contract.wide import READINGS
 from tests.servers import free_port
@@ -72,7 +72,7 @@ def stored(database, table, data):
     """Store rows, given as arrays or columns, in a new index; return them as a block."""
     columns = {n: d if isinstance(d, Values | Coded) else Values(d) for n, d in data.items()}
     batch = Block(table, 0, np.arange(len(next(iter(columns.values())))), columns)
-    database.drop([table])
+    drop(database, [table])
     database.create([table], 100)
     with database.connect() as session:
         send(session, batch, BATCH, 1000)
@@ -147,7 +147,7 @@ def test_the_template_aggregation_keeps_no_document_and_loses_nothing(open_searc
         with database.connect() as session:
             for name, query in wide.queries.items():
                 assert ask(session, database.render(query)) == wide.answer(query), name
-        database.drop(wide.tables)
+        drop(database, wide.tables)
     assert sizes["aggregation"] < sizes["default"]
 
 
@@ -163,7 +163,7 @@ def test_rows_are_visible_at_once_with_refresh(open_search):
     wide = Wideset(PrimaryKey.DB)
     for refresh, visible in (("false", 0), ("true", 10)):
         database = open_search(refresh=refresh, refresh_interval="-1")
-        database.drop(wide.tables)
+        drop(database, wide.tables)
         database.create(wide.tables, 10)
         with database.connect() as session:
             send(session, wide.batches[0].slice(0, 10), BATCH, 10)
@@ -175,7 +175,7 @@ def test_compacting_merges_each_shard_into_one_segment_unless_disabled(open_sear
     segments = {}
     for force_merge in (False, True):
         wide, database = Wideset(PrimaryKey.DB), open_search(shards=1, force_merge=force_merge)
-        database.drop(wide.tables)
+        drop(database, wide.tables)
         database.create(wide.tables, 100)
         with database.connect() as session:
             for start in range(0, 60, 10):
@@ -195,7 +195,7 @@ def test_names_that_an_index_cannot_have_get_different_indices(search):
     assert len(names) == 5
     assert "a_b" in names
     assert {*call(search, "GET", "/_all")} == names
-    search.drop(tables)
+    drop(search, tables)
     assert call(search, "GET", "/_all") == {}
 
 
@@ -876,7 +876,7 @@ def test_contradictory_credentials_are_a_problem(options, words):
 
 def test_a_port_without_a_listener_is_an_error():
     database = Elasticsearch(ElasticsearchOptions(url=f"http://127.0.0.1:{free_port()}"))
-    for attempt in (database.connect, database.describe, lambda: database.drop([EVENTS])):
+    for attempt in (database.connect, database.describe, lambda: drop(database, [EVENTS])):
         with pytest.raises(SetupError, match=r"refused.*check that the server runs"):
             attempt()
 

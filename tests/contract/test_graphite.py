@@ -17,7 +17,7 @@ from simulator.modules.evidence import Kill
 from simulator.modules.graphite.database import Graphite, GraphiteOptions
 from simulator.modules.graphite.session import PICKLE
 from simulator.modules.graphite.wire import Carbon, CarbonError, NotSent
-from tests.contract.harness import ask, count
+from tests.contract.harness import ask, count, drop
 from tests.contract.targets import TARGETS
 from tests.servers import free_port
 from tests.standins.web import Response, Web
@@ -160,7 +160,7 @@ def test_times_that_it_cannot_hold_or_show_are_refused(graphite, odd, reported):
 @SERVER
 def test_a_table_made_again_has_none_of_the_old_rows(graphite):
     for rows in (50, 30):
-        graphite.drop([TABLE])
+        drop(graphite, [TABLE])
         graphite.create([TABLE], 10)
         assert stored(graphite) == 0
         with graphite.connect() as session:

@@ -18,7 +18,7 @@ from simulator.modules.influxdb.session import PartialWrite
 from simulator.modules.influxdb1 import Influx1Options, Influxdb1
 from simulator.modules.shared.http import HttpError, Refused
 from simulator.modules.shared.influxql import QueryFailed
-from tests.contract.harness import Wideset, count, refusal
+from tests.contract.harness import Wideset, count, drop, refusal
 from tests.servers import free_port
 
 TABLE = EVENTS.stored(PrimaryKey.DB, 1)
@@ -250,7 +250,7 @@ def test_a_table_that_is_gone_is_fatal(open_influxdb):
     database = open_influxdb()
     database.create([TABLE], 10)
     with database.connect() as session:
-        database.drop([TABLE])
+        drop(database, [TABLE])
         with pytest.raises(Refused, match="not found") as caught:
             session.send(encoded(session, readings()))
         assert session.classify(caught.value) is Failure.FATAL

@@ -30,6 +30,7 @@ from simulator.errors import SetupError
 from simulator.modules.base import BATCH, Failure
 from simulator.modules.influxdb3 import Influx3Options, Influxdb3
 from simulator.modules.shared.http import Refused
+from tests.contract.harness import drop
 from tests.standins.web import Response, Web
 
 TABLE = EVENTS.stored(PrimaryKey.DB, 1)
@@ -114,8 +115,8 @@ def test_databases_and_tables_come_and_go(server, open_influxdb3):
     ]
     with pytest.raises(SetupError, match=r"benchmark_events already exists.*--clean"):
         database.create([TABLE], 100)
-    database.drop([TABLE])
-    database.drop([TABLE])
+    drop(database, [TABLE])
+    drop(database, [TABLE])
     assert server.databases == ["_internal"]
 
 

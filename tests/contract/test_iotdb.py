@@ -42,7 +42,7 @@ from simulator.modules.iotdb.wire import ConnectError, ServerError, Status, Unan
 from simulator.protocol.verdict import Status as Verdict
 from simulator.protocol.verdict import VerifyMode
 from simulator.verify.comparison import verify
-from tests.contract.harness import ask, count
+from tests.contract.harness import ask, count, drop
 from tests.contract.test_kill import ROWS_PER_BATCH, Writer
 from tests.servers import free_port
 from tests.servers.iotdb import IoTDb
@@ -225,7 +225,7 @@ def test_a_table_may_have_any_name(iotdb, name):
     with iotdb.connect() as session:
         session.send(encoded(session, readings(table=table)))
     assert stored(iotdb, table) == 5
-    iotdb.drop([table])
+    drop(iotdb, [table])
     iotdb.create([table], 100)
     assert stored(iotdb, table) == 0
 
@@ -233,7 +233,7 @@ def test_a_table_may_have_any_name(iotdb, name):
 @SERVER
 def test_dropping_needs_no_database_and_creates_none(open_iotdb):
     absent = open_iotdb(database="absent")
-    absent.drop([TABLE])
+    drop(absent, [TABLE])
     with absent.connect() as session, pytest.raises(ServerError) as caught:
         count(absent, session, TABLE)
     assert "absent" in absent.explain(caught.value)

@@ -22,7 +22,7 @@ from simulator.modules.base import BATCH, Failure
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from simulator.verify.folding import truths
-from tests.contract.harness import ask
+from tests.contract.harness import ask, drop
 from tests.contract.targets import STORING
 
 COUNT = (Aggregate(Function.COUNT),)
@@ -76,10 +76,10 @@ def dataset(target, monkeypatch):
 def stored(database, dataset):
     """The tables of the dataset, created."""
     tables = DatasetReader(dataset).tables
-    database.drop(tables)
+    drop(database, tables)
     database.create(tables, BATCH_ROWS)
     yield tables
-    database.drop(tables)
+    drop(database, tables)
 
 
 @pytest.mark.parametrize("target", MIXING.values(), ids=[*MIXING])

@@ -13,7 +13,8 @@ from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure
-from simulator.modules.mysql.database import MySql, MySqlOptions, _durability, _version
+from simulator.modules.mysql.database import MySql, MySqlOptions, _version
+from simulator.modules.mysql.durability import durability
 from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import TRANSACTION, VALUES
@@ -690,7 +691,7 @@ SETTINGS = {
     ],
 )
 def test_durability_follows_from_the_settings(changed, durable, words):
-    found, meaning = _durability({**SETTINGS, **changed}, transactional=True)
+    found, meaning = durability({**SETTINGS, **changed}, transactional=True)
     assert found is durable
     assert words in meaning
 

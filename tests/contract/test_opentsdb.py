@@ -18,7 +18,7 @@ from simulator.modules.opentsdb.query import largest_request
 from simulator.modules.opentsdb.session import PutError
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.http import NoAnswer, NotConnected
-from tests.contract.harness import ask, count
+from tests.contract.harness import ask, count, drop
 from tests.servers import free_port
 from tests.standins.web import Response, Web
 
@@ -282,7 +282,7 @@ def test_dropping_deletes_the_points_of_every_field(opentsdb):
     with opentsdb.connect() as session:
         session.send(encoded(session, readings(100)))
     assert stored(opentsdb) == 100
-    opentsdb.drop([TABLE])
+    drop(opentsdb, [TABLE])
     opentsdb.create([TABLE], 10)
     assert stored(opentsdb) == 0
     with opentsdb.connect() as session:  # the same rows, of which nothing deleted may be left
@@ -307,7 +307,7 @@ def test_a_send_that_is_not_synchronous_is_there_once_visible(open_opentsdb):
 
 def test_a_server_that_is_not_there_is_named():
     database = OpenTsdb(OpenTsdbOptions(url=f"http://127.0.0.1:{free_port()}"))
-    for attempt in (database.connect, database.describe, lambda: database.drop([TABLE])):
+    for attempt in (database.connect, database.describe, lambda: drop(database, [TABLE])):
         with pytest.raises(SetupError, match=r"opentsdb: .*Connection refused; check that"):
             attempt()
 

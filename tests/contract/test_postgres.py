@@ -15,7 +15,7 @@ from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.shared.sql import TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
-from tests.contract.harness import Wideset, refusal
+from tests.contract.harness import Wideset, drop, refusal
 from tests.contract.wide import READINGS
 from tests.servers import free_port
 
@@ -416,7 +416,7 @@ def test_missing_permissions_are_named_with_the_remedy(
         with pytest.raises(
             SetupError, match=r"must be owner of table events; .*owner of the tables"
         ):
-            guest.drop([EVENTS])
+            drop(guest, [EVENTS])
     finally:
         execute("DROP ROLE guest")
 

@@ -31,7 +31,7 @@ from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.quasardb.database import QuasarDb, QuasarOptions
 from simulator.modules.quasardb.session import ASYNC, FAST, Columns, QuasarSession
-from tests.contract.harness import ask
+from tests.contract.harness import ask, drop
 from tests.servers import free_port
 
 quasardb = pytest.importorskip("quasardb")
@@ -190,7 +190,7 @@ def test_the_library_takes_the_arrays_as_they_are():
 
 def test_a_connection_to_a_closed_port_is_refused_in_plain_words():
     refused = database(uri=f"qdb://127.0.0.1:{free_port()}")
-    for attempt in (refused.connect, refused.describe, lambda: refused.drop([POINTS])):
+    for attempt in (refused.connect, refused.describe, lambda: drop(refused, [POINTS])):
         with pytest.raises(SetupError, match=r"quasardb: qdb://.*Connection refused; check that"):
             attempt()
 
@@ -321,8 +321,8 @@ def test_a_second_table_in_the_way_leaves_no_first_one_behind(connected, tables)
 
 def test_dropping_takes_every_part_and_may_be_repeated(connected, tables):
     tables.update({"points", "points0", "points3", "other"})
-    connected().drop([POINTS])
-    connected().drop([POINTS])
+    drop(connected(), [POINTS])
+    drop(connected(), [POINTS])
     assert tables == {"other"}
 
 

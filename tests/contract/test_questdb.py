@@ -18,7 +18,7 @@ from simulator.modules.questdb.database import QuestDb, QuestDbOptions
 from simulator.modules.questdb.query import LINES, check_names, stored
 from simulator.modules.shared.http import Refused
 from tests import ROOT
-from tests.contract.harness import ask, count, refusal
+from tests.contract.harness import ask, count, drop, refusal
 from tests.contract.targets import TARGETS
 from tests.servers import free_port
 
@@ -309,7 +309,7 @@ def test_a_table_that_differs_in_case_alone_is_in_the_way(database):
     database.create([replace(TABLE, name="Events")], 10)
     with pytest.raises(SetupError, match="table events already exists"):
         database.create([TABLE], 10)
-    database.drop([replace(TABLE, name="Events")])
+    drop(database, [replace(TABLE, name="Events")])
 
 
 # --- queries -------------------------------------------------------------------------------------

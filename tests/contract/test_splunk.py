@@ -26,7 +26,7 @@ from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.shared.http import HttpError
 from simulator.modules.splunk.database import Splunk, SplunkOptions
 from simulator.modules.splunk.wire import NULL, RAW
-from tests.contract.harness import ask, count, send
+from tests.contract.harness import ask, count, drop, send
 from tests.servers import free_port
 from tests.standins.splunk import SEARCH_TOKEN, TOKEN, SyntheticSplunk
 from tests.standins.web import Reset, Response, Web
@@ -67,7 +67,7 @@ def splunk(synthetic_splunk):
 @pytest.fixture
 def filled(splunk):
     def fill(batch, mode=BATCH):
-        splunk.drop([batch.table])
+        drop(splunk, [batch.table])
         splunk.create([batch.table], 10)
         with splunk.connect() as session:
             send(session, batch, mode, 100)

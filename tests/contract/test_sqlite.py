@@ -13,7 +13,7 @@ from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.shared.acknowledged import RowCountMismatch
 from simulator.modules.sqlite import Sqlite, SqliteOptions
-from tests.contract.harness import Wideset
+from tests.contract.harness import Wideset, drop
 
 
 @pytest.fixture
@@ -82,18 +82,18 @@ def test_durability_is_read_back_from_the_connection(tmp_path, synchronous):
 def test_the_log_does_not_outlive_the_sessions(sqlite):
     wide = Wideset()
     wide.fill(sqlite)
-    sqlite.drop(wide.tables)
+    drop(sqlite, wide.tables)
     folder = Path(sqlite.options.path).parent
     assert [path.name for path in folder.iterdir()] == ["test.db"]
 
 
 def test_drop_gives_the_space_back_and_makes_no_file(sqlite):
     wide, path = Wideset(), Path(sqlite.options.path)
-    sqlite.drop(wide.tables)
+    drop(sqlite, wide.tables)
     assert not path.exists()
     wide.fill(sqlite)
     filled = path.stat().st_size
-    sqlite.drop(wide.tables)
+    drop(sqlite, wide.tables)
     assert path.stat().st_size < filled / 4
 
 

@@ -14,7 +14,7 @@ from simulator.errors import SetupError
 from simulator.modules.base import BATCH, Failure
 from simulator.modules.timescaledb import Timescaledb, TimescaledbOptions
 from tests import ROOT
-from tests.contract.harness import Wideset, send
+from tests.contract.harness import Wideset, drop, send
 from tests.contract.wide import READINGS, STATES
 
 pytestmark = pytest.mark.server("timescaledb", "timescaledb15")
@@ -212,7 +212,7 @@ def test_a_query_for_a_range_of_time_reads_its_chunks_only(open_timescaledb):
 def test_hypertables_are_dropped_with_their_chunks(timescaledb):
     wide = Wideset(parts=4)
     wide.fill(timescaledb)
-    timescaledb.drop(wide.tables)
+    drop(timescaledb, wide.tables)
     left = "SELECT relname FROM pg_class WHERE relname LIKE '_hyper%%' AND relkind = 'r'"
     assert fetched(timescaledb, left) == []
 

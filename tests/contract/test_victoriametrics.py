@@ -27,7 +27,7 @@ from simulator.modules.victoriametrics.database import VictoriaMetrics, Victoria
 from simulator.modules.victoriametrics.query import identifier
 from simulator.modules.victoriametrics.session import Page, seconds
 from simulator.modules.victoriametrics.wire import Bodies, Inexact
-from tests.contract.harness import ask, count
+from tests.contract.harness import ask, count, drop
 from tests.servers import free_port
 from tests.servers.victoriametrics import VictoriaMetrics as Server
 from tests.standins.web import Response, Web
@@ -315,7 +315,7 @@ def test_both_formats_say_the_same_and_the_shorter_is_taken(victoria, unit):
     batch = Block(table, 0, rows, data)
     found = []
     for batch_rows, path in ((1, "/write"), (10, "/write"), (1000, "/api/v1/import")):
-        victoria.drop([table])
+        drop(victoria, [table])
         victoria.create([table], 10)
         with victoria.connect() as session:
             payloads = session.encode(batch, BATCH, batch_rows)
@@ -338,7 +338,7 @@ def test_a_payload_of_several_tables_is_in_one_format(victoria, rows, path):
         for table, device in ((one, b"d1"), (other, b"d2"))
     ]
     edges = [np.array([0, rows - 1, rows]), np.array([0, rows - 1, rows])]
-    victoria.drop([one, other])
+    drop(victoria, [one, other])
     victoria.create([one, other], 10)
     with victoria.connect() as session:
         data = session.mixed_encoder([one, other])(blocks, edges)
@@ -429,7 +429,7 @@ def test_dropping_leaves_alone_what_only_begins_alike(victoria):
     victoria.create([other], 10)
     with victoria.connect() as session:
         session.send(encoded(session, Block(other, 0, np.arange(3), readings(3).data)))
-    victoria.drop([TABLE])
+    drop(victoria, [TABLE])
     victoria.visible([other])
     assert stored(victoria, other) == 3
     victoria.create([TABLE], 10)
@@ -442,7 +442,7 @@ def test_rows_just_sent_are_dropped_too(victoria):
         victoria.create([TABLE], 10)
         with victoria.connect() as session:
             session.send(encoded(session, readings(rows)))
-        victoria.drop([TABLE])
+        drop(victoria, [TABLE])
     victoria.create([TABLE], 10)
     victoria.visible([TABLE])
     assert stored(victoria) == 0
@@ -453,7 +453,7 @@ def test_rows_just_sent_are_dropped_too(victoria):
 
 def test_a_server_that_is_not_there_is_named():
     database = VictoriaMetrics(VictoriaMetricsOptions(url=f"http://127.0.0.1:{free_port()}"))
-    for attempt in (database.connect, database.describe, lambda: database.drop([TABLE])):
+    for attempt in (database.connect, database.describe, lambda: drop(database, [TABLE])):
         with pytest.raises(SetupError, match=r"victoriametrics: .*Connection refused; check that"):
             attempt()
 
@@ -506,7 +506,7 @@ def test_a_password_is_asked_for_and_never_shown():
         fill(database, readings())
         assert stored(database) == 5
         with pytest.raises(SetupError, match="-deleteAuthKey"):
-            database.drop([TABLE])
+            drop(database, [TABLE])
         assert "right-one" not in repr(options)
 
 

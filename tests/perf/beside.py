@@ -148,7 +148,8 @@ def _in_a_process(work: Any, contest: Contest) -> None:
 
 def _clear(contest: Contest) -> None:
     """Wait until the server has finished the work of the previous run."""
-    contest.module.drop(DatasetReader(contest.dataset).tables)
+    tables = DatasetReader(contest.dataset).tables
+    contest.module.drop([name for table in tables for name in contest.module.objects(table)])
     time.sleep(REST_S)
 
 

@@ -74,8 +74,9 @@ class SyntheticArango:
                 roles = ("Agent", "Coordinator", "DBServer", "DBServer", "DBServer")
                 members = {f"member-{at}": {"Role": role} for at, role in enumerate(roles)}
                 return _reply({"error": False, "code": 200, "Health": members})
-            case _, "_api", "collection", *named:
-                return self._of_collections(request.method, named, asked)
+            case _, "_api", ("collection" | "view") as kind, *named:
+                of_kind = self._of_collections if kind == "collection" else _no_views
+                return of_kind(request.method, named, asked)
             case "POST", "_api", ("document" | "import"), *named:
                 options = dict(parse_qsl(url.query))
                 store = self._insert if named else self._import
@@ -88,6 +89,12 @@ class SyntheticArango:
         if named:
             stored = self._existing(named[0])
         match method, *named[1:]:
+            case ("GET",) if not named:
+                shown = [{"name": n, "isSystem": False, "type": 2, "status": 3, "id": "1"}
+                         for n in self.collections]  # fmt: skip
+                return _reply({"error": False, "code": 200, "result": shown})
+            case "GET", "count":
+                return _reply({"error": False, "code": 200, "count": len(stored)})
             case ("POST",):
                 return self._create(asked)
             case ("DELETE",):
@@ -196,6 +203,10 @@ class SyntheticArango:
     def open_cursors(self) -> int:
         """How many cursors the clients have left."""
         return len(self._cursors)
+
+
+def _no_views(method: str, named: list[str], asked: Any) -> Response:
+    return _reply({"error": False, "code": 200, "result": []})
 
 
 def _reply(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -45,6 +45,8 @@ _SEGMENTS = re.compile(r"SELECT max\(segments\) FROM \(SELECT count\(\*\) AS seg
 _CREATED = re.compile(r'CREATE TABLE ("(?:[^"]|"")*") \((.*)\)')
 _NAME = re.compile(r'(?:^|, |\()("(?:[^"]|"")*") [A-Z]')
 _NO_ROWS = re.compile(r"(REFRESH TABLE|OPTIMIZE TABLE) ")
+_MOST_CONNECTIONS = 40
+"""PostgreSQL accepts 100; those of clients that have gone are not noticed."""
 _BIGINT_ENDS = (-(2**63), 2**63 - 1)
 _DUPLICATE = "DuplicateKeyException[A document with the same primary key exists already]"
 _ERRORS = {
@@ -112,6 +114,9 @@ class SyntheticCrate:
     def _cursor(self, request: Request) -> Any:
         with self._lock:
             if request.client not in self._connections:
+                if len(self._connections) >= _MOST_CONNECTIONS:
+                    oldest = next(iter(self._connections))
+                    self._connections.pop(oldest).close()
                 connection = psycopg2.connect(self._dsn)
                 connection.autocommit = True
                 self._connections[request.client] = connection

@@ -121,10 +121,8 @@ class SyntheticSplunk:
                 return _reply({"entry": []})
             case "POST", "services", "data", "indexes":
                 return self._create(form["name"])
-            case "DELETE", "services", "data", "indexes", name:
-                if self.indices.pop(unquote(name), None) is None:
-                    raise _message(404, f"In handler 'indexes': {name} does not exist")
-                return _reply({"entry": []})
+            case ("GET" | "DELETE") as method, "services", "data", "indexes", name:
+                return self._of_index(method, unquote(name))
             case "POST", "servicesNS", "nobody", "search", "configs", "conf-props":
                 name = form.pop("name")
                 if name in self.sourcetypes:
@@ -134,6 +132,14 @@ class SyntheticSplunk:
             case "POST", "services", "search", "v2", "jobs", "export":
                 return self._export(form)
         raise _message(404, "Not Found")
+
+    def _of_index(self, method: str, name: str) -> Response:
+        if name not in self.indices:
+            raise _message(404, f"In handler 'indexes': {name} does not exist")
+        if method == "DELETE":
+            del self.indices[name]
+            return _reply({"entry": []})
+        return _reply({"entry": [{"name": name, "content": {}}]})
 
     def _create(self, name: str) -> Response:
         if not _INDEX.fullmatch(name):

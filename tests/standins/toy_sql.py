@@ -38,6 +38,7 @@ class Dialect(sql.Dialect):
 
 class Toy(SqlDatabase["Session"]):
     name = "toy"
+    catalogue = "SELECT name, type FROM sqlite_master"
     capabilities = Capabilities(
         modes={SINGLE: "one INSERT", BATCH: "one transaction"},
         primary_keys={PrimaryKey.DB: "INTEGER PRIMARY KEY", PrimaryKey.CLIENT: "TEXT PRIMARY KEY"},

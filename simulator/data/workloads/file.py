@@ -258,7 +258,7 @@ class File(Workload):
         """Return queries that fit any table: on its first numeric fields and its first tag."""
         (table,) = tables
         count = AggregateQuery(table, (Aggregate(Function.COUNT),))
-        asked: dict[str, Query] = {f"count-{table.name}": count}
+        asked: dict[str, Query] = {f"count-{table.base}": count}
         numbers = [c.name for c in self.params.columns if c.summable and c.role is Role.FIELD]
         tag = table.tags[0].name if table.tags else None
         for field in numbers[:_ASKED_FIELDS]:

@@ -105,8 +105,8 @@ class _Nosql(Workload):
         numbers = [column.name for column in table.fields if column.type in _BOUNDS][:2]
         stats = tuple(Aggregate(function, name) for name in numbers for function in functions)
         return {
-            f"count-{table.name}": AggregateQuery(table, (Aggregate(Function.COUNT),)),
-            f"{table.name}-stats": AggregateQuery(table, stats),
+            f"count-{table.base}": AggregateQuery(table, (Aggregate(Function.COUNT),)),
+            f"{table.base}-stats": AggregateQuery(table, stats),
         }
 
 

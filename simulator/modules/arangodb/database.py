@@ -8,7 +8,7 @@ reached 0.16 of the requests/s with single rows and batches of 1,000 rows, and 0
 5,000 rows (medians of 9 pairs).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, ClassVar, cast
 from urllib.parse import quote
@@ -16,11 +16,12 @@ from urllib.parse import quote
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table, former_names, names_of
+from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.arangodb import query as queries
 from simulator.modules.arangodb.session import ArangodbSession, number_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 
 _SYSTEM_ATTRIBUTES = frozenset({"_id", "_key", "_rev", "_from", "_to"})
@@ -91,6 +92,27 @@ class Arangodb(HttpDatabase[ArangodbSession]):
 
     # --- tables -----------------------------------------------------------------------------------
 
+    def objects(self, table: Table) -> list[str]:
+        """Return the names of the collections."""
+        return [*map(queries.collection, table.names)]
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use, by collections or by views."""
+        with self.administration() as session:
+            collections = cast("list[dict[str, Any]]", session.db.collections())
+            views = cast("list[dict[str, Any]]", session.db.views())
+        found = {each["name"]: Existing("view", alike=False) for each in views}
+        found |= {each["name"]: Existing("collection") for each in collections}
+        return {name: found[name] for name in names if name in found}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of documents, and the size of a collection."""
+        if not found.alike:
+            return Contents()
+        with self.administration() as session:
+            rows = cast("int", session.db.collection(name).count())
+        return Contents(rows, self.size_bytes([Table(name, (), ())]))
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the collections, all or none."""
         for table in tables:
@@ -101,7 +123,7 @@ class Arangodb(HttpDatabase[ArangodbSession]):
                 )
         with self.administration() as session, ExitStack() as undo:
             for table in tables:
-                for name in map(queries.collection, table.names):
+                for name in self.objects(table):
                     session.db.create_collection(
                         name,
                         sync=self.options.wait_for_sync,
@@ -112,10 +134,10 @@ class Arangodb(HttpDatabase[ArangodbSession]):
                     undo.callback(session.db.delete_collection, name)
             undo.pop_all()
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def drop(self, names: Collection[str]) -> None:
         """Drop the collections that exist."""
         with self.administration() as session:
-            for name in map(queries.collection, former_names(tables)):
+            for name in names:
                 session.db.delete_collection(name, ignore_missing=True)
 
     def compact(self, tables: Sequence[Table]) -> None:

@@ -6,7 +6,7 @@ that CQL cannot answer exactly, or not at all, are answered from ranges of token
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table, former_names, names_of
+from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.encode.cql import MOST_ROWS
 from simulator.errors import SetupError
-from simulator.modules.base import BATCH, OWN, SINGLE, Capabilities, Database, ReadCounters, Server
+from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, ReadCounters, Server
 from simulator.modules.cassandra import query as cql
 from simulator.modules.cassandra.durability import SETTINGS, durability
 from simulator.modules.cassandra.texts import CqlTexts
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.shared.tls import CA, CA_FILE, INSECURE, socket_options, tls_context
 
@@ -257,6 +258,22 @@ class Cassandra(Database["CassandraSession"]):
 
     # --- tables
 
+    def objects(self, table: Table) -> list[str]:
+        """Return the names of the tables in CQL."""
+        return [*map(cql.table_name, table.names)]
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use in the keyspace."""
+        with self.administration() as session:
+            tables, views = self._existing(session), self._existing(session, "views")
+        kinds = {name: Existing("materialized view", alike=False) for name in views}
+        kinds |= {name: Existing("table") for name in tables - views}
+        return {name: kinds[name] for name in names if name in kinds}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the size: to count the rows of a table takes as long as to read it."""
+        return Contents(None, self.size_bytes([Table(name, (), ())]))
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none, and their keyspace if it does not exist."""
         options = self.options
@@ -271,8 +288,7 @@ class Cassandra(Database["CassandraSession"]):
             known = self._existing(session)
             if in_the_way := sorted(known & set(statements)):
                 raise self.already_exists(f"keyspace {options.keyspace}: {in_the_way[0]}")
-            others = any(not name.startswith(OWN) for name in known)
-            self._create_keyspace(session, has_tables=others)
+            self._create_keyspace(session)
             created: list[str] = []
             try:
                 for name, statement in statements.items():
@@ -284,14 +300,16 @@ class Cassandra(Database["CassandraSession"]):
                     session.define(f"DROP TABLE IF EXISTS {full}")
                 raise
 
-    def _existing(self, session: "CassandraSession") -> set[str]:
+    def _existing(self, session: "CassandraSession", kind: str = "tables") -> set[str]:
+        column = f"{kind.removesuffix('s')}_name"
         found = session.rows(
-            "SELECT table_name FROM system_schema.tables WHERE keyspace_name = %s",
+            f"SELECT {column} FROM system_schema.{kind} WHERE keyspace_name = %s",
             self.options.keyspace,
         )
         return {name for (name,) in found}
 
-    def _create_keyspace(self, session: "CassandraSession", *, has_tables: bool) -> None:
+    def _create_keyspace(self, session: "CassandraSession") -> None:
+        """Create the keyspace; one that exists is left as it is."""
         options, wanted = self.options, self.options.replication_factor
         nodes = len(session.local_nodes)
         if wanted > nodes:
@@ -305,15 +323,12 @@ class Cassandra(Database["CassandraSession"]):
         replicas = self._replicas(session)
         if existing is None:
             session.define(f"CREATE KEYSPACE {name} WITH replication = {replication}")
-        elif replicas is None or replicas == wanted:
-            return
-        elif has_tables:
+        elif replicas is not None and replicas != wanted:
             raise SetupError(
-                f"cassandra: keyspace {options.keyspace} has other tables and {replicas} replicas "
-                f"of each row, not replication_factor={wanted}; use another keyspace, or drop it"
+                f"cassandra: keyspace {options.keyspace} exists and has {replicas} replicas of "
+                f"each row, not replication_factor={wanted}; use another keyspace, or "
+                f"--extra-option replication_factor={replicas}"
             )
-        else:
-            session.define(f"ALTER KEYSPACE {name} WITH replication = {replication}")
 
     def _replicas(self, session: "CassandraSession") -> int | None:
         """Return the replicas in the local datacenter; None where unknown, as on YugabyteDB."""
@@ -324,14 +339,12 @@ class Cassandra(Database["CassandraSession"]):
                 return int(replication[name])
         return None
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def drop(self, names: Collection[str]) -> None:
         """Drop the tables that exist."""
         with self.administration() as session:
-            known = self._existing(session)
-            for name in map(cql.table_name, former_names(tables)):
-                if name in known:
-                    full = cql.full_name(self.options.keyspace, name)
-                    session.define(f"DROP TABLE IF EXISTS {full}")
+            for name in sorted({*names} & self._existing(session)):
+                full = cql.full_name(self.options.keyspace, name)
+                session.define(f"DROP TABLE IF EXISTS {full}")
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Write the memtables to disk and wait until no node flushes or compacts.

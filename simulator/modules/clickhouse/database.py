@@ -5,14 +5,14 @@ classified. What does not need a server is in ClickhouseTables, from which `clic
 derives too.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar, Literal, assert_never
 
 from pydantic import Field, SecretStr
 
-from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table, former_names, names_of
+from simulator.data.query import Output, Query, Statement
+from simulator.data.schema import PrimaryKey, Table, TimeUnit, Type, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import (
     BATCH,
@@ -32,11 +32,13 @@ from simulator.modules.clickhouse.session import (
     ServerError,
     ServerSession,
 )
+from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.sql_texts import SqlTexts
 
 _MOST_ROWS = 1_000_000
+_NAME_AND_ENGINE = tuple(Output(n, Type.TEXT, TimeUnit.SECOND) for n in ("name", "engine"))
 _SYNC = ("fsync_after_insert", "fsync_part_directory")
 _WORK = {
     "MergedRows": "rows merged",
@@ -191,10 +193,35 @@ class ClickhouseTables(Database[ClickhouseSession]):
         """The clause ON CLUSTER, if the tables are created on several servers."""
         return ""
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use in the database."""
+        texts = ", ".join(map(self.dialect.text, names))
+        with self.administration() as session:
+            rows = session.run(
+                Statement(
+                    "SELECT name, engine FROM system.tables WHERE database = currentDatabase() "
+                    f"AND name IN ({texts})",
+                    _NAME_AND_ENGINE,
+                )
+            )
+        return {
+            str(name): Existing("table" if alike else str(engine), alike=alike)
+            for name, engine in rows
+            for alike in [str(engine).endswith("MergeTree")]
+        }
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows, and the size of a table."""
+        some = f"SELECT 1 FROM {self.dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
+        with self.administration() as session:
+            rows = session.execute(f"SELECT count(*) FROM ({some}) FORMAT TabSeparated")
+        table = Table(name, (), ())
+        return Contents(int(rows), self.size_bytes([table]) if found.alike else None)
+
+    def drop(self, names: Collection[str]) -> None:
         """Drop the tables and free their space at once."""
         with self.administration() as session:
-            for name in former_names(tables):
+            for name in names:
                 session.execute(self.drop_table(name))
 
     def drop_table(self, name: str) -> str:

@@ -7,13 +7,13 @@ documentation and from a report of a run on CrateDB 6.3.7. `CrateTables` is also
 
 import time
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, RowsQuery, Statement
-from simulator.data.schema import PrimaryKey, Table, former_names, names_of
+from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server, Session
 from simulator.modules.cratedb.query import (
@@ -23,6 +23,7 @@ from simulator.modules.cratedb.query import (
     quoted,
 )
 from simulator.modules.cratedb.session import CratedbSession
+from simulator.modules.existing import Existing
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.sql_database import SqlDatabase
@@ -141,9 +142,14 @@ class CrateTables(SqlDatabase[CrateSession_co]):
         shards = f" CLUSTERED INTO {options.shards} SHARDS" if options.shards else ""
         return f"{shards} WITH ({', '.join(settings)})"
 
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the tables, one by one."""
-        self.change([f"DROP TABLE IF EXISTS {quoted(name)}" for name in former_names(tables)])
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use in the schema."""
+        known = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
+        named = f"table_schema = CURRENT_SCHEMA AND table_name IN ({known})"
+        select = f"SELECT table_name, table_type FROM information_schema.tables WHERE {named}"
+        (found,) = self.ask([select])
+        kinds = {str(name): str(kind).removeprefix("BASE ").lower() for name, kind in found}
+        return {name: Existing(kind, alike=kind == "table") for name, kind in kinds.items()}
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Open a view of the files that has every acknowledged row."""

@@ -7,9 +7,10 @@ reached 0.80 of the rows/s with single rows, 0.82 with batches of 100 rows and 0
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, ClassVar, Literal
+from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 
@@ -22,7 +23,6 @@ from simulator.data.schema import (
     Table,
     TimeUnit,
     Type,
-    former_names,
     names_of,
 )
 from simulator.errors import SetupError
@@ -30,6 +30,7 @@ from simulator.modules.base import BATCH, SINGLE, Capabilities, ReadCounters, Se
 from simulator.modules.elasticsearch import query as queries
 from simulator.modules.elasticsearch.session import ElasticsearchSession, reason
 from simulator.modules.elasticsearch.texts import Searches
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.shared.http import Http, HttpDatabase, HttpError, HttpOptions, Refused, basic
 
 _TYPES = {
@@ -154,12 +155,37 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         client = wire.client(options.url, http.tls, options.query_timeout_s, credentials)
         return ElasticsearchSession(http, client, options.refresh, zipped=options.gzip)
 
+    def objects(self, table: Table) -> list[str]:
+        """Return the names of the indices."""
+        return [*map(queries.index_name, table.names)]
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are those of an index, an alias or a data stream."""
+        from elasticsearch import NotFoundError  # noqa: PLC0415  # the vendor's client
+
+        found: dict[str, Existing] = {}
+        with self.administration() as session:
+            for name in names:
+                with suppress(NotFoundError):
+                    path = f"/_resolve/index/{quote(name)}?expand_wildcards=all"
+                    resolved = session.call("GET", path)
+                    kind = next((shown for key, shown in _KINDS.items() if resolved[key]), "")
+                    found |= {name: Existing(kind, alike=kind == "index")} if kind else {}
+        return found
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of documents, and the size with all replicas."""
+        with self.administration() as session:
+            stats = session.client.indices.stats(index=name, metric=["docs", "store"])["_all"]
+        size_bytes = stats["total"]["store"]["size_in_bytes"]
+        return Contents(int(stats["primaries"]["docs"]["count"]), int(size_bytes))
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the indices, all or none."""
         with self.administration() as session, ExitStack() as undo:
             indices = session.client.indices
             for table in tables:
-                for name in map(queries.index_name, table.names):
+                for name in self.objects(table):
                     indices.create(index=name, **self._index(table))
                     undo.callback(indices.delete, index=name)
             undo.pop_all()
@@ -194,11 +220,11 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
             field["index"] = False
         return field
 
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Drop the indices."""
-        names = [*map(queries.index_name, former_names(tables))]
+    def drop(self, names: Collection[str]) -> None:
+        """Drop the indices; without a name the request would mean all of them."""
         with self.administration() as session:
-            session.client.indices.delete(index=names, ignore_unavailable=True)
+            for name in names:
+                session.client.indices.delete(index=name, ignore_unavailable=True)
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Open a view of the files that has every acknowledged row."""
@@ -290,6 +316,8 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         return _OF_STATUS.get(status) or super().remedy(error)
 
 
+_KINDS = {"data_streams": "data stream", "aliases": "alias", "indices": "index"}
+"""Key of an answer about a name -> kind of what bears it."""
 _OF_STATUS: dict[int | None, str] = {
     401: "check username and password, or api_key, among the target's options",
     404: "check that url is that of Elasticsearch or OpenSearch",

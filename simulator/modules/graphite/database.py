@@ -6,7 +6,7 @@ Points of the paths TABLE.created.GENERATION and TABLE.dropped.GENERATION mark w
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -15,9 +15,10 @@ from pydantic import Field
 from simulator.data.block import Block
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.records import RecordFormat
-from simulator.data.schema import PrimaryKey, Table, former_names, names_of
+from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.existing import Existing
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_span, checked
 from simulator.modules.graphite.wire import Carbon, CarbonError
@@ -120,6 +121,17 @@ class Graphite(HttpDatabase[GraphiteSession]):
         port = options.pickle_port if pickle else options.line_port
         return Carbon(host, port, options.timeout_s)
 
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are those of tables, or of other metrics, which cannot be dropped."""
+        found = {}
+        with self.administration() as session:
+            for name in names:
+                if session.exists(name):
+                    found[name] = Existing("table")
+                elif not session.newest(name) and session.has_path(name):
+                    found[name] = Existing("path", alike=False)
+        return found
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Mark the next generation of each table as created."""
         names = names_of(tables)
@@ -132,10 +144,10 @@ class Graphite(HttpDatabase[GraphiteSession]):
                     raise self.already_exists(f"table {name}")
             self._mark(session, queries.CREATED, {n: session.newest(n) + 1 for n in names})
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def drop(self, names: Collection[str]) -> None:
         """Mark the tables as dropped; their points remain until their files are removed."""
         with self.administration() as session:
-            existing = [name for name in former_names(tables) if session.exists(name)]
+            existing = [name for name in names if session.exists(name)]
             self._mark(session, queries.DROPPED, {n: session.newest(n) for n in existing})
 
     def _mark(self, session: GraphiteSession, kind: str, generations: dict[str, int]) -> None:

@@ -264,6 +264,12 @@ class GraphiteSession(MetricSession):
         """Return whether a physical table was created and not dropped since."""
         return self.newest(name) > self._marked[queries.DROPPED].get(name, 0)
 
+    def has_path(self, name: str) -> bool:
+        """Return whether there is a metric, or a folder of metrics, at the path of a table."""
+        asked = urlencode({"query": f"{self._prefix}{name}"})
+        with self.waiting():
+            return bool(self.http.request("GET", f"/metrics/find?{asked}").json())
+
     def generation(self, name: str) -> int:
         """Return the generation of a table; SetupError if the table does not exist."""
         if not self.exists(name):

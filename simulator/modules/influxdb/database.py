@@ -5,7 +5,7 @@ are measurements, its tags are tags and all other columns are fields. https://do
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlencode, urlsplit
@@ -17,6 +17,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Role, Table
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.influxdb import query as flux
 from simulator.modules.influxdb.session import PRECISIONS, InfluxSession, Write
 from simulator.modules.options import Options
@@ -132,6 +133,20 @@ class Influxdb(HttpDatabase[InfluxSession]):
 
     # --- buckets
 
+    def objects(self, table: Table) -> list[str]:
+        """Return the name of the bucket, which the tables of a group share."""
+        return [self.bucket(table)]
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are those of buckets, whatever is measured in them."""
+        with self.administration() as session:
+            return {n: Existing("bucket") for n in names if session.client.bucket_id(n)}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the size of a bucket's files and logs."""
+        with self.administration() as session:
+            return Contents(None, self._size_bytes(session, [name]))
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the buckets, all or none."""
         check_names(tables)
@@ -143,10 +158,10 @@ class Influxdb(HttpDatabase[InfluxSession]):
             for name in names:
                 session.client.create_bucket(name, self.options.shard_group_s)
 
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Delete the tables' buckets, with all parts in them."""
+    def drop(self, names: Collection[str]) -> None:
+        """Delete the buckets, with all measurements in them."""
         with self.administration() as session:
-            for identifier in self._bucket_ids(session, tables):
+            for identifier in _bucket_ids(session, names):
                 session.client.delete_bucket(identifier)
 
     def bucket(self, table: Table) -> str:
@@ -157,10 +172,6 @@ class Influxdb(HttpDatabase[InfluxSession]):
         """Return the names of the tables' buckets, each once."""
         return [*dict.fromkeys(map(self.bucket, tables))]
 
-    def _bucket_ids(self, session: InfluxSession, tables: Iterable[Table]) -> list[str]:
-        found = map(session.client.bucket_id, self.buckets(tables))
-        return [identifier for identifier in found if identifier]
-
     # --- the server
 
     def compact(self, tables: Sequence[Table]) -> None:
@@ -170,7 +181,7 @@ class Influxdb(HttpDatabase[InfluxSession]):
         its cache after ten minutes without writes.
         """
         with self.administration() as session:
-            buckets = self._bucket_ids(session, tables)
+            buckets = _bucket_ids(session, self.buckets(tables))
             for shard in shard_metrics(session, ("storage_shard_disk_size",), buckets):
                 # Refused to tokens that are not an operator's, and while the server does the same.
                 with suppress(Refused):
@@ -180,10 +191,13 @@ class Influxdb(HttpDatabase[InfluxSession]):
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the shards: their files and logs, without the index of the series."""
-        names = ("storage_tsm_files_disk_bytes", "storage_wal_size")
         with self.administration() as session:
-            found = shard_metrics(session, names, self._bucket_ids(session, tables))
-            return int(sum(sample.value for sample in found))
+            return self._size_bytes(session, self.buckets(tables))
+
+    def _size_bytes(self, session: InfluxSession, buckets: Collection[str]) -> int:
+        names = ("storage_tsm_files_disk_bytes", "storage_wal_size")
+        found = shard_metrics(session, names, _bucket_ids(session, buckets))
+        return int(sum(sample.value for sample in found))
 
     def describe(self) -> Server:
         """Return the version and, if the token may read them, the settings of the storage."""
@@ -219,6 +233,12 @@ _SETTINGS = (
     "storage-cache-snapshot-memory-size",
     "storage-max-concurrent-compactions",
 )
+
+
+def _bucket_ids(session: InfluxSession, names: Iterable[str]) -> list[str]:
+    """Return the server's identifiers of those buckets that exist."""
+    found = map(session.client.bucket_id, names)
+    return [identifier for identifier in found if identifier]
 
 
 def open_client(options: HttpOptions, *, org: str, token: str, basic: bool = False) -> "Client":

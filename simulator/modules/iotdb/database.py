@@ -5,16 +5,17 @@ tree model each device has a path of its own: a batch would need a request for e
 tag that is NULL could not be part of a path.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type, former_names
+from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.iotdb import query as queries
 from simulator.modules.iotdb.query import columns_of, quoted, stored_table, type_of
 from simulator.modules.options import Options
@@ -152,6 +153,27 @@ class IotDb(Database["IotDbSession"]):
     def _full(self, table: str) -> str:
         return f"{quoted(self.options.database)}.{quoted(stored_table(table))}"
 
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use in the database, by tables or by views."""
+        from simulator.modules.iotdb.wire import ServerError  # noqa: PLC0415
+
+        with self.administration() as session:
+            try:
+                rows = session.link.execute(f"SHOW TABLES FROM {quoted(self.options.database)}")
+            except ServerError as error:
+                if error.codes == {_NO_DATABASE}:
+                    return {}
+                raise
+        known = {str(row[0]).lower() for row in rows}
+        return {name: Existing("table") for name in names if stored_table(name) in known}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows."""
+        some = f"SELECT 1 FROM {self._full(name)} LIMIT {MOST_COUNTED + 1}"
+        with self.administration() as session:
+            ((rows,),) = session.link.execute(f"SELECT count(*) FROM ({some})")
+        return Contents(int(rows))
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables, all or none, and the database if it does not exist."""
         for table in tables:
@@ -179,12 +201,12 @@ class IotDb(Database["IotDbSession"]):
             columns.append(f"{quoted(column.name)} {kind} {role}")
         return f"CREATE TABLE {self._full(name)} ({', '.join(columns)})"
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def drop(self, names: Collection[str]) -> None:
         """Drop the tables that exist."""
         from simulator.modules.iotdb.wire import ServerError  # noqa: PLC0415
 
         with self.administration() as session:
-            for name in former_names(tables):
+            for name in names:
                 try:
                     session.link.execute(f"DROP TABLE IF EXISTS {self._full(name)}")
                 except ServerError as error:

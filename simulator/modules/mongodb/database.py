@@ -6,7 +6,7 @@ FerretDB, which speaks MongoDB's protocol and stores documents in PostgreSQL, is
 import os
 import re
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,9 +15,10 @@ from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
-from simulator.data.schema import PrimaryKey, Table, former_names, names_of
+from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.mongodb import query as pipelines
 from simulator.modules.mongodb.query import Documents, Format
 from simulator.modules.mongodb.texts import Pipelines
@@ -270,10 +271,27 @@ class Mongodb(Database["MongodbSession"]):
         fields = {"timeField": documents.time_field, "metaField": documents.meta_field}
         return {"timeseries": {**fields, "granularity": self.options.granularity}}
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use, also by views."""
+        with self.administration() as session:
+            every = session.database.list_collections()
+            kinds = {each["name"]: each.get("type", "collection") for each in every}
+        return {
+            name: Existing("view" if kinds[name] == "view" else "collection", kinds[name] != "view")
+            for name in names
+            if name in kinds
+        }
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of documents, and the size of a collection."""
+        with self.administration() as session:
+            rows = session.database[name].count_documents({}, limit=MOST_COUNTED + 1)
+        return Contents(rows, self.size_bytes([Table(name, (), ())]) if found.alike else None)
+
+    def drop(self, names: Collection[str]) -> None:
         """Drop the collections."""
         with self.administration() as session:
-            for name in former_names(tables):
+            for name in names:
                 session.database.drop_collection(name)
 
     def create_indices(self, tables: Sequence[Table]) -> None:

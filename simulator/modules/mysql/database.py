@@ -5,7 +5,7 @@ PyMySQL is pure Python, which costs little: rows are already encoded, and sendin
 
 import re
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +14,8 @@ from pydantic import Field, SecretStr
 from simulator.data.schema import PrimaryKey, Role, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, ReadCounters, Server
+from simulator.modules.existing import Existing
+from simulator.modules.mysql.durability import durability as durability_of
 from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
 from simulator.modules.options import Options
@@ -296,6 +298,19 @@ class MySql(SqlDatabase[MySqlSession]):
                     connection.query(f"DROP TABLE {self.dialect.names(created)}")
                 raise
 
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use, in the case that the server distinguishes."""
+        with self.connection() as connection:
+            ((folds,),) = connection.fetch("SELECT @@lower_case_table_names <> 0")
+            rows = connection.fetch(
+                "SELECT table_name, lower(replace(table_type, 'BASE ', '')) "
+                "FROM information_schema.tables WHERE table_schema = DATABASE()"
+            )
+        fold = str.lower if int(folds) else str
+        kinds = {fold(name): kind for name, kind in rows}
+        found = {name: kinds[fold(name)] for name in names if fold(name) in kinds}
+        return {name: Existing(kind, alike=kind == "table") for name, kind in found.items()}
+
     def create_indices(self, tables: Sequence[Table]) -> None:
         """Create the secondary indices that do not exist yet."""
         with self.connection() as connection:
@@ -357,7 +372,7 @@ class MySql(SqlDatabase[MySqlSession]):
             rows = [*rows, *connection.fetch("SHOW STATUS LIKE 'Innodb_redo_log_enabled'")]
             settings = {"engine": self.options.engine, **{n.lower(): v for n, v in rows}}
             transactional = self._is_transactional(connection)
-        durable, durability = _durability(settings, transactional=transactional)
+        durable, durability = durability_of(settings, transactional=transactional)
         shown = f"{kind} {'.'.join(map(str, version))}"
         pool = settings.get("innodb_buffer_pool_size") if transactional else None
         return Server(shown, 1, durability, durable, settings, int(pool) if pool else None)
@@ -408,33 +423,3 @@ def _version(greeting: str) -> tuple[str, tuple[int, ...]]:
     kind = "MariaDB" if "MariaDB" in greeting else "MySQL"
     found = re.search(r"(\d+)\.(\d+)\.(\d+)", greeting.removeprefix("5.5.5-"))
     return kind, tuple(map(int, found.groups())) if found else (0, 0, 0)
-
-
-def _durability(settings: dict[str, str], *, transactional: bool) -> tuple[bool | None, str]:
-    """Return whether an acknowledged row survives a power cut, and why, in a sentence."""
-    engine = settings["engine"]
-    if not transactional:
-        meaning = "is in the operating system's cache: it survives a crash of the server (the table"
-        return (
-            False,
-            f"an acknowledged row {meaning} may need repair), not of the machine ({engine})",
-        )
-    if engine.lower() != "innodb":
-        return None, f"an acknowledged row is committed by {engine}, whose settings are unknown"
-    names = ("innodb_flush_log_at_trx_commit", "log_bin", "sync_binlog", "innodb_flush_method")
-    shown = ", ".join(f"{name}={settings[name]}" for name in names if name in settings)
-    flushed = settings.get("innodb_flush_log_at_trx_commit")
-    if settings.get("innodb_redo_log_enabled") == "OFF":
-        return False, "an acknowledged row does not survive a crash: there is no redo log"
-    if settings.get("innodb_flush_method") in ("nosync", "littlesync"):
-        return False, f"an acknowledged row may be lost with the machine: no sync ({shown})"
-    if flushed == "0":
-        return False, f"an acknowledged row may be lost in a crash: it is written later ({shown})"
-    if flushed != "1":
-        meaning = "survives a crash of the server, but not of the machine: it is synced later"
-        return False, f"an acknowledged row {meaning} ({shown})"
-    if settings.get("log_bin") == "ON" and settings.get("sync_binlog") != "1":
-        # Recovery rolls back transactions that the binary log does not contain.
-        meaning = "may be lost with the machine: the binary log is synced later"
-        return False, f"an acknowledged row {meaning} ({shown})"
-    return True, f"an acknowledged row is in the redo log on disk ({shown})"

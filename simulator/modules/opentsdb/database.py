@@ -6,7 +6,7 @@ names cannot be deleted over HTTP, but points can.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -15,9 +15,10 @@ from pydantic import Field
 from simulator.data.block import Block
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
 from simulator.data.records import RecordFormat
-from simulator.data.schema import PrimaryKey, Table, former_names, names_of
+from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.opentsdb import query as queries
 from simulator.modules.opentsdb.session import OpenTsdbSession, check_span, check_tags, checked
 from simulator.modules.options import Options
@@ -126,6 +127,28 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
     def _metric(self, name: str, field: str = "") -> str:
         return queries.metric(self.options.prefix, name, field)
 
+    def objects(self, table: Table) -> list[str]:
+        """Return the names of the metrics: of the table itself, and of each field."""
+        columns = ["", *(column.name for column in fields(table))]
+        return [self._metric(name, column) for name in table.names for column in columns]
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are those of metrics that have points."""
+        roots = [n for n in names if not any(n.startswith(f"{other}.") for other in names)]
+        with self.administration() as session:
+            known = {name for root in roots for name in session.known(root, _SUGGESTIONS)}
+            used = (name for name in names if name in known and session.ask(queries.marks(name)))
+            return {name: Existing("metric") for name in used}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of points of a metric, without those that mark a table as existing."""
+        with self.administration() as session:
+            every, marking = (
+                sum(value for item in session.ask(body) for _, value in item["dps"])
+                for body in (queries.marks(name), queries.marks(name, {queries.TABLE_TAG: "*"}))
+            )
+        return Contents(int(every - marking))
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Assign UIDs to metrics and tags, and mark the tables as existing."""
         names = names_of(tables)
@@ -135,9 +158,9 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
         with self.administration() as session:
             for table in tables:
                 check_tags(table, session.max_tags)
-            for name in names:
-                if session.ask(queries.marks(self._metric(name))):
-                    raise self.already_exists(f"table {name}")
+            for name in (name for table in tables for name in self.objects(table)):
+                if session.ask(queries.marks(name)):
+                    raise self.already_exists(f"metric {name}")
             for table in tables:
                 session.assign(
                     [
@@ -149,16 +172,10 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
                 )
             session.mark([self._metric(name) for name in names], int(time.time() * 1000))
 
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Delete every point of the tables, of any field that an earlier run wrote."""
+    def drop(self, names: Collection[str]) -> None:
+        """Delete every point of the metrics."""
         with self.administration() as session:
-            metrics = [
-                metric
-                for name in former_names(tables)
-                for metric in session.known(self._metric(name), _SUGGESTIONS)
-                if metric == self._metric(name) or metric.startswith(self._metric(name) + ".")
-            ]
-            tries = 0
+            metrics, tries = [*names], 0
             while metrics := [m for m in metrics if session.ask(queries.marks(m))]:
                 tries += 1
                 if tries > _DELETIONS:

@@ -171,9 +171,10 @@ def points(
     return {**span, "msResolution": fine, "showQuery": True, "queries": asked}
 
 
-def marks(name: str) -> dict[str, Any]:
-    """Return the body that queries whether a metric has points."""
-    asked = {"metric": name, "aggregator": "zimsum", "downsample": "0all-count"}
+def marks(name: str, tags: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the body that queries whether a metric has points, of all tags or of some."""
+    asked: dict[str, Any] = {"metric": name, "aggregator": "zimsum", "downsample": "0all-count"}
+    asked |= {"tags": tags} if tags else {}
     return {"start": 1, "end": LAST[1000], "queries": [asked]}
 
 

@@ -6,7 +6,7 @@ Databases that speak its protocol derive from `PostgresWire`; relatives derive f
 import os
 import re
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from simulator.modules.base import (
     Server,
     with_remedy,
 )
+from simulator.modules.existing import Existing
 from simulator.modules.options import Options
 from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
@@ -286,6 +287,18 @@ class Postgres(PostgresWire):
             id_column = f"{id_column} (CACHE {batch_rows or _DEFAULT_CACHE_ROWS})"
         return id_column, self.options.primary_key_constraint
 
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use, as statements without a schema would find them."""
+        with self.cursor() as cursor:
+            quoted = {self.dialect.name(name): name for name in names}
+            cursor.execute(_RELATIONS, (list(quoted),))
+            found = cursor.fetchall()
+        return {
+            quoted[name]: Existing(kind, alike=kind == "table")
+            for name, code, schema in found
+            for kind in [_KINDS.get(code, "relation") + (f" in schema {schema}" if schema else "")]
+        }
+
     def compact(self, tables: Sequence[Table]) -> None:
         """Do what autovacuum does some time later: hint bits, visibility map, statistics."""
         with self.cursor() as cursor:
@@ -333,6 +346,23 @@ class Postgres(PostgresWire):
                 return {"checkpoints": int(checkpoints)}
 
             yield counters
+
+
+_KINDS = {
+    "f": "foreign table",
+    "i": "index",
+    "m": "materialized view",
+    "p": "table",
+    "r": "table",
+    "v": "view",
+    "S": "sequence",
+}
+_RELATIONS = """
+SELECT name, relkind::text, nullif(nspname::text, current_schema()::text)
+FROM unnest(%s) AS name
+JOIN pg_class AS relation ON relation.oid = to_regclass(name)
+JOIN pg_namespace AS space ON space.oid = relnamespace
+"""
 
 
 def _bytes_of(size: str) -> int | None:

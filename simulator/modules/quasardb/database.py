@@ -5,7 +5,7 @@ Written from the vendor's documentation and the client library; not tested on a 
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
@@ -13,8 +13,9 @@ from pydantic import Field, SecretStr
 
 from simulator.data.features import Feature
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query, Statement
-from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, former_names, names_of
+from simulator.data.schema import FLOATS, PrimaryKey, Table, Type, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Database, Server
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.quasardb.query import check_names, render
 from simulator.modules.quasardb.session import ASYNC, FAST, QuasarSession, stored
@@ -48,6 +49,11 @@ class QuasarOptions(Options):
         5,
         gt=0,
         description="with push=async, how long the count of rows must be stable",
+    )
+    trim: bool = Field(
+        default=False,
+        description="trim old versions and compact files after an insert, of everything that the "
+        "cluster stores",
     )
     trim_s: float = Field(3600, gt=0, description="how long trimming may take")
 
@@ -129,6 +135,17 @@ class QuasarDb(Database[QuasarSession]):
         except driver.Error as error:
             raise self.setup_error(error) from error
 
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use in the cluster, by tables or by other entries."""
+        with self.administration() as session:
+            return {n: Existing("entry") for n in names if session.cluster.table(n).exists()}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows of a table."""
+        with self.administration() as session:
+            ((rows,),) = session.run(self.render(AggregateQuery(Table(name, (), ()), _COUNT)))
+        return Contents(int(rows))
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the tables; none if one of them exists."""
         check_names(tables)
@@ -147,10 +164,10 @@ class QuasarDb(Database[QuasarSession]):
                 for name in table.names:
                     session.cluster.table(name).create(columns, size)
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def drop(self, names: Collection[str]) -> None:
         """Remove the tables that exist."""
         with self.administration() as session:
-            for name in former_names(tables):
+            for name in names:
                 table = session.cluster.table(name)
                 if table.exists():
                     table.remove()
@@ -162,7 +179,9 @@ class QuasarDb(Database[QuasarSession]):
                 self._wait_for_pipelines(session, tables)
 
     def compact(self, tables: Sequence[Table]) -> None:
-        """Trim old versions and compact files."""
+        """Trim old versions and compact files of the whole cluster, if the options say so."""
+        if not self.options.trim:
+            return
         with self.administration() as session:
             wait = timedelta(seconds=self.options.trim_s)
             session.cluster.trim_all(timedelta(0), wait)

@@ -7,16 +7,17 @@ queries see the rows.
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.records import RecordFormat
-from simulator.data.schema import PrimaryKey, Table, former_names, names_of
+from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, IMPORT, SINGLE, Capabilities, Server
+from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.questdb.query import QuestSql, check_names, stored
 from simulator.modules.questdb.session import QuestSession
@@ -25,6 +26,7 @@ from simulator.modules.shared.sql_texts import SqlTexts
 
 _STUCK_S = 600
 _POLL_S = 0.05
+_TABLE = Existing("table")
 _SETTINGS = (
     "cairo.commit.mode",
     "cairo.max.uncommitted.rows",
@@ -120,10 +122,30 @@ class QuestDb(HttpDatabase[QuestSession]):
                 for name in table.names:
                     session.ask(QuestSql(table).create_table(name, span, dedup=self.options.dedup))
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use, whatever their case."""
+        with self.administration() as session:
+            tables = {name.lower() for (name,) in session.ask("SELECT table_name FROM tables()")}
+            asked = session.ask("SELECT view_name FROM materialized_views()")
+        views = {name.lower() for (name,) in asked}
+        return {
+            name: Existing("materialized view", alike=False) if name.lower() in views else _TABLE
+            for name in names
+            if name.lower() in tables | views
+        }
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows, and the size of a table's partitions."""
+        some = f"SELECT 1 FROM {_quoted(name)} LIMIT {MOST_COUNTED + 1}"
+        with self.administration() as session:
+            ((rows,),) = session.ask(f"SELECT count(*) FROM ({some})")
+        table = Table(name, (), ())
+        return Contents(int(rows), self.size_bytes([table]) if found.alike else None)
+
+    def drop(self, names: Collection[str]) -> None:
         """Drop the tables."""
         with self.administration() as session:
-            for name in former_names(tables):
+            for name in names:
                 session.ask(f"DROP TABLE IF EXISTS {_quoted(name)}")
 
     def visible(self, tables: Sequence[Table]) -> None:

@@ -33,6 +33,7 @@ from simulator.data.schema import (
 )
 from simulator.errors import UnstorableError
 from simulator.modules.base import Encoder
+from simulator.modules.existing import MOST_COUNTED
 
 VALUES = "values"
 """Insert mode: a batch as one INSERT with a list of rows."""
@@ -177,10 +178,17 @@ def indices(tables: Sequence[Table]) -> list[tuple[str, str, list[Column]]]:
     ]
 
 
-def create_indices(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
-    """Return the statements that create the secondary indices."""
+def counting(dialect: Dialect, name: str) -> str:
+    """Return the statement that counts the rows of something, up to MOST_COUNTED + 1."""
+    some = f"SELECT 1 AS one FROM {dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
+    return f"SELECT count(*) FROM ({some}) AS some"
+
+
+def create_indices(dialect: Dialect, tables: Sequence[Table], *, missing: bool) -> list[str]:
+    """Return the statements that create the secondary indices, or those that are missing."""
+    create = "CREATE INDEX IF NOT EXISTS" if missing else "CREATE INDEX"
     return [
-        f"CREATE INDEX IF NOT EXISTS {dialect.name(index)} ON {dialect.name(name)} "
+        f"{create} {dialect.name(index)} ON {dialect.name(name)} "
         f"({dialect.names([column.name for column in columns])})"
         for index, name, columns in indices(tables)
     ]

@@ -1,7 +1,8 @@
 """What SQL databases have in common, beside their language (sql.py)."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -9,8 +10,9 @@ from pydantic import Field
 from typing_extensions import TypeVar
 
 from simulator.data.query import Query, Statement
-from simulator.data.schema import PrimaryKey, Table, former_names
+from simulator.data.schema import PrimaryKey, Table
 from simulator.modules.base import Database, Session
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch
@@ -34,6 +36,15 @@ SqlSession_co = TypeVar("SqlSession_co", bound=Session, covariant=True, default=
 class SqlDatabase(Database[SqlSession_co]):
     """A database whose tables and queries follow a Dialect."""
 
+    catalogue: ClassVar[str] = (
+        "SELECT table_name, table_type FROM information_schema.tables "
+        "WHERE table_schema = CURRENT_SCHEMA"
+    )
+    """The statement for the names that are in use, and of what kind each is."""
+    folds_names: ClassVar[bool] = False
+    """Whether names that differ only in case are the same."""
+    kinds: ClassVar[frozenset[str]] = frozenset({"table"})
+    """What `create` makes."""
     relative: ClassVar[str] = ""
     """The module for whose database a user's texts are understood here too."""
 
@@ -54,7 +65,7 @@ class SqlDatabase(Database[SqlSession_co]):
             for statement in self.create_table(table, name, batch_rows)
         ]
         if getattr(self.options, "create_indices", False):
-            statements += self._index_statements(tables)
+            statements += self._index_statements(tables, missing=False)
         self.change(statements)
 
     def create_table(self, table: Table, name: str, batch_rows: int) -> list[str]:
@@ -66,20 +77,44 @@ class SqlDatabase(Database[SqlSession_co]):
         """Create the secondary indices that do not exist yet."""
         if not self.capabilities.indices:
             super().create_indices(tables)
-        self.change(self._index_statements(tables))
+        self.change(self._index_statements(tables, missing=True))
 
-    def _index_statements(self, tables: Sequence[Table]) -> list[str]:
-        return [s for table in tables for s in sql.create_indices(self.dialect_of(table), [table])]
+    def _index_statements(self, tables: Sequence[Table], *, missing: bool) -> list[str]:
+        return [
+            statement
+            for table in tables
+            for statement in sql.create_indices(self.dialect_of(table), [table], missing=missing)
+        ]
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def drop(self, names: Collection[str]) -> None:
         """Drop the tables, all or none."""
-        self.change(
-            [
-                f"DROP TABLE IF EXISTS {self.dialect_of(table).name(name)}"
-                for table in tables
-                for name in former_names([table])
-            ]
-        )
+        if names:
+            quote = self.dialect_of(_bare("any")).name
+            self.change([f"DROP TABLE IF EXISTS {quote(name)}" for name in names])
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use, by the catalogue."""
+        fold = str.lower if self.folds_names else str
+        with self.administration() as session:
+            rows = session.run(Statement(self.catalogue, ()))
+        kinds = {fold(str(name)): str(kind).lower().removeprefix("base ") for name, kind in rows}
+        found = {name: kinds[fold(name)] for name in names if fold(name) in kinds}
+        return {name: Existing(kind, alike=kind in self.kinds) for name, kind in found.items()}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of rows, and the size of a table."""
+        table, rows, size_bytes = _bare(name), None, None
+        with suppress(Exception):  # not every user may read it
+            rows = self._rows(table)
+        with suppress(Exception):
+            size_bytes = self.size_bytes([table]) if found.alike else None
+        return Contents(rows, size_bytes)
+
+    def _rows(self, table: Table) -> int:
+        statement = Statement(sql.counting(self.dialect_of(table), table.name), ())
+        with self.administration() as session:
+            ((rows,),) = session.run(statement)
+        return int(rows)
 
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL."""
@@ -101,6 +136,11 @@ class SqlDatabase(Database[SqlSession_co]):
         return str(error) if isinstance(error, RowCountMismatch) else super().words(error)
 
 
+def _bare(name: str) -> Table:
+    """Return a table of which only the name is known."""
+    return Table(name, (), ())
+
+
 class SqlFile(SqlDatabase[SqlSession_co]):
     """A database that is one file; the option `path` names it."""
 
@@ -108,6 +148,10 @@ class SqlFile(SqlDatabase[SqlSession_co]):
     def path(self) -> Path:
         """The database's file."""
         return Path(self.options.path)  # type: ignore[attr-defined]
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are in use; a file that does not exist is not made."""
+        return super().existing(names) if self.path.exists() else {}
 
     def problems(self, primary_key: PrimaryKey, parts: int, batch_rows: int) -> list[str]:
         """Return what cannot work."""

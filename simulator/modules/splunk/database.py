@@ -5,7 +5,7 @@ vendor's documentation and not run against the server.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import ClassVar, Literal
 
@@ -13,8 +13,9 @@ from pydantic import Field, SecretStr, field_validator
 
 from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
-from simulator.data.schema import PrimaryKey, Table, former_names, names_of
+from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.shared.http import (
     Http,
     HttpDatabase,
@@ -131,6 +132,27 @@ class Splunk(HttpDatabase[SplunkSession]):
 
     # --- tables -----------------------------------------------------------------------------------
 
+    def objects(self, table: Table) -> list[str]:
+        """Return the names of the indices."""
+        return [*map(wire.index, table.names)]
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are those of indices."""
+        found = {}
+        with self.administration() as session:
+            for name in names:
+                with _ignored(_NOT_FOUND):
+                    session.call("GET", f"{_INDICES}/{name}")
+                    found[name] = Existing("index")
+        return found
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of events, and the size of the index on all indexers."""
+        with self.administration() as session:
+            rows = [*session.search(searches.count([name]))]
+            size_bytes = self._size_bytes(session, [name])
+        return Contents(int(rows[0]["count"]) if rows else 0, size_bytes)
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Create the indices, all or none, and the sourcetypes that define how lines are read."""
         with self.administration() as session, ExitStack() as undo:
@@ -138,16 +160,16 @@ class Splunk(HttpDatabase[SplunkSession]):
                 wire.check_names(table)
                 with _ignored(_EXISTS):
                     session.call("POST", _PROPERTIES, _sourcetype(table))
-                for name in map(wire.index, table.names):
+                for name in self.objects(table):
                     form = {"name": name, "frozenTimePeriodInSecs": _NEVER_S}
                     session.call("POST", _INDICES, form)
                     undo.callback(session.call, "DELETE", f"{_INDICES}/{name}")
             undo.pop_all()
 
-    def drop(self, tables: Sequence[Table]) -> None:
+    def drop(self, names: Collection[str]) -> None:
         """Drop the indices that exist."""
         with self.administration() as session:
-            for name in map(wire.index, former_names(tables)):
+            for name in names:
                 with _ignored(_NOT_FOUND):
                     session.call("DELETE", f"{_INDICES}/{name}")
 
@@ -164,7 +186,10 @@ class Splunk(HttpDatabase[SplunkSession]):
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the indices' buckets on all indexers."""
         with self.administration() as session:
-            found = [b for name in names_of(tables) for b in session.search(searches.buckets(name))]
+            return self._size_bytes(session, names_of(tables))
+
+    def _size_bytes(self, session: SplunkSession, names: Sequence[str]) -> int:
+        found = [b for name in names for b in session.search(searches.buckets(name))]
         return int(sum(float(bucket.get("sizeOnDiskMB", 0)) for bucket in found) * 2**20)
 
     # --- the server -------------------------------------------------------------------------------

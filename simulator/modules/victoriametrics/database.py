@@ -6,7 +6,7 @@ metric `benchmark_table` has a point with that label.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import Field, SecretStr
@@ -14,15 +14,17 @@ from pydantic import Field, SecretStr
 from simulator.data.block import Block
 from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
-from simulator.data.schema import PrimaryKey, Table, former_names, names_of
+from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
+from simulator.modules.existing import Existing
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
+from simulator.modules.shared.metrics.points import fields
 from simulator.modules.shared.metrics.rollups import ROWS_APART
 from simulator.modules.victoriametrics import query as queries
 from simulator.modules.victoriametrics.session import Page, VictoriaMetricsSession, seconds
-from simulator.modules.victoriametrics.wire import LAST_MS, Checks
+from simulator.modules.victoriametrics.wire import LAST_MS, Checks, metric
 
 _POLL_S = 0.05
 _QUIET_S = 1.2
@@ -113,6 +115,22 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
             query_timeout_s=options.query_timeout_s,
         )
 
+    def objects(self, table: Table) -> list[str]:
+        """Return the tables, which are values of a label, and the names of the metrics."""
+        prefix, columns = self.options.prefix, fields(table)
+        metrics = (metric(prefix, n, c.name) for n in table.names for c in columns)
+        return [*(prefix + name for name in table.names), *metrics]
+
+    def existing(self, names: Collection[str]) -> dict[str, Existing]:
+        """Return which names are tables, or metrics of series that have no table."""
+        with self.administration() as session:
+            session.flush()  # only what is visible to queries is found
+            tables = session.tables()
+            metrics = session.foreign_metrics(names)
+        found = {name: Existing("metric", alike=False) for name in metrics}
+        found |= {name: Existing("table") for name in tables}
+        return {name: found[name] for name in names if name in found}
+
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Mark the tables as existing; metrics are created by their first points."""
         names = [self.options.prefix + name for name in names_of(tables)]
@@ -143,13 +161,14 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
                 "without that"
             )
 
-    def drop(self, tables: Sequence[Table]) -> None:
-        """Delete all series of the tables, of any field that an earlier run wrote."""
-        names = [self.options.prefix + name for name in former_names(tables)]
+    def drop(self, names: Collection[str]) -> None:
+        """Delete all series of the tables, of any field; those of no table are never deleted."""
+        if not names:
+            return
         with self.administration() as session:
             session.flush()  # only series visible to queries are deleted
             path = "/api/v1/admin/tsdb/delete_series"
-            session.call(path, {"match[]": queries.of_tables(names)})
+            session.call(path, {"match[]": queries.of_tables([*names])})
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Make rows visible."""
@@ -159,11 +178,14 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
     def compact(self, tables: Sequence[Table]) -> None:
         """Wait until all parts of the storage are merged, which also removes deleted rows.
 
+        A storage that holds series of others is left as it is: a merge would rewrite those, too.
+
         SetupError if the server has dropped rows since the tables were created: its answers to
         writes do not report that, and its counters do a second later.
         """
         with self.administration() as session:
-            session.call("/internal/force_merge")
+            if not session.foreign_metrics():
+                session.call("/internal/force_merge")
             since = time.monotonic()
             while time.monotonic() - since < _QUIET_S:
                 time.sleep(_POLL_S)

@@ -123,6 +123,15 @@ def of_tables(names: Sequence[str]) -> str:
     return f"{{{_match(TABLE_LABEL, names)}}}"
 
 
+EVERY_SERIES = '{__name__!=""}'
+
+
+def of_no_table(metrics: Sequence[str]) -> str:
+    """Return the selector of series that this program has not made, of some metrics or of all."""
+    names = _match("__name__", metrics) if metrics else '__name__!=""'
+    return f'{{{names},{TABLE_LABEL}=""}}'
+
+
 def marks(name: str) -> str:
     """Return the expression for how often a table was marked as existing."""
     chosen = f'{{__name__="{TABLE_LABEL}",{_match(TABLE_LABEL, [name])}}}'

@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -192,6 +192,18 @@ class VictoriaMetricsSession(MetricSession):
         head = f"/api/v1/query?nocache=1&time={wire.iso(wire.LAST_MS)}"
         result = self.asked(head, expression)
         return float(result[0]["value"][1]) if result else None
+
+    def tables(self) -> set[str]:
+        """Return the tables that have series, with the prefix."""
+        return self._values(wire.TABLE_LABEL, queries.EVERY_SERIES)
+
+    def foreign_metrics(self, names: Collection[str] = ()) -> set[str]:
+        """Return which of these metrics, or of all, have series of no table."""
+        return self._values("__name__", queries.of_no_table([*names]))
+
+    def _values(self, label: str, chosen: str) -> set[str]:
+        form = {"match[]": chosen, "start": wire.iso(0), "end": wire.iso(wire.LAST_MS)}
+        return set(json.loads(self.call(f"/api/v1/label/{label}/values", form))["data"])
 
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
         """Run a statement and yield the rollups that it asks for."""

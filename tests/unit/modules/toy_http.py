@@ -56,6 +56,7 @@ class Toy(HttpDatabase[ToySession], SqlDatabase[ToySession]):
     )
     options_model = HttpOptions
     options: HttpOptions
+    catalogue = "SELECT name, type FROM sqlite_master"
 
     def open(self) -> ToySession:
         return ToySession(Http(self.options))

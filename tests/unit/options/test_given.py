@@ -15,6 +15,7 @@ SAMPLES = {
     "count": "3",
     "n,n-m,...": "1,2-4",
     "number": "2.5",
+    "prefix": "bench_",
     "share": "5%",
     "n": "multiple",
     "n:duration,...": "1:60s,8:5m",

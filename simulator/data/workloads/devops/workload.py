@@ -192,13 +192,13 @@ class Devops(Hosts):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return fixed queries over all of the data."""
-        return fixed_queries({table.name: table for table in tables})
+        return fixed_queries({table.base: table for table in tables})
 
     def query_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
     ) -> dict[str, QueryType]:
         """Return the types of the document and of TSBS, and the fixed queries."""
-        (cpu,) = (table for table in tables if table.name == "cpu")
+        (cpu,) = (table for table in tables if table.base == "cpu")
         drawn = drawn_types(self._queries_of(cpu, aligned=aligned, until_ms=until_ms))
         return {**drawn, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
 

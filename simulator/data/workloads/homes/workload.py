@@ -238,7 +238,7 @@ class Homes(Workload):
 
     def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
         """Return fixed queries over all of the data."""
-        return fixed_queries({table.name: table for table in tables})
+        return fixed_queries({table.base: table for table in tables})
 
     def query_types(
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
@@ -247,7 +247,7 @@ class Homes(Workload):
         until = self.start_ms + self.params.ticks * self.params.interval_ms
         until = until if until_ms is None else min(until, until_ms)
         windows = Windows(self.seed, self.start_ms, until, aligned)
-        named = {table.name: table for table in tables}
+        named = {table.base: table for table in tables}
         drawn = DrawnQueries(named, windows, self.params.scale)
         return {**drawn.types(), **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
 

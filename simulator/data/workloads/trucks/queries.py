@@ -59,7 +59,7 @@ def fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
             by=("fleet", "nominal_fuel_consumption"),
             selection=Selection(compared=(Compared("velocity", Operator.MORE, 1),)),
         ),
-        **{f"count-{table.name}": AggregateQuery(table, (count,))
+        **{f"count-{table.base}": AggregateQuery(table, (count,))
            for table in (readings, diagnostics)},
     }  # fmt: skip
 

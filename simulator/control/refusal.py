@@ -1,0 +1,68 @@
+"""Why a run is refused that needs names of somebody else's tables, and the remedies. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from simulator.errors import counted
+from simulator.modules.existing import MOST_COUNTED, Contents, Existing
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """What bears a name that a run needs, and was not made by this program."""
+
+    name: str
+    existing: Existing
+    contents: Contents
+
+    @property
+    def described(self) -> str:
+        """What it is, and how much is stored in it."""
+        return f"{self.existing.kind} {self.name} ({_stored(self.contents)})"
+
+
+def refused(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: bool) -> str:
+    """Return why a run is refused, and the remedies.
+
+    `prefixes`: whether other names are a remedy; `drops`: whether the run drops what it replaces.
+    """
+    *others, last = (each.described for each in foreign)
+    listed = f"{', '.join(others)} and {last}" if others else last
+    several = len(foreign) > 1
+    what, whose = ("them", "names") if several else ("it", "name")
+    remedies = [f"use another database (`targets {target}` lists the options of the target)"]
+    if not drops:
+        remedies.append(
+            f"run insert first; if an earlier version of this program made {what}, `verify"
+            f" --target {target}` recognises the rows"
+        )
+    elif prefixes:
+        remedies.append("use other names (--table-prefix bench_)")
+    if drops and all(each.existing.alike for each in foreign):
+        flags = " ".join(f"--replace-table {each.name}" for each in foreign)
+        remedies.append(f"drop {what}, with everything that is stored there ({flags})")
+    elif drops:
+        remedies.append(f"remove {what} yourself, which --replace-table cannot")
+    return (
+        f"{target}: this program did not make {listed}, whose {whose} this run needs; nothing was"
+        f" changed. Either {', or '.join(remedies)}"
+    )
+
+
+def _stored(contents: Contents) -> str:
+    rows, size_bytes = contents.rows, contents.size_bytes
+    shown = "rows unknown" if rows is None else counted(rows, "row")
+    if rows is not None and rows > MOST_COUNTED:
+        shown = f"more than {MOST_COUNTED:,} rows"
+    return f"{shown}, {'size unknown' if size_bytes is None else _size(size_bytes)}"
+
+
+def _size(size_bytes: int) -> str:
+    size = float(size_bytes)
+    for unit in _UNITS[:-1]:
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} {_UNITS[-1]}"

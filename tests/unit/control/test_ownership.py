@@ -1,0 +1,421 @@
+"""Whose the tables are, and whose rows they hold, on a real SQLite file."""
+
+import sqlite3
+from contextlib import closing, suppress
+
+import pytest
+
+from simulator.control import marks as mark_table
+from simulator.control.marks import TABLE, MarkTable
+from simulator.control.upkeep import Upkeep
+from simulator.data.dataset import DatasetReader
+from simulator.data.query import RowsQuery
+from simulator.data.ranges import lane_range
+from simulator.errors import ConfigError, MismatchError, SetupError
+from simulator.modules.base import BATCH
+from simulator.modules.sqlite import Sqlite, SqliteOptions
+from simulator.protocol.mark import State
+from simulator.protocol.messages import WorkerReport
+from simulator.protocol.spec import Ask, Insert, Kind
+from simulator.protocol.verdict import Status, VerifyMode
+from tests.unit.specs import dataset, run_spec
+
+ROWS = 50
+LAST = f"rowid = (SELECT max(rowid) FROM {TABLE.name})"
+
+
+@pytest.fixture
+def database(tmp_path):
+    return Sqlite(SqliteOptions(path=str(tmp_path / "bench.db")))
+
+
+def insert_spec(seed=1, **changes):
+    plan = Insert(timed=(lane_range(0, 0, ROWS),))
+    return run_spec(
+        sweep_id=f"sweep-{seed}", by="anna@laptop", workers=(plan,), dataset=dataset(seed=seed),
+        **changes,
+    )  # fmt: skip
+
+
+def insert(database, seed=1, rows=ROWS, *, ends=True, parts=1):
+    """Insert as a run does; without its end, as a run does that is killed."""
+    spec = insert_spec(seed)
+    spec = spec.model_copy(update={"dataset": spec.dataset.model_copy(update={"parts": parts})})
+    upkeep = Upkeep(spec, database, lambda _: None)
+    upkeep.prepare()
+    write(database, spec.after, rows)
+    if ends:
+        upkeep.finish_insert([WorkerReport(index=0, rows=rows)])
+    return spec.after
+
+
+def write(database, rows_of, rows):
+    with database.connect() as session:
+        for blocks in DatasetReader(rows_of).blocks([lane_range(0, 0, rows)]):
+            for block in blocks:
+                for payload in session.encode(block, BATCH, 10):
+                    session.send(payload)
+
+
+def upkeep_of(kind, database, stored, **changes):
+    spec = run_spec(kind=kind, dataset=stored, workers=(), clean=False, **changes)
+    return Upkeep(spec, database, lambda _: None)
+
+
+def queried(database, stored, **changes):
+    upkeep_of(Kind.QUERY, database, stored, **changes).prepare()
+
+
+def verified(database, stored, **changes):
+    upkeep = upkeep_of(Kind.VERIFY, database, stored, verify=VerifyMode.FULL, **changes)
+    upkeep.prepare()
+    upkeep.verify_stored()
+    return upkeep.verdict
+
+
+def change(database, statement):
+    with closing(sqlite3.connect(database.options.path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+def test_the_rows_of_the_insert_itself_are_accepted(database):
+    stored = insert(database)
+    queried(database, stored)
+
+    assert verified(database, stored).status is Status.VERIFIED
+
+
+def test_the_rows_of_another_insert_are_named_and_nobody_is_accused(database):
+    mine = insert(database, seed=1)
+    insert(database, seed=2)
+
+    for ask in (queried, verified):
+        with pytest.raises(SetupError, match=r"another insert: insert sweep-2 by anna@laptop"):
+            ask(database, mine)
+
+
+def test_the_rows_of_another_insert_that_was_killed_are_not_judged(database):
+    mine = insert(database, seed=1)
+    insert(database, seed=2, ends=False)
+
+    with pytest.raises(SetupError, match="did not end or still runs: insert sweep-2"):
+        queried(database, mine)
+
+
+def test_an_interrupted_insert_is_not_queried(database):
+    stored = insert(database, rows=20, ends=False)
+
+    with pytest.raises(SetupError, match=r"did not end.*run insert again, or `verify`"):
+        queried(database, stored)
+
+
+def test_an_interrupted_insert_is_verified_as_far_as_it_went(database):
+    stored = insert(database, rows=20, ends=False)
+    verdict = verified(database, stored)
+
+    assert verdict.status is Status.INCOMPLETE
+    assert (verdict.uncertain_present, verdict.uncertain_absent) == (20, 30)
+
+
+def test_an_interrupted_insert_whose_rows_are_all_stored_is_complete_once_verified(database):
+    stored = insert(database, ends=False)
+    assert verified(database, stored, complete=False).status is Status.VERIFIED
+
+    queried(database, stored, complete=False)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE events SET temperature = 99 WHERE rowid = 7",
+        "INSERT INTO events SELECT * FROM events WHERE rowid = 7",
+    ],
+)
+def test_a_foreign_or_doubled_row_after_an_interrupted_insert_is_a_mismatch(database, statement):
+    stored = insert(database, rows=20, ends=False)
+    change(database, statement)
+
+    assert verified(database, stored).status is Status.MISMATCH
+
+
+def test_tables_that_were_being_dropped_are_not_compared(database):
+    earlier = insert(database, seed=1)
+    killed = insert_spec(seed=2)
+    Upkeep(killed, database, lambda _: None).ownership.claim()
+
+    for stored in (earlier, killed.after):
+        with pytest.raises(SetupError, match=r"did not end"):
+            verified(database, stored)
+
+
+def test_rows_that_differ_although_the_insert_was_complete_are_wrong(database):
+    stored = insert(database)
+    change(database, "DELETE FROM events WHERE rowid = 7")
+
+    with pytest.raises(MismatchError, match=r"hold 49 rows, but .*insert sweep-1 .* is wrong"):
+        queried(database, stored)
+    assert verified(database, stored).status is Status.MISMATCH
+
+
+def test_without_a_mark_the_number_of_rows_decides(database):
+    stored = insert(database)
+    change(database, f"DROP TABLE {TABLE.name}")
+    queried(database, stored)
+    change(database, "DELETE FROM events WHERE rowid = 7")
+
+    with pytest.raises(SetupError, match=r"hold 49 rows.*no mark in the database"):
+        queried(database, stored)
+
+
+def test_without_a_mark_an_insert_that_did_not_end_is_not_queried(database):
+    stored = insert(database)
+    change(database, f"DROP TABLE {TABLE.name}")
+
+    with pytest.raises(SetupError, match="did not end"):
+        queried(database, stored, complete=False)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        f"DELETE FROM {TABLE.name} WHERE {LAST}",
+        f"UPDATE {TABLE.name} SET value = value + 1 WHERE {LAST}",
+        f"UPDATE {TABLE.name} SET value = 'text'",
+        f"UPDATE {TABLE.name} SET value = NULL",
+        f"UPDATE {TABLE.name} SET value = -1",
+        f"DROP TABLE {TABLE.name}",
+        f"ALTER TABLE {TABLE.name} DROP COLUMN part",
+    ],
+)
+def test_a_damaged_mark_is_as_none(database, damage):
+    stored = insert(database)
+    change(database, damage)
+    queried(database, stored)
+    with pytest.raises(SetupError, match="no mark"):
+        queried(database, stored.with_ranges([lane_range(0, 0, 10)]))
+
+
+def test_more_rows_are_appended_only_to_a_complete_insert(database):
+    stored = insert(database, rows=20, ends=False)
+    spec = run_spec(dataset=stored, workers=(), clean=False)
+
+    with pytest.raises(SetupError, match="did not end"):
+        Upkeep(spec, database, lambda _: None).prepare()
+
+
+def test_the_table_stays_small_and_keeps_the_newest_mark_of_each_table(database, monkeypatch):
+    monkeypatch.setattr(mark_table, "_MOST_ROWS", 60)
+    first = Upkeep(insert_spec(), database, lambda _: None).ownership
+    rooms = first._mark(State.COMPLETE).model_copy(
+        update={"tables": ("rooms",), "objects": {"rooms": ("rooms",)}}
+    )
+    book = MarkTable(database)
+    book.open()
+    rooms = book.write_last(rooms)
+    for seed in range(20):
+        insert(database, seed)
+    found = MarkTable(database).read()
+
+    assert found.newest(["rooms"]).at_ms >= rooms.at_ms
+    assert found.newest(["events"]).dataset.seed == 19
+    with database.connect() as session:
+        assert len(session.run(database.render(RowsQuery(TABLE)))) <= 60 + 15
+
+
+def test_no_row_of_a_mark_lies_in_the_future_or_beside_another(database):
+    for seed in range(4):
+        insert(database, seed)
+    book = MarkTable(database)
+    assert len(book.read().entries) == 12
+    assert len(set(book._seconds)) == len(book._seconds)
+
+
+# --- tables that are not ours ------------------------------------------------------------
+
+NAMES = "SELECT name FROM sqlite_master WHERE name <> 'sqlite_stat1'"
+FOREIGN = "CREATE TABLE events (mine TEXT); INSERT INTO events VALUES ('a'), ('b')"
+
+
+def dump(database):
+    """Everything in the file, as SQL."""
+    with closing(sqlite3.connect(database.options.path)) as connection:
+        return "\n".join(connection.iterdump())
+
+
+def several(database, statements):
+    for statement in statements.split("; "):
+        change(database, statement)
+
+
+@pytest.mark.parametrize(
+    ("made", "described"),
+    [
+        (FOREIGN, "table events \\(2 rows, 4.1 kB\\)"),
+        ("CREATE TABLE Events (mine TEXT)", "table events \\(0 rows, 4.1 kB\\)"),
+        ("CREATE VIEW events AS SELECT 1 AS one", "view events \\(1 row, size unknown\\)"),
+        ("CREATE TABLE iotbench_marks (mine TEXT)", "table iotbench_marks \\(0 rows"),
+        (
+            "CREATE TABLE iotbench_marks AS SELECT 1 AS time, 2 AS mark, 3 AS part, 4 AS value",
+            "table iotbench_marks \\(1 row,",
+        ),
+    ],
+)
+def test_what_others_made_is_refused_and_stays_as_it_is(database, made, described):
+    several(database, made)
+    before = dump(database)
+
+    with pytest.raises(ConfigError, match=f"did not make {described}.*nothing was changed"):
+        Upkeep(insert_spec(), database, lambda _: None).prepare()
+    assert dump(database) == before
+
+
+def test_all_that_is_in_the_way_stands_in_one_message(database):
+    several(database, f"{FOREIGN}; CREATE TABLE iotbench_marks (mine TEXT)")
+
+    with pytest.raises(ConfigError, match=r"table events \(.*\) and table iotbench_marks \("):
+        Upkeep(insert_spec(), database, lambda _: None).prepare()
+
+
+def test_a_table_is_replaced_only_by_name(database):
+    several(database, FOREIGN)
+    change(database, "CREATE TABLE other AS SELECT 7 AS seven")
+    with pytest.raises(ConfigError, match=r"--replace-table events"):
+        Upkeep(insert_spec(replace_tables=("iotbench_marks",)), database, lambda _: None).prepare()
+    Upkeep(insert_spec(replace_tables=("events",)), database, lambda _: None).prepare()
+    insert(database)
+
+    with closing(sqlite3.connect(database.options.path)) as connection:
+        assert connection.execute("SELECT seven FROM other").fetchall() == [(7,)]
+        assert connection.execute("SELECT count(*) FROM events").fetchall() == [(ROWS,)]
+
+
+def test_a_view_is_not_replaced_even_by_name(database):
+    several(database, "CREATE VIEW events AS SELECT 1 AS one")
+
+    with pytest.raises(ConfigError, match=r"remove it yourself"):
+        Upkeep(insert_spec(replace_tables=("events",)), database, lambda _: None).prepare()
+
+
+def test_a_foreign_table_of_marks_is_replaced_by_name(database):
+    change(database, f"CREATE TABLE {TABLE.name} (something TEXT)")
+    spec = insert_spec(replace_tables=(TABLE.name,))
+    Upkeep(spec, database, lambda _: None).prepare()
+
+    assert MarkTable(database).read().newest(["events"]).run_id == spec.run_id
+
+
+def test_an_empty_table_of_marks_is_ours(database):
+    MarkTable(database).open()
+
+    assert insert(database).rows == ROWS
+
+
+class Killed(BaseException):
+    """Ends the process at once."""
+
+
+@pytest.mark.parametrize("moment", ["create", "drop", "write", "existing", "open"])
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_after_a_death_at_any_moment_of_preparing_the_next_insert_knows_its_tables(
+    database, monkeypatch, moment, calls
+):
+    change(database, "CREATE TABLE other AS SELECT 7 AS seven")
+    insert(database, parts=4)
+    left = calls
+
+    def dying(self, *arguments, **named):
+        nonlocal left
+        left -= 1
+        if not left:
+            raise Killed
+        return method(self, *arguments, **named)
+
+    owner = MarkTable if moment in ("write", "open") else Sqlite
+    method = getattr(owner, moment)
+    with monkeypatch.context() as patched, suppress(Killed):
+        patched.setattr(owner, moment, dying)
+        insert(database, seed=2)
+    insert(database, seed=3, parts=2)
+
+    with closing(sqlite3.connect(database.options.path)) as connection:
+        names = {name for (name,) in connection.execute(NAMES)}
+        assert connection.execute("SELECT seven FROM other").fetchall() == [(7,)]
+    assert names == {"other", TABLE.name, "events0", "events1"}
+
+
+def test_other_parts_of_the_users_are_neither_needed_nor_dropped(database):
+    change(database, "CREATE TABLE events2 AS SELECT 7 AS seven")
+    insert(database, parts=2)
+    insert(database)
+    with pytest.raises(ConfigError, match=r"table events2 \(1 row"):
+        insert(database, parts=4)
+
+    with closing(sqlite3.connect(database.options.path)) as connection:
+        assert connection.execute("SELECT seven FROM events2").fetchall() == [(7,)]
+
+
+def test_a_name_that_an_insert_has_given_up_is_no_longer_ours(database):
+    insert(database, parts=4)
+    insert(database)
+    change(database, "CREATE TABLE events0 AS SELECT 7 AS seven")
+
+    with pytest.raises(ConfigError, match=r"table events0 \(1 row"):
+        insert(database, parts=4)
+
+
+def test_marks_of_earlier_versions_name_their_tables_by_their_dataset(database):
+    insert(database, parts=4)
+    book = MarkTable(database)
+    kept = book.read().current
+    book.replace()
+    book.open()
+    for mark in reversed(kept):
+        book.write_last(mark.model_copy(update={"objects": {}}))
+    insert(database, seed=2)
+
+    with closing(sqlite3.connect(database.options.path)) as connection:
+        names = {name for (name,) in connection.execute(NAMES)}
+    assert names == {TABLE.name, "events"}
+
+
+def test_rows_of_a_version_without_marks_are_recognised_by_verify(database):
+    stored = insert(database)
+    change(database, f"DROP TABLE {TABLE.name}")
+    with pytest.raises(ConfigError, match="did not make table events"):
+        insert(database, seed=2)
+    assert verified(database, stored).status is Status.VERIFIED
+
+    assert insert(database, seed=2).rows == ROWS
+
+
+def test_rows_that_are_not_those_of_the_insert_are_not_recognised(database):
+    stored = insert(database)
+    change(database, f"DROP TABLE {TABLE.name}")
+    change(database, "UPDATE events SET temperature = 99 WHERE rowid = 7")
+    assert verified(database, stored).status is Status.MISMATCH
+
+    with pytest.raises(ConfigError, match="did not make table events"):
+        insert(database, seed=2)
+
+
+def test_rows_are_added_only_to_tables_that_are_ours(database):
+    stored = insert(database)
+    change(database, f"DROP TABLE {TABLE.name}")
+    spec = run_spec(workers=(Insert(timed=(lane_range(0, ROWS, ROWS),)),), dataset=stored,
+                    clean=False)  # fmt: skip
+
+    with pytest.raises(ConfigError, match=r"verify --target .* recognises the rows"):
+        Upkeep(spec, database, lambda _: None).prepare()
+
+
+def test_indices_are_created_only_on_tables_that_are_ours(database):
+    stored = insert(database)
+    change(database, f"DROP TABLE {TABLE.name}")
+    before = dump(database)
+    asks = run_spec(kind=Kind.QUERY, workers=(Ask(place=0, every=1, runs=1),), dataset=stored,
+                    clean=False, options={"create_indices": True})  # fmt: skip
+
+    with pytest.raises(ConfigError, match="did not make table events"):
+        Upkeep(asks, database, lambda _: None).prepare()
+    assert dump(database) == before
