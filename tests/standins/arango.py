@@ -205,7 +205,7 @@ class SyntheticArango:
         return len(self._cursors)
 
 
-def _no_views(method: str, named: list[str], asked: Any) -> Response:
+def _no_views(*_request: Any) -> Response:
     return _reply({"error": False, "code": 200, "result": []})
 
 
