@@ -28,6 +28,7 @@ from cli.options.basic import (
     generator_options,
     option,
     resources_option,
+    retry_option,
 )
 from cli.options.choice import Choice, common_options, given_options
 from cli.options.gates import Gates, gate_options
@@ -239,6 +240,7 @@ _verification = functools.partial(option, group="Verification")
     show_default=True,
     help="Rows/s of all workers together; latency counts from the scheduled time. 0: no limit.",
 )
+@retry_option(group="Load")
 @drop_caches_option(group="Load")
 @resources_option(group="Load")
 @_verification(
@@ -287,6 +289,7 @@ def insert(  # noqa: PLR0913
     seed: int,
     start_time: datetime | None,
     rate: float,
+    retry_for: float,
     drop_caches: bool,
     resources: bool,
     verify: str | None,
@@ -336,6 +339,7 @@ def insert(  # noqa: PLR0913
         verify=VerifyMode(verify) if verify else None,
         imports=imports,
         warmup_s=warmup,
+        retry_for_s=retry_for,
         stages=stages or (),
     )
     problems += insert_options.option_problems(options)

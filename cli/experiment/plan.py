@@ -88,6 +88,7 @@ class InsertSetting(Record):
     prefill: Count = 0
     steps: Count = 0
     rate: Number = 0.0
+    retry_for: Seconds = 0.0
     primary_key: PrimaryKey | None = None
     """None: the default of workload and target."""
     tables: Count = 1
@@ -131,6 +132,7 @@ class InsertSetting(Record):
             verify=self.verify,
             imports=self.imports,
             warmup_s=self.warmup,
+            retry_for_s=self.retry_for,
             stages=self.stages,
         )
 
@@ -191,6 +193,7 @@ class MixedSetting(Record):
     mix: Annotated[str, AfterValidator(_mix)] | None = None
     insert_rate: Number = 0.0
     query_rate: Number = 0.0
+    retry_for: Seconds = 0.0
     verify: VerifyMode = VerifyMode.COUNTS
     queries: tuple[str, ...] = ()
     align: bool = False
@@ -211,6 +214,7 @@ class MixedSetting(Record):
             verify=self.verify,
             timeout_s=timeout_s,
             warmup_s=self.warmup,
+            retry_for_s=self.retry_for,
         )
 
 

@@ -8,7 +8,7 @@ from cli.experiment.records import Record
 from cli.input.parameters import instant
 from cli.targets.config import Target, as_kept
 
-_SECONDS = ("duration", "warmup")
+_SECONDS = ("duration", "warmup", "retry_for")
 
 
 def insert_words(

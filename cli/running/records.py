@@ -187,6 +187,7 @@ def _described(
         "limit": options.limit,
         "duration_s": options.duration_s,
         "warmup_s": options.warmup_s,
+        "retry_for_s": options.retry_for_s,
         "stages": written_stages(options.stages) or None,
         "rate": options.rate,
         "runs": options.repeats,

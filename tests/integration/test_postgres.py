@@ -199,6 +199,44 @@ def test_a_server_that_stops_in_mid_run_is_named_in_seconds(
     assert cli.leftovers() == []
 
 
+def test_a_server_that_is_away_for_longer_is_waited_for_if_the_user_says_so(
+    cli: CommandLine, eventually: Wait
+) -> None:
+    with Postgres() as server, server.database() as database:
+        reaching(cli, server, database)
+        running = cli.start(
+            "insert", *TARGET, "--workers=2", "--runs=1", "--batch=1000", "--duration=16s",
+            "--retry-for=1m", "--verify=full", "--quiet",
+        )  # fmt: skip
+        eventually(
+            lambda: rows(
+                server,
+                database,
+                "SELECT 1 FROM pg_stat_activity"
+                " WHERE datname = current_database() AND query LIKE 'COPY%'",
+            )
+        )
+        time.sleep(1)
+        server.kill()
+        time.sleep(8)  # without --retry-for a connection is waited for for 5 s
+        server.start()
+        done = cli.finish(running, 120)
+
+    (result,) = cli.results()
+    metrics, outcome = result["runs"][0]["metrics"], result["runs"][0]["outcome"]
+    assert (result["status"], outcome["status"]) == ("done", "done"), done.out + done.err
+    assert metrics["rows"] > 0
+    # Of what was in flight the outcome is unknown, and it was sent once; nothing else is missing.
+    verdict = outcome["verdict"]
+    assert metrics["uncertain_rows"] in (0, 1000, 2000)
+    assert verdict["status"] == ("incomplete" if verdict["uncertain_absent"] else "verified")
+    assert done.code == (1 if verdict["uncertain_absent"] else 0)
+    assert 2 * 7 < metrics["disconnected_s"] < 2 * 16
+    assert any("workers were without one for" in warning for warning in result["warnings"])
+    assert metrics["client_share"] < 0.6
+    assert metrics["rows_per_s"] < metrics["rows"] / 15  # the time without a server counts
+
+
 def test_a_killed_worker_leaves_no_connection_behind(
     pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
 ) -> None:
