@@ -24,6 +24,7 @@ from cli.options.basic import (
     VERIFICATION,
     Command,
     batch_option,
+    before_run_option,
     drop_caches_option,
     generator_options,
     option,
@@ -241,6 +242,7 @@ _verification = functools.partial(option, group="Verification")
     help="Rows/s of all workers together; latency counts from the scheduled time. 0: no limit.",
 )
 @retry_option(group="Load")
+@before_run_option(group="Load")
 @drop_caches_option(group="Load")
 @resources_option(group="Load")
 @_verification(
@@ -290,6 +292,7 @@ def insert(  # noqa: PLR0913
     start_time: datetime | None,
     rate: float,
     retry_for: float,
+    before_run: str | None,
     drop_caches: bool,
     resources: bool,
     verify: str | None,
@@ -391,6 +394,7 @@ def insert(  # noqa: PLR0913
                 options = replace(options, start_ms=dataset.start_ms)
         sweep, planned = insert_sweep(found, output, options, params, before)
         sweep = sweep.with_caches(dropped=drop_caches)
+        sweep = sweep.with_command(before_run, choice.environment)
         conclude(
             sweep, planned, choice,
             form=form, quiet=quiet, dry=dry_run, measured=resources, gates=gates,

@@ -84,6 +84,7 @@ class InsertSetting(Record):
     split: Split = Split.BATCH
     batch: Count = 0
     imports: bool = Field(default=False, alias="import")
+    before_run: str | None = None
     drop_caches: bool = False
     prefill: Count = 0
     steps: Count = 0
@@ -151,6 +152,7 @@ class QuerySetting(Record):
     queries_file: QueriesFile | None = None
     """A file of own queries, relative to the plan: the option --queries."""
     align: bool = False
+    before_run: str | None = None
     drop_caches: bool = False
 
     def options(self, timeout_s: float) -> QueryOptions:
@@ -261,6 +263,16 @@ class Setting(Record):
         changes = {"workers": number, "tables": number, "tables_by": by}
         return self.model_copy(update={"insert": self.insert.model_copy(update=changes)})
 
+    def with_before_run(self, command: str) -> "Setting":
+        """Return the setting with a command before each run, where it has none of its own."""
+        given = {"insert": self.insert, "query": self.query}
+        changes = {
+            name: each.model_copy(update={"before_run": command})
+            for name, each in given.items()
+            if each and each.before_run is None
+        }
+        return self.model_copy(update=changes)
+
     def concerns(self, module: str) -> bool:
         """Whether targets with this module are measured."""
         return not self.only or module in self.only
@@ -322,6 +334,16 @@ class Plan(Record):
         return Scope(subjects | {"query"} if swept else subjects,
                      workers=None if searched else workers,
                      queries=(*queries, ALL_QUERIES))  # fmt: skip
+
+    def with_before_run(self, command: str | None) -> "Plan":
+        """Return the plan with a command before each run of inserts and queries, if there is one.
+
+        A setting that has its own keeps it.
+        """
+        if not command:
+            return self
+        settings = tuple(each.with_before_run(command) for each in self.settings)
+        return self.model_copy(update={"settings": settings})
 
     def setting(self, name: str) -> Setting | None:
         """Return the setting of this name."""

@@ -240,6 +240,14 @@ align_option = functools.partial(
     help="Let random windows of time begin at a multiple of the query's interval.",
 )
 
+before_run_option = functools.partial(
+    option,
+    "--before-run",
+    default=None,
+    metavar="COMMAND",
+    help="Run this in bash on this machine before each run, such as 'systemctl restart postgresql';"
+    " then the target has 60 s to answer. If the command fails, no run follows.",
+)
 retry_option = functools.partial(
     option,
     "--retry-for",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from cli.completion.words import complete_target
-from cli.options.basic import NAMES, option
+from cli.options.basic import NAMES, before_run_option, option
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -26,4 +26,10 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
         " nothing.",
         group=group,
     )
-    return lambda command: targets(dry_run(command))
+    before_run = before_run_option(
+        help="Run this in bash on this machine before each run of inserts and queries, such as"
+        " 'systemctl restart postgresql', unless a setting has a `before_run` of its own; then the"
+        " target has 60 s to answer.",
+        group=group,
+    )
+    return lambda command: targets(before_run(dry_run(command)))

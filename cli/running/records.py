@@ -86,6 +86,7 @@ def insert_records(  # noqa: PLR0913
         if records.known:
             plan.expect_storable(planned, target, to_end=not options.timed_s)
         sweep = sweep.with_caches(dropped=dropped)
+        sweep = sweep.with_command(given.get("before_run"), choice.environment)
         conclude(
             sweep, planned, choice,
             form=form, quiet=quiet, dry=dry, measured=measured, gates=gates,

@@ -237,6 +237,33 @@ def test_a_server_that_is_away_for_longer_is_waited_for_if_the_user_says_so(
     assert metrics["rows_per_s"] < metrics["rows"] / 15  # the time without a server counts
 
 
+def test_the_server_is_restarted_before_each_run(cli: CommandLine, eventually: Wait) -> None:
+    with Postgres() as server, server.database() as database:
+        reaching(cli, server, database)
+        done = cli.run("insert", *TARGET, "--workers=1", "--runs=1", "--batch=100", "--quiet")
+        assert done.code == 0, done.err
+        wait = "echo $BENCH_POSTGRES; touch asked; until test -e done; do sleep 0.1; done; rm done"
+        running = cli.start("query", *TARGET, "--workers=1,2", f"--before-run={wait}")
+        started = set()
+        for _ in range(2):
+            eventually((cli.folder / "asked").exists)
+            (cli.folder / "asked").unlink()
+            server.stop()
+            server.start()
+            (cli.folder / "done").touch()
+            started |= set(rows(server, database, "SELECT pg_postmaster_start_time()"))
+        done = cli.finish(running)
+        last = rows(server, database, "SELECT pg_postmaster_start_time()")
+
+    assert done.code == 0, done.err + done.out
+    assert len(started) == 2
+    assert {*last} <= started
+    (log,) = cli.output.glob("*query*.log")
+    assert log.read_text().count("\n***\n") == 2
+    assert server.password not in done.out + done.err + log.read_text()
+    assert all(server.password not in path.read_text() for path in cli.output.glob("*.json"))
+
+
 def test_a_killed_worker_leaves_no_connection_behind(
     pg: CommandLine, server: Postgres, server_database: str, eventually: Wait
 ) -> None:

@@ -18,7 +18,7 @@ PLAN = Plan.model_validate(
                 "insert": {
                     "workload": "iot", "num_inserts": "2k", "batch": 500, "workers": 2,
                     "start": "2026-11-01", "seed": 7, "rate": "1.5k", "import": False,
-                    "retry_for": "30m",
+                    "retry_for": "30m", "before_run": "restart db; sleep 1",
                     "parameters": {"devices": 5}, "tables": 4, "tables_by": "row",
                 },
                 "options": {"synchronous": "full"},
@@ -66,6 +66,7 @@ def test_an_insert_has_the_options_of_its_setting(setting):
     assert {name: found[name] for name in same} == {name: getattr(planned, name) for name in same}
     assert found["duration"] == planned.duration_s
     assert found["retry_for"] == planned.retry_for_s
+    assert found["before_run"] == setting.insert.before_run
     assert found["split"] == planned.split.value
     assert found["tables_by"] == planned.tables_by.value
     assert found["verify"] == (planned.verify and planned.verify.value)
