@@ -35,19 +35,19 @@ def run_sweep(  # noqa: PLR0913
     watch: Watch,
     interrupts: Interrupts,
     meter: ResourceMeter | None = None,
+    before: Callable[[], str] | None = None,
     drop_caches: Callable[[], str] | None = None,
 ) -> None:
     """Run the plan until it is done or a run fails, filling in and writing `result`.
 
     `redact` removes credentials from messages, since a driver may repeat one. `meter` measures the
-    resources of each run, and those of the machine at rest before and after it. `drop_caches` is
-    called before each run.
+    resources of each run, and those of the machine at rest before and after it. `before` is called
+    before each run, and ends the sweep if it returns a cause; then `drop_caches` is.
     """
     try:
         file.write(result)
         for planned in _in_turn(runs, result):
-            if interrupts.requested:
-                result.status, result.cause = "interrupted", "stopped by the user between two runs"
+            if not _may_start(result, interrupts, before):
                 return
             if drop_caches:
                 result.caches = drop_caches()
@@ -71,6 +71,18 @@ def run_sweep(  # noqa: PLR0913
             result.status, result.cause = "interrupted", "stopped at once by the user"
         result.warnings = warnings_of(result)
         file.write(result)
+
+
+def _may_start(result: Result, interrupts: Interrupts, before: Callable[[], str] | None) -> bool:
+    """Do what comes before a run; if it may not start, note in the result why."""
+    if interrupts.requested:
+        cause = "stopped by the user between two runs"
+    else:
+        cause = before() if before else ""
+    if cause:
+        result.status = "interrupted" if interrupts.requested else "failed"
+        result.cause = cause
+    return not cause
 
 
 def _in_turn(runs: Iterable[PlannedRun], result: Result) -> Iterator[PlannedRun]:

@@ -28,6 +28,7 @@ from cli.options.basic import (
     batch_option,
     generator_options,
     option,
+    retry_option,
 )
 from cli.options.choice import Choice, common_options
 from cli.options.given import command_words
@@ -95,6 +96,7 @@ _search = functools.partial(option, group="Search")
 )
 @_load("--workers", "-w", type=COUNT, default=4, show_default=True, help="Number of workers.")
 @batch_option(group="Load", default=1000)
+@retry_option(group="Load")
 @_load(
     "--verify",
     type=VERIFICATION,
@@ -119,6 +121,7 @@ def capacity(  # noqa: PLR0913
     tolerance: float,
     workers: int,
     batch: int,
+    retry_for: float,
     verify: str | None,
     table_prefix: str,
     replace_tables: tuple[str, ...],
@@ -163,6 +166,7 @@ def capacity(  # noqa: PLR0913
         verify=VerifyMode(verify) if verify else None,
         table_prefix=table_prefix,
         replace_tables=replace_tables,
+        retry_for_s=retry_for,
     )
     problems += _problems(options, tolerance)
     if target:

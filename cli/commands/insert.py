@@ -24,10 +24,12 @@ from cli.options.basic import (
     VERIFICATION,
     Command,
     batch_option,
+    before_run_option,
     drop_caches_option,
     generator_options,
     option,
     resources_option,
+    retry_option,
 )
 from cli.options.choice import Choice, common_options, given_options
 from cli.options.gates import Gates, gate_options
@@ -242,6 +244,8 @@ _verification = functools.partial(option, group="Verification")
     show_default=True,
     help="Rows/s of all workers together; latency counts from the scheduled time. 0: no limit.",
 )
+@retry_option(group="Load")
+@before_run_option(group="Load")
 @drop_caches_option(group="Load")
 @resources_option(group="Load")
 @_verification(
@@ -292,6 +296,8 @@ def insert(  # noqa: PLR0913
     seed: int,
     start_time: datetime | None,
     rate: float,
+    retry_for: float,
+    before_run: str | None,
     drop_caches: bool,
     resources: bool,
     verify: str | None,
@@ -341,6 +347,7 @@ def insert(  # noqa: PLR0913
         verify=VerifyMode(verify) if verify else None,
         imports=imports,
         warmup_s=warmup,
+        retry_for_s=retry_for,
         stages=stages or (),
         table_prefix=table_prefix,
         replace_tables=replace_tables,
@@ -394,6 +401,7 @@ def insert(  # noqa: PLR0913
                 options = replace(options, start_ms=dataset.start_ms)
         sweep, planned = insert_sweep(found, output, options, params, before)
         sweep = sweep.with_caches(dropped=drop_caches)
+        sweep = sweep.with_command(before_run, choice.environment)
         conclude(
             sweep, planned, choice,
             form=form, quiet=quiet, dry=dry_run, measured=resources, gates=gates,

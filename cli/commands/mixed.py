@@ -20,6 +20,7 @@ from cli.options.basic import (
     dataset_option,
     option,
     resources_option,
+    retry_option,
     types_option,
 )
 from cli.options.choice import Choice, common_options
@@ -102,6 +103,7 @@ _queries = functools.partial(option, group="Queries")
     show_default=True,
     help="Rows/s of all workers that insert; latency counts from the scheduled time. 0: no limit.",
 )
+@retry_option(group="Inserts")
 @_inserts(
     "--verify",
     type=VERIFICATION,
@@ -146,6 +148,7 @@ def mixed(  # noqa: PLR0913
     insert_workers: int,
     batch: int,
     insert_rate: float,
+    retry_for: float,
     verify: str,
     query_workers: int,
     query_rate: float,
@@ -181,6 +184,7 @@ def mixed(  # noqa: PLR0913
         timeout_s=timeout,
         warmup_s=warmup,
         runs=runs,
+        retry_for_s=retry_for,
     )
     problems += option_problems(options)
     gates.parsed(Scope({"load"}, workers=()), problems)

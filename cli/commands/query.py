@@ -16,6 +16,7 @@ from cli.options.basic import (
     STAGES,
     Command,
     align_option,
+    before_run_option,
     dataset_option,
     drop_caches_option,
     option,
@@ -98,6 +99,7 @@ _ramp = functools.partial(option, group="Ramp")
 )
 @types_option(group="Queries")
 @queries_option(group="Queries")
+@before_run_option(group="Queries")
 @drop_caches_option(group="Queries")
 @align_option(group="Queries")
 @_load(
@@ -170,6 +172,7 @@ def query(  # noqa: PLR0913
     queries: tuple[str, ...] | None,
     queries_file: Path | None,
     align: bool,
+    before_run: str | None,
     drop_caches: bool,
     print_answers: int,
     print_interval: int,
@@ -236,6 +239,7 @@ def query(  # noqa: PLR0913
             found, output, options, Stored(asked, stored.complete), force=force, quiet=quiet
         )
         sweep = sweep.with_caches(dropped=drop_caches)
+        sweep = sweep.with_command(before_run, choice.environment)
         conclude(
             sweep, planned, choice,
             form=form, quiet=quiet, dry=dry_run, measured=resources, gates=gates,

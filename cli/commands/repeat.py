@@ -8,7 +8,7 @@ from cli.archive.lookup import paths_of
 from cli.completion.words import complete_result
 from cli.host.program import command_line
 from cli.host.streams import print_out, say
-from cli.options.basic import TAG, Command, config_option, option, output_option
+from cli.options.basic import TAG, Command, before_run_option, config_option, option, output_option
 from cli.options.names import replace_table_option
 from cli.report import tables
 from cli.running.repeating import comparison, differences, repeated
@@ -31,6 +31,10 @@ Examples:
     help="Option of the target instead of that of the command, such as a credential, which no"
     " result holds; may be given several times.",
 )
+@before_run_option(
+    help="What runs in bash before each run, if such a command did so in the result: it is never"
+    " taken from a file; '' to go without it.",
+)
 @option(
     "--format",
     "form",
@@ -50,6 +54,7 @@ def repeat(  # noqa: PLR0913
     config: Path | None,
     extra_option: tuple[str, ...],
     replace_tables: tuple[str, ...],
+    before_run: str | None,
     form: str,
     tags: tuple[str, ...],
     quiet: bool,
@@ -66,7 +71,7 @@ def repeat(  # noqa: PLR0913
     Of `run` and `reproduce` it prints the command that measures everything again.
     """
     (path,) = paths_of(output, [name])
-    command = repeated(path, extra_option, config)
+    command = repeated(path, extra_option, config, before_run)
     changed = list(differences(command, output))
     own = [word for table in replace_tables for word in ("--replace-table", table)]
     own += ["--output", str(output), "--format", form, *(["--quiet"] if quiet else [])]

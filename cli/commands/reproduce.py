@@ -1,6 +1,7 @@
 """`reproduce`: run the experiment of a reference document, and print our figures beside its own."""
 
 import functools
+import os
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import click
 
 from cli.cluster.options import ClusterOptions
 from cli.experiment.engine import Found
+from cli.experiment.installing import shown_before_runs
 from cli.experiment.items import digest_of
 from cli.experiment.plan import Plan
 from cli.host.interrupts import caught_interrupts
@@ -60,6 +62,7 @@ def reproduce(  # noqa: PLR0913
     targets: tuple[str, ...] | None,
     table_prefix: str,
     replace_tables: tuple[str, ...],
+    before_run: str | None,
     dry_run: bool,
     config: Path | None,
     runner: str | None,
@@ -83,7 +86,8 @@ def reproduce(  # noqa: PLR0913
     """
     if problems := cluster.problems():
         raise ConfigError(problems)
-    plan = plan_of(document, Size(size)).prefixed(table_prefix)
+    plan = plan_of(document, Size(size)).prefixed(table_prefix).with_before_run(before_run)
+    environment = {**os.environ}  # with credentials, which only the user's command inherits
     thresholds = Gates((*plan.thresholds, *gates.texts), gates.junit).expected(plan.scope)
     read = measured_by(read_document(document), plan)
     loaded = configuration.load(config)
@@ -93,12 +97,21 @@ def reproduce(  # noqa: PLR0913
             plan, candidates, loaded, runner, cluster, force=force, quiet=True, asks=False
         )
         print_out(forecast_of(f"document {read.number}, size {size}", plan, roster, output))
+        print_out(shown_before_runs(plan))
         return
     result_files.prepare_folder(output)  # before embedded databases make their files in it
     roster = roster_of(plan, candidates, loaded, runner, cluster, force=force, quiet=quiet)
     with caught_interrupts() as interrupts:
         measuring = Measuring(
-            output, interrupts, cluster, timeout, force, quiet, config, replace_tables
+            output,
+            interrupts,
+            cluster,
+            timeout,
+            force,
+            quiet,
+            config,
+            environment,
+            replace_tables,
         )
         record, path = reproduced(document, size, read, plan, roster, measuring)
     if form == "json":

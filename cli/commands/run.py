@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cli.cluster.options import ClusterOptions
-from cli.experiment.installing import Installation, installations_of, shown
+from cli.experiment.installing import Installation, installations_of, shown, shown_before_runs
 from cli.experiment.items import digest_of
 from cli.experiment.lines import item_records, lines_of
 from cli.experiment.plan import Plan, read_plan
@@ -51,6 +51,7 @@ def run(  # noqa: PLR0913
     targets: tuple[str, ...] | None,
     table_prefix: str,
     replace_tables: tuple[str, ...],
+    before_run: str | None,
     dry_run: bool,
     config: Path | None,
     runner: str | None,
@@ -78,6 +79,7 @@ def run(  # noqa: PLR0913
     read, loaded = read_plan(plan).prefixed(table_prefix), configuration.load(config)
     if read.until_settled is not None:
         raise ConfigError(f"{plan}: until_settled: only the claims of `reproduce` can be settled")
+    read = read.with_before_run(before_run)
     installations = installations_of(read)
     thresholds = Gates((*read.thresholds, *gates.texts), gates.junit).expected(read.scope)
     candidates = candidates_of(loaded, targets or read.target_names or None)
@@ -91,11 +93,20 @@ def run(  # noqa: PLR0913
     if dry_run:
         found = _redacted(installations, roster)
         print_out(forecast_of(read.name, read, roster, output) + shown(found.values()))
+        print_out(shown_before_runs(read))
         return
     stem = f"plan-{read.name}-{digest_of(read, roster.pairs)}"
     with caught_interrupts() as interrupts:
         measuring = Measuring(
-            output, interrupts, cluster, timeout, force, quiet, config, replace_tables
+            output,
+            interrupts,
+            cluster,
+            timeout,
+            force,
+            quiet,
+            config,
+            environment,
+            replace_tables,
         )
         installing = Installing(
             installations, output, stem, interrupts, cluster, environment, quiet
@@ -118,9 +129,15 @@ def _redacted(installations: Mapping[str, Installation], roster: Roster) -> dict
     return {name: installations[name].redacted(own) for name, own in targets.items() if own}
 
 
-def _described(plan: Plan, installations: Mapping[str, Installation]) -> dict[str, Any]:
+def _described(
+    plan: Plan, installations: Mapping[str, Installation], roster: Roster
+) -> dict[str, Any]:
     """Return the plan for its record: commands of its own are those that may be shown."""
     record = plan.model_dump(mode="json")
+    for setting in record["settings"]:
+        for each in filter(None, (setting["insert"], setting["query"])):
+            for pair in roster.pairs if each["before_run"] else ():
+                each["before_run"] = pair.target.options.redact(each["before_run"])
     for each in record["targets"]:
         found = installations.get(each["name"])
         if isinstance(each["install"], list):
@@ -138,7 +155,7 @@ def _carried_out(
     return PlanRecord(
         program_version=__version__,
         name=plan.name,
-        plan=_described(plan, _redacted(installing.installations, roster)),
+        plan=_described(plan, _redacted(installing.installations, roster), roster),
         machine=this_machine(),
         status=status,
         first=created[0] if created else None,

@@ -131,6 +131,13 @@ def groups_of(pairs: Sequence[Pair], installed: Mapping[str, Installation]) -> l
     return [list(group) for _, group in groupby(pairs, alone)]
 
 
+def shown_before_runs(plan: Plan) -> str:
+    """Return the commands that run before runs as text, each once."""
+    swept = [each for setting in plan.settings for each in (setting.insert, setting.query)]
+    given = [each.before_run for each in swept if each]
+    return "".join(f"before runs: {command}\n" for command in dict.fromkeys(filter(None, given)))
+
+
 def shown(found: Iterable[Installation]) -> str:
     """Return the commands as text."""
     lines = []

@@ -84,10 +84,12 @@ class InsertSetting(Record):
     split: Split = Split.BATCH
     batch: Count = 0
     imports: bool = Field(default=False, alias="import")
+    before_run: str | None = None
     drop_caches: bool = False
     prefill: Count = 0
     steps: Count = 0
     rate: Number = 0.0
+    retry_for: Seconds = 0.0
     primary_key: PrimaryKey | None = None
     """None: the default of workload and target."""
     tables: Count = 1
@@ -136,6 +138,7 @@ class InsertSetting(Record):
             verify=self.verify,
             imports=self.imports,
             warmup_s=self.warmup,
+            retry_for_s=self.retry_for,
             stages=self.stages,
             table_prefix=self.table_prefix,
             replace_tables=replace_tables,
@@ -156,6 +159,7 @@ class QuerySetting(Record):
     queries_file: QueriesFile | None = None
     """A file of own queries, relative to the plan: the option --queries."""
     align: bool = False
+    before_run: str | None = None
     drop_caches: bool = False
 
     def options(self, timeout_s: float) -> QueryOptions:
@@ -198,6 +202,7 @@ class MixedSetting(Record):
     mix: Annotated[str, AfterValidator(_mix)] | None = None
     insert_rate: Number = 0.0
     query_rate: Number = 0.0
+    retry_for: Seconds = 0.0
     verify: VerifyMode = VerifyMode.COUNTS
     queries: tuple[str, ...] = ()
     align: bool = False
@@ -218,6 +223,7 @@ class MixedSetting(Record):
             verify=self.verify,
             timeout_s=timeout_s,
             warmup_s=self.warmup,
+            retry_for_s=self.retry_for,
         )
 
 
@@ -263,6 +269,16 @@ class Setting(Record):
         by = PartsBy.WORKER if number > 1 else PartsBy.ROW
         changes = {"workers": number, "tables": number, "tables_by": by}
         return self.model_copy(update={"insert": self.insert.model_copy(update=changes)})
+
+    def with_before_run(self, command: str) -> "Setting":
+        """Return the setting with a command before each run, where it has none of its own."""
+        given = {"insert": self.insert, "query": self.query}
+        changes = {
+            name: each.model_copy(update={"before_run": command})
+            for name, each in given.items()
+            if each and each.before_run is None
+        }
+        return self.model_copy(update=changes)
 
     def concerns(self, module: str) -> bool:
         """Whether targets with this module are measured."""
@@ -336,6 +352,16 @@ class Plan(Record):
             for each in self.settings
         ]
         return self.model_copy(update={"settings": tuple(settings)})
+
+    def with_before_run(self, command: str | None) -> "Plan":
+        """Return the plan with a command before each run of inserts and queries, if there is one.
+
+        A setting that has its own keeps it.
+        """
+        if not command:
+            return self
+        settings = tuple(each.with_before_run(command) for each in self.settings)
+        return self.model_copy(update={"settings": settings})
 
     def setting(self, name: str) -> Setting | None:
         """Return the setting of this name."""

@@ -8,7 +8,7 @@ from cli.experiment.records import Record
 from cli.input.parameters import instant
 from cli.targets.config import Target, as_kept
 
-_SECONDS = ("duration", "warmup")
+_SECONDS = ("duration", "warmup", "retry_for")
 
 
 def insert_words(
@@ -18,7 +18,7 @@ def insert_words(
     insert = setting.insert
     words = ["insert", *_target_words(setting, target, given)]
     workers = None if insert.stages else insert.workers
-    words += _words({"workers": workers, "runs": 1, **_given(insert), **insert.parameters})
+    words += _words({"workers": workers, "runs": 1, **_given(insert, target), **insert.parameters})
     return (*words, *_common_words(setting, timeout_s))
 
 
@@ -34,7 +34,7 @@ def asked_words(
     if isinstance(asked, QuerySetting):
         name, workers = "query", None if asked.stages else asked.workers
     words = [name, *_target_words(setting, target, given)]
-    words += _words({"workers": workers, **_given(asked)})
+    words += _words({"workers": workers, **_given(asked, target)})
     return (*words, *_common_words(setting, timeout_s))
 
 
@@ -49,8 +49,8 @@ def _common_words(setting: Setting, timeout_s: float) -> list[str]:
     return [*_words({**timeout, "resources": setting.resources})]
 
 
-def _given(record: Record) -> dict[str, Any]:
-    """Return what is not a default, by the names of the options."""
+def _given(record: Record, target: Target) -> dict[str, Any]:
+    """Return what is not a default, by the names of the options, without credentials."""
     values = record.model_dump(
         mode="json", by_alias=True, exclude_defaults=True, exclude={"parameters"}
     )
@@ -60,6 +60,8 @@ def _given(record: Record) -> dict[str, Any]:
         values["queries"] = own["path"]
     if "start" in values:
         values["start-time"] = instant(values.pop("start"))
+    if command := values.get("before_run"):
+        values["before_run"] = target.options.redact(command)
     seconds = {name: f"{values[name]:g}s" for name in _SECONDS if name in values}
     return {**values, **seconds}
 

@@ -240,6 +240,24 @@ align_option = functools.partial(
     help="Let random windows of time begin at a multiple of the query's interval.",
 )
 
+before_run_option = functools.partial(
+    option,
+    "--before-run",
+    default=None,
+    metavar="COMMAND",
+    help="Run this in bash on this machine before each run, such as 'systemctl restart postgresql';"
+    " then the target has 60 s to answer. If the command fails, no run follows.",
+)
+retry_option = functools.partial(
+    option,
+    "--retry-for",
+    type=DURATION_S,
+    default=0.0,
+    show_default=True,
+    help="For how long a worker tries a refused batch again, with pauses of up to 2 s, and a lost"
+    " connection, such as 30m; rows whose outcome is unknown are never sent twice. 0: five times,"
+    " and a connection for some seconds.",
+)
 batch_option = functools.partial(
     option,
     "--batch",

@@ -3,7 +3,7 @@
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -139,6 +139,8 @@ class Choice:
     cluster: ClusterOptions
     tags: tuple[str, ...] = ()
     """Of the result."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """With the variables that hold credentials, which only the user's own commands inherit."""
 
     def extra_options(self, problems: list[str]) -> dict[str, Any]:
         """Return the KEY=VALUE words as a mapping; add malformed words to `problems`."""
@@ -186,6 +188,7 @@ def _gathered(command: _Function, options: Sequence[Callable[..., Any]]) -> _Fun
             runner=given.pop("runner"),
             extra=given.pop("extra_option"),
             tags=given.pop("result_tags", ()),
+            environment={**os.environ},
         )
         return command(choice=choice, **given)
 

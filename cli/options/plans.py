@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from cli.completion.words import complete_target
-from cli.options.basic import NAMES, option
+from cli.options.basic import NAMES, before_run_option, option
 from cli.options.names import replace_table_option, table_prefix_option
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -27,5 +27,15 @@ def plan_options(group: str, default: str) -> Callable[[_Function], _Function]:
         " nothing.",
         group=group,
     )
-    names = table_prefix_option(group), replace_table_option(group)
-    return lambda command: targets(names[0](names[1](dry_run(command))))
+    table_prefix, replace_table = table_prefix_option(group), replace_table_option(group)
+    before_run = before_run_option(
+        help="Run this in bash on this machine before each run of inserts and queries, such as"
+        " 'systemctl restart postgresql', unless a setting has a `before_run` of its own; then the"
+        " target has 60 s to answer.",
+        group=group,
+    )
+
+    def added(command: _Function) -> _Function:
+        return targets(before_run(table_prefix(replace_table(dry_run(command)))))
+
+    return added

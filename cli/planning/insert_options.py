@@ -75,6 +75,8 @@ class InsertOptions:
     """Whether the database imports the rows from files."""
     warmup_s: float = 0.0
     """At the begin of each run, before the duration."""
+    retry_for_s: float = 0.0
+    """For how long refused batches are sent again, and lost connections replaced; 0: not long."""
     stages: tuple[LoadStage, ...] = ()
     """Parts of each run; `workers` is then the number of the largest."""
     table_prefix: str = ""
@@ -162,6 +164,7 @@ def option_problems(options: InsertOptions) -> list[str]:
         ("--limit", 1 if options.limit is None else options.limit, 1, LANE_ROWS),
         ("--duration", options.duration_s, 0, LONGEST_S),
         ("--warmup", options.warmup_s, 0, LONGEST_S),
+        ("--retry-for", options.retry_for_s, 0, LONGEST_S),
     )
     if options.tables == 1 and options.tables_by is PartsBy.WORKER:
         problems.append("--tables-by worker: needs several tables; use --tables N, or leave it out")

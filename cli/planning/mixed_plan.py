@@ -60,6 +60,8 @@ class MixedOptions:
     warmup_s: float = 0.0
     """At the begin of each run, before the duration."""
     runs: int = 1
+    retry_for_s: float = 0.0
+    """Of the workers that insert, as with `insert`."""
 
     @property
     def rows_per_s(self) -> float:
@@ -84,6 +86,7 @@ class MixedOptions:
             "batch": self.batch,
             "duration_s": self.duration_s,
             "warmup_s": self.warmup_s,
+            "retry_for_s": self.retry_for_s,
             "runs": self.runs,
             "insert_rate": self.rows_per_s,
             "query_rate": self.queries_per_s,
@@ -101,6 +104,7 @@ def option_problems(options: MixedOptions) -> list[str]:
         ("--batch", options.batch, 0, LARGEST_BATCH_ROWS),
         ("--duration", options.duration_s, _SHORTEST_S, LONGEST_S),
         ("--warmup", options.warmup_s, 0, LONGEST_S),
+        ("--retry-for", options.retry_for_s, 0, LONGEST_S),
         ("--runs", options.runs, 1, MOST_RUNS),
         ("--timeout", options.timeout_s, 0, LONGEST_S),
     )
@@ -237,6 +241,7 @@ def _spec(  # noqa: PLR0913
         rate_rows_per_s=options.rows_per_s,
         duration_s=options.duration_s,
         warmup_s=options.warmup_s,
+        retry_s=options.retry_for_s,
         clean=False,
         verify=options.verify,
         timeout_s=options.timeout_s,

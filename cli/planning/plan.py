@@ -123,6 +123,7 @@ def insert_runs(  # noqa: PLR0913
                 rate_rows_per_s=options.rate,
                 duration_s=options.timed_s,
                 warmup_s=options.warmup_s,
+                retry_s=options.retry_for_s,
                 stages=options.stages,
                 clean=not keeps,
                 replace_tables=options.replace_tables,

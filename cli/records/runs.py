@@ -40,6 +40,7 @@ def record_runs(  # noqa: PLR0913
                 rate_rows_per_s=options.rate,
                 duration_s=options.timed_s,
                 warmup_s=options.warmup_s,
+                retry_s=options.retry_for_s,
                 stages=options.stages,
                 clean=clean or number > 0,
                 replace_tables=options.replace_tables,

@@ -243,6 +243,12 @@ def _of_the_sends(at: str, runs: Sequence[RunRecord]) -> Iterator[str]:
             f" pauses of {sum(report.backoff_s for report in reports):.3g} s in all, which latency"
             " includes; the database's log may show the reason"
         )
+    disconnected_s = sum(report.disconnected_s for report in reports)
+    if disconnected_s:
+        yield (
+            f"{at}: connections were lost, and workers were without one for {disconnected_s:.3g} s"
+            " in all, in which they sent nothing; the database's log may show the reason"
+        )
     uncertain = sum(run.metrics.uncertain_rows for run in runs if run.metrics)
     if not uncertain:
         return

@@ -47,6 +47,8 @@ class InsertMetrics(BaseModel):
     retried: int
     backoff_s: float = 0.0
     """Pauses of all workers before repeated sends, which latency includes."""
+    disconnected_s: float = 0.0
+    """Time of all workers without a connection, after one was lost."""
     rows_per_s: float
     """The headline: rows / (last acknowledgement - opening of the barrier, or end of a warm-up)."""
     rows_per_s_stored: float | None = None
@@ -93,6 +95,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset) -> InsertMetrics:
         uncertain_rows=sum(len(item) for report in reports for item in report.uncertain),
         retried=sum(report.retried for report in reports),
         backoff_s=sum(report.backoff_s for report in reports),
+        disconnected_s=sum(report.disconnected_s for report in reports),
         rows_per_s=_ratio(rows, window),
         rows_per_s_stored=_stored_rate(rows, window, outcome),
         bytes_per_s=_bytes_per_s(reports, window),

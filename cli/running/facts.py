@@ -1,5 +1,6 @@
 """What can be said of a target before a run: cluster, permissions, database, capabilities."""
 
+import time
 from collections.abc import Iterator
 
 from cli.cluster.options import ClusterOptions
@@ -8,10 +9,12 @@ from cli.planning import plan
 from cli.results import result_files
 from cli.runners.choice import runner_for
 from cli.targets.config import Target
-from simulator.errors import Interrupted, SetupError
+from simulator.errors import BenchError, Interrupted, SetupError
 from simulator.protocol.events import CheckEvent, Outcome
 from simulator.protocol.spec import Kind
 
+_CHECK_S = 60.0
+"""Longest time that a target may take to answer."""
 _NOT_GRANTED = "--resources needs what deployment/rbac-resources.yaml grants: "
 
 
@@ -79,3 +82,23 @@ def database_facts(
                 raise SetupError(f"{target.name}: {target.options.redact(event.cause)}")
         if interrupts.requested:
             raise Interrupted("stopped by the user")
+
+
+def silence(target: Target, options: ClusterOptions) -> str:
+    """Return why a database cannot be used from where a run would connect; empty if it can."""
+    began_s = time.monotonic()
+    try:
+        for _ in database_facts(target, options, _CHECK_S):
+            pass
+    except Interrupted:
+        raise
+    except BenchError as error:
+        if time.monotonic() - began_s >= _CHECK_S:
+            return f"does not answer within {_CHECK_S:g} s"
+        return first_line(error).removeprefix(f"{target.name}: ")
+    return ""
+
+
+def first_line(error: BenchError) -> str:
+    """Return the first line of an error, which says what is wrong."""
+    return str(error).partition("\n")[0]

@@ -1,36 +1,19 @@
 """The database of a target, installed for the items of a plan, and removed whatever happens."""
 
-import os
-import signal
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
-
-import yaml
 
 from cli.cluster.options import ClusterOptions
 from cli.experiment.installing import Installation
 from cli.experiment.items import Pair
 from cli.experiment.record import InstallRecord
 from cli.host.interrupts import Interrupts
-from cli.host.scratch import scratch_folder
 from cli.host.streams import say
-from cli.running.roster import silence
-from cli.targets.config import Target
+from cli.running.shell import STOPPED, Shell
 from simulator.errors import Interrupted
-
-_LONGEST_S = 1800.0
-"""Of one command."""
-_READY_S = 60.0
-"""Longest time until an installed database answers; the commands themselves wait longer."""
-_POLL_S = 0.05
-_GRACE_S = 5.0
-_STOPPED = "stopped by the user"
 
 Ready = Callable[[], str]
 """Installs the database of the next item unless it is installed; returns why it is not there."""
@@ -75,12 +58,14 @@ class _Database:
     ) -> None:
         self._how = how
         self._found = found
-        self._targets = [pair.target for pair in pairs]
-        self._shown = found.redacted(self._targets)
-        self._stack = stack
+        targets = [pair.target for pair in pairs]
+        self._shown = found.redacted(targets)
         self._log = how.output / f"{how.name}-{found.target}.log"
         self._mark = how.output / f".{found.target}.installed"
-        self._environment: dict[str, str] | None = None
+        self._shell = Shell(
+            targets, self._log, how.environment, how.cluster, how.interrupts,
+            stack=stack, folder=found.folder,
+        )  # fmt: skip
         self._record: InstallRecord | None = None
 
     def ready(self) -> str:
@@ -107,22 +92,13 @@ class _Database:
     def _installed(self) -> str:
         for command in self._found.install:
             if self._how.interrupts.requested:
-                return _STOPPED
-            if problem := self._run(command, stops=True):
+                return STOPPED
+            if problem := self._shell.run(command, stops=True).problem:
                 return f"not installed: {problem}; see {self._log}"
-        deadline_s = time.monotonic() + _READY_S
-        while not self._how.interrupts.requested:
-            try:
-                reason = silence(self._targets[0], self._how.cluster)
-            except Interrupted:
-                self._how.interrupts.requested = True
-                break
-            if not reason:
-                return ""
-            if time.monotonic() > deadline_s:
-                return f"installed, and does not answer: {reason}; see {self._log}"
-            time.sleep(_POLL_S)
-        return _STOPPED
+        reason = self._shell.silence()
+        if not reason or reason == STOPPED:
+            return reason
+        return f"installed, and does not answer: {reason}; see {self._log}"
 
     def remove(self) -> None:
         """Remove what was installed, by this command line or by one that was killed."""
@@ -142,102 +118,13 @@ class _Database:
         problems = []
         for number, command in enumerate(self._found.remove):
             try:
-                problems.append(self._run(command, stops=False))
+                problems.append(self._shell.run(command, stops=False).problem)
             except Interrupted:
                 for each in self._shown.remove[number:]:
                     self._say(f"not removed; run: {each}", always=True)
                 raise
         return "; ".join(filter(None, problems))
 
-    def _run(self, command: str, *, stops: bool) -> str:
-        """Run a command; return why it failed. With `stops`, it ends when the user asks to stop."""
-        try:
-            variables = self._variables()
-        except OSError as error:
-            return f"{error.filename}: {error.strerror}"
-        with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(
-                ["/bin/bash", "-euo", "pipefail", "-c", command],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                cwd=self._found.folder,
-                env=variables,
-                start_new_session=True,  # Ctrl-C is for the command line
-            )
-            try:
-                ended = self._waited(process, stops=stops)
-            finally:
-                _end(process)
-                self._write(command, output)
-        if not ended and not process.returncode:
-            return ""
-        return self._redact(f"`{command}`: {ended or f'exit code {process.returncode}'}")
-
-    def _waited(self, process: subprocess.Popen[bytes], *, stops: bool) -> str:
-        """Wait for a command; return why it was not waited for to its end."""
-        deadline_s = time.monotonic() + _LONGEST_S
-        while process.poll() is None:
-            if stops and self._how.interrupts.requested:
-                return _STOPPED
-            if time.monotonic() > deadline_s:
-                return f"not done after {_LONGEST_S:g} s"
-            time.sleep(_POLL_S)
-        return ""
-
-    def _write(self, command: str, output: IO[bytes]) -> None:
-        """Add a command and its output to the log, without credentials."""
-        output.seek(0)
-        text = self._redact(f"$ {command}\n{output.read().decode(errors='replace')}")
-        with self._log.open("a", encoding="utf-8") as log:
-            log.write(text if text.endswith("\n") else f"{text}\n")
-
-    def _redact(self, text: str) -> str:
-        for target in self._targets:
-            text = target.options.redact(text)
-        return text
-
-    def _variables(self) -> Mapping[str, str]:
-        if self._environment is None:
-            target = self._targets[0]
-            self._environment = {**self._how.environment}
-            if target.runner == "kubernetes":
-                folder = self._stack.enter_context(scratch_folder("install"))
-                file = _kubeconfig(target, self._how.cluster, folder, self._environment)
-                self._environment["KUBECONFIG"] = str(file)
-        return self._environment
-
     def _say(self, text: str, *, always: bool = False) -> None:
         if always or not self._how.quiet:
             say(f"{self._found.target}: {text}", err=True)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a command that is still running, with its children; of one that has ended they stay."""
-    for number, within_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
-        if process.poll() is not None:
-            return
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(within_s)
-
-
-def _kubeconfig(
-    target: Target, options: ClusterOptions, folder: Path, environment: Mapping[str, str]
-) -> Path:
-    """Write a kubeconfig of the chosen context alone, in whose namespace the benchmark's pods run.
-
-    The commands have no options for cluster and namespace: both are those that kubectl finds.
-    """
-    words = ["kubectl", "config", "view", "--raw", "--minify", "--flatten", "--output=yaml"]
-    words += [f"--kubeconfig={options.kubeconfig}"] if options.kubeconfig else []
-    words += [f"--context={options.context}"] if options.context else []
-    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
-    content = yaml.safe_load(done.stdout) or {}
-    for each in content.get("contexts") or ():
-        each["context"]["namespace"] = options.namespace or target.namespace
-    file = folder / "kubeconfig"
-    file.touch(mode=0o600)
-    file.write_text(yaml.safe_dump(content))
-    return file

@@ -1,8 +1,8 @@
 """A sweep is started, carried out, and its result printed."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from cli.results import result_files
 from cli.results.result import Result
 from cli.results.result_files import ResultFile
 from cli.runners.choice import manifests, meter_for, runner_for
+from cli.running.before import Before, BeforeRun
 from cli.summary.build import summary_of
 from cli.summary.mixed import INSERTS
 from cli.summary.queries import name_in_stage
@@ -53,12 +54,21 @@ class Sweep:
     result: Result
     file: ResultFile
     drops_caches: bool = False
+    before: BeforeRun | None = None
+    """What runs before each run."""
 
     def with_caches(self, *, dropped: bool) -> "Sweep":
         """Return the sweep, which drops the system's file caches before each run if `dropped`."""
         if dropped:
             self.result.configuration["drop_caches"] = True
         return replace(self, drops_caches=dropped)
+
+    def with_command(self, command: str | None, environment: Mapping[str, str]) -> "Sweep":
+        """Return the sweep, which runs a command in bash before each run, if there is one."""
+        if not command:
+            return self
+        self.result.configuration["before_run"] = self.target.options.redact(command)
+        return replace(self, before=BeforeRun(command, environment))
 
 
 def start(kind: Kind, target: Target, output: Path, dataset: Dataset, sweep_id: str = "") -> Sweep:
@@ -108,6 +118,7 @@ def carried_out(  # noqa: PLR0913
         with (
             Follower(quiet=quiet, as_json=as_json) as follower,
             meter or nullcontext(),
+            ExitStack() as stack,
         ):
             course = Course(planned)
 
@@ -125,6 +136,7 @@ def carried_out(  # noqa: PLR0913
                 watch=watch,
                 interrupts=interrupts,
                 meter=meter,
+                before=_before(sweep, cluster, interrupts, stack, quiet=quiet or as_json),
                 drop_caches=_dropping(target) if sweep.drops_caches else None,
             )
         yield
@@ -191,6 +203,15 @@ def _scope(sweep: Sweep, planned: Sequence[PlannedRun]) -> Scope:
     )
 
 
+def _before(
+    sweep: Sweep, cluster: ClusterOptions, interrupts: Interrupts, stack: ExitStack, *, quiet: bool
+) -> Before | None:
+    if not sweep.before or not sweep.file.path:
+        return None
+    log = sweep.file.path.with_suffix(".log")
+    return sweep.before.of(sweep.target, log, cluster, interrupts, stack=stack, quiet=quiet)
+
+
 def _dropping(target: Target) -> Callable[[], str]:
     if target.runner != "local":
         return lambda: "the server is on another host"
@@ -207,7 +228,10 @@ def _dry_run(sweep: Sweep, planned: Sequence[PlannedRun], choice: Choice) -> str
     batch_rows = planned[0].spec.batch_rows
     earlier = (result for _, result in result_files.inserts(folder, target.name))
     last = next((r for r in earlier if r.configuration.get("batch") == batch_rows), None)
-    return plan_text(planned, target.runner, last, width_of(sys.stdout))
+    first = (
+        f"before each run: {target.options.redact(sweep.before.command)}\n" if sweep.before else ""
+    )
+    return plan_text(planned, target.runner, last, width_of(sys.stdout)) + first
 
 
 def _shown(sweep: Sweep, *, form: str, quiet: bool) -> bool:

@@ -1,13 +1,14 @@
 """An item of a plan, measured: ordinary sweeps of inserts, of queries on its rows, and mixed."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cli.cluster.options import ClusterOptions
 from cli.experiment.engine import Measured
 from cli.experiment.items import Item
-from cli.experiment.plan import MixedSetting, QuerySetting, Setting
+from cli.experiment.plan import InsertSetting, MixedSetting, QuerySetting, Setting
 from cli.experiment.words import asked_words, insert_words
 from cli.host.interrupts import Interrupts
 from cli.planning import plan
@@ -80,6 +81,8 @@ class Measuring:
     quiet: bool
     config: Path | None = None
     """The file with the targets, where it was given."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Of commands before runs: that of the command line, with all credentials."""
     replace_tables: tuple[str, ...] = ()
     """What this program did not make and may drop, of all items."""
 
@@ -98,8 +101,7 @@ class Measuring:
             given = self._given(item.target)
             words = insert_words(item.setting, item.target, given, self.timeout_s)
             planned[0].result.command = words
-            dropped = item.setting.insert.drop_caches
-            found = (self._carried_out(item, *planned, dropped=dropped),)
+            found = (self._carried_out(item, *planned, item.setting.insert),)
             manifest = found[0][1].manifest
             for asked in item.setting.asked:
                 if not manifest or found[-1][1].status != "done":
@@ -108,8 +110,7 @@ class Measuring:
                 planned = self._asking(item, asked, stored)
                 words = asked_words(item.setting, asked, item.target, given, self.timeout_s)
                 planned[0].result.command = words
-                dropped = isinstance(asked, QuerySetting) and asked.drop_caches
-                found += (self._carried_out(item, *planned, dropped=dropped),)
+                found += (self._carried_out(item, *planned, asked),)
         except Interrupted:
             raise
         except BenchError as error:
@@ -136,9 +137,15 @@ class Measuring:
         return {**config, **(self.cluster.words() if target.runner == "kubernetes" else {})}
 
     def _carried_out(
-        self, item: Item, sweep: Sweep, planned: list[PlannedRun], *, dropped: bool
+        self,
+        item: Item,
+        sweep: Sweep,
+        planned: list[PlannedRun],
+        setting: InsertSetting | QuerySetting | MixedSetting,
     ) -> tuple[Path | None, Result]:
-        sweep = sweep.with_caches(dropped=dropped)
+        if not isinstance(setting, MixedSetting):
+            sweep = sweep.with_caches(dropped=setting.drop_caches)
+            sweep = sweep.with_command(setting.before_run, self.environment)
         meter = None
         if item.setting.resources:  # where they may not be measured, the result has the reason
             meter = meter_for(item.target, item.id, self.cluster, required=False)

@@ -87,6 +87,7 @@ def insert_records(  # noqa: PLR0913
         if records.known:
             plan.expect_storable(planned, target, to_end=not options.timed_s)
         sweep = sweep.with_caches(dropped=dropped)
+        sweep = sweep.with_command(given.get("before_run"), choice.environment)
         conclude(
             sweep, planned, choice,
             form=form, quiet=quiet, dry=dry, measured=measured, gates=gates,
@@ -188,6 +189,7 @@ def _described(
         "limit": options.limit,
         "duration_s": options.duration_s,
         "warmup_s": options.warmup_s,
+        "retry_for_s": options.retry_for_s,
         "stages": written_stages(options.stages) or None,
         "rate": options.rate,
         "runs": options.repeats,

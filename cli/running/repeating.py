@@ -1,5 +1,6 @@
 """A result -> the command that measures the same again, and what cannot be the same."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ RESULTS = Path("results")
 _EXTRA, _CONFIG, _RUNNER = "--extra-option", "--config", "--runner"
 _REPLACE = "--replace-table"
 """What it drops is named again for each command."""
+_BEFORE_RUN = "--before-run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +45,39 @@ class Repeated:
                 if name == option]  # fmt: skip
 
 
-def repeated(path: Path, extra: Sequence[str], config: Path | None) -> Repeated:
+def repeated(
+    path: Path, extra: Sequence[str], config: Path | None, before_run: str | None = None
+) -> Repeated:
     """Return the command of a result; ConfigError if the file does not hold it.
 
     `extra`: KEY=VALUE words of the target's options that take the place of those of the command.
+    `before_run`: what runs before each run; a command that is only in the file is never run.
     """
     kind = kind_of(path)
-    if kind:
-        return Repeated(_command(path, _words_of(path, kind), extra, config), None)
-    result = result_files.read(path)
-    return Repeated(_command(path, result.command, extra, config), result)
+    result = None if kind else result_files.read(path)
+    words = result.command if result else _words_of(path, kind) if kind else ()
+    words = _with_before_run(path, words, before_run)
+    return Repeated(_command(path, words, extra, config), result)
+
+
+def _with_before_run(path: Path, words: Sequence[str], given: str | None) -> tuple[str, ...]:
+    """Return words with the command that the user gives before each run; empty: none.
+
+    A result may be somebody else's, and its command can do anything, so it is not simply repeated.
+    """
+    pairs = list(_pairs(words[1:]))
+    stored = next((value for name, value in pairs if name == _BEFORE_RUN), None)
+    if stored and given is None:
+        again = shlex.join([_BEFORE_RUN, stored])
+        raise ConfigError(
+            f"{path}: a command ran before each run, which is repeated only if you give it: add"
+            f" `{again}`, or {_BEFORE_RUN} '' to go without it"
+        )
+    if not words:
+        return ()
+    kept = [word for name, value in pairs if name != _BEFORE_RUN for word in (name, value)]
+    added = [_BEFORE_RUN, given] if given else []
+    return (*words[:1], *(word for word in kept if word is not None), *added)
 
 
 def _words_of(path: Path, kind: Gathered) -> tuple[str, ...]:

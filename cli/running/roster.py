@@ -1,7 +1,6 @@
 """Which targets answer, which settings they can be measured with, and why not the others."""
 
 import os
-import time
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,14 +9,11 @@ from cli.cluster.options import ClusterOptions
 from cli.experiment.items import Candidate, Pair
 from cli.experiment.plan import Plan, Setting
 from cli.host.streams import say
-from cli.running.facts import database_facts
+from cli.running.facts import first_line, silence
 from cli.running.measure import refusal_of
 from cli.targets.config import Config, Target
-from simulator.errors import BenchError, ConfigError, Interrupted
+from simulator.errors import BenchError, ConfigError
 from simulator.modules import database_class
-
-_CHECK_S = 60.0
-"""Longest time that a target may take to answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,27 +108,8 @@ def _unreachable(target: Target, options: ClusterOptions) -> str:
     try:
         Cluster(options, options.namespace or target.namespace).version()
     except BenchError as error:
-        return f"no cluster: {_first_line(error)}"
+        return f"no cluster: {first_line(error)}"
     return ""
-
-
-def silence(target: Target, options: ClusterOptions) -> str:
-    """Return why a database cannot be used from where a run would connect; empty if it can."""
-    began_s = time.monotonic()
-    try:
-        for _ in database_facts(target, options, _CHECK_S):
-            pass
-    except Interrupted:
-        raise
-    except BenchError as error:
-        if time.monotonic() - began_s >= _CHECK_S:
-            return f"does not answer within {_CHECK_S:g} s"
-        return _first_line(error).removeprefix(f"{target.name}: ")
-    return ""
-
-
-def _first_line(error: BenchError) -> str:
-    return str(error).partition("\n")[0]
 
 
 def _with_setting(

@@ -14,12 +14,14 @@ class Stopped(Exception):
     """The run is over; the worker reports its progress."""
 
 
-def connected(database: Database, stop: threading.Event, clock: Callable[[], float]) -> Session:
-    """Open a connection; if it fails, try again for the `reconnect_s` of the database.
+def connected(
+    database: Database, stop: threading.Event, clock: Callable[[], float], within_s: float = 0.0
+) -> Session:
+    """Open a connection; if it fails, try again for `within_s`, at least the `reconnect_s` of it.
 
     Raises the last error after that, and Stopped if the run ends meanwhile.
     """
-    deadline, pause_s = clock() + database.reconnect_s, _FIRST_PAUSE_S
+    deadline, pause_s = clock() + max(database.reconnect_s, within_s), _FIRST_PAUSE_S
     while True:
         try:
             return database.connect()

@@ -29,6 +29,7 @@ from simulator.protocol.spec import LoadStage
 MAX_ATTEMPTS = 6
 MAX_UNCERTAIN_SENDS = 100
 _BACKOFF_S = 0.05
+_LONGEST_BACKOFF_S = 2.0
 _LONG_SEND_ROWS = 500
 _AHEAD_BYTES = 1 << 22
 """Size of the values; 131,072 IoT events."""
@@ -46,12 +47,15 @@ class Sender:
         reader: DatasetReader,
         stop: threading.Event,
         clock: Callable[[], float] = time.monotonic,
+        retry_s: float = 0.0,
     ) -> None:
+        """Connect. With `retry_s` a batch, or a lost connection, is tried again for so long."""
         self._clock = clock
+        self._retry_s = retry_s
         self._database = database
         self._reader = reader
         self._stop = stop
-        self._session: Session = connected(database, stop, clock)
+        self._session: Session = connected(database, stop, clock, retry_s)
         self._window = Window()
         self.meter = Meter(time.perf_counter_ns())
         self.measured_ns = self.meter.start_ns
@@ -69,6 +73,8 @@ class Sender:
         self.failures = Failures(self.meter.start_ns)
         self.backoff_ns = 0
         """Pauses before repeated sends."""
+        self.disconnected_ns = 0
+        """Without a connection, after one was lost."""
         self.uncertain: list[RowRange] = []
         self.uncertain_rows = 0
         self.uncertain_cause = ""
@@ -106,7 +112,7 @@ class Sender:
         self.meter = Meter(time.perf_counter_ns(), warmup_s, stages)
         self.measured_ns = 0 if warmup_s else self.meter.start_ns
         self._when_measured = when_measured
-        self.retried = self.backoff_ns = self.errors = 0
+        self.retried = self.backoff_ns = self.disconnected_ns = self.errors = 0
         self.failures = Failures(self.meter.start_ns)
         self._discard_times()
         self._begun.clear()
@@ -313,8 +319,7 @@ class Sender:
         """Count a batch that has ended, or send it again."""
         if send.error is None:
             self._count_acknowledged(send)
-        elif self._send_again(send.error, send.batch, send.attempt):
-            send.attempt += 1
+        elif self._send_again(send.error, send):
             self._begin(send)
 
     @contextmanager
@@ -348,15 +353,17 @@ class Sender:
 
     def _deliver_alone(self, batch: Batch, due_ns: int) -> None:
         """Send until the batch is acknowledged, uncertain, or has failed for good."""
-        for attempt in range(MAX_ATTEMPTS):
+        failed: Send | None = None
+        while True:
             if self._stop.is_set():
                 raise Stopped
             before = time.perf_counter_ns()
             try:
                 self._session.send(batch.payload)
             except Exception as error:  # noqa: BLE001 - the module classifies it
+                failed = failed or Send(batch, due_ns)
                 try:
-                    if not self._send_again(error, batch, attempt):
+                    if not self._send_again(error, failed):
                         return
                 finally:
                     self.send_ns += time.perf_counter_ns() - before
@@ -367,28 +374,35 @@ class Sender:
                 self.meter.record(due_ns, after, payload.rows, payload.size_bytes)
                 return
 
-    def _send_again(self, error: Exception, batch: Batch, attempt: int) -> bool:
+    def _send_again(self, error: Exception, send: Send) -> bool:
         """Handle a failed send; return whether to retry, after a pause."""
         self.errors += 1
+        send.attempts += 1
+        send.retry_until_s = send.retry_until_s or self._clock() + self._retry_s
         failure, cause = self._session.classify(error), self._database.explain(error)
         if failure is Failure.FATAL:
             self.failures.note(Failed.FATAL)
             raise RunError(f"insert failed: {cause}")
         if failure is Failure.UNKNOWN:
-            self._count_uncertain(batch, cause)
+            self._count_uncertain(send.batch, cause)
         if not self._session.alive:
-            self._reconnect(cause)
+            self._reconnect(cause, send.retry_until_s - self._clock())
         if failure is Failure.UNKNOWN:
             return False
-        if attempt + 1 == MAX_ATTEMPTS:
+        if send.attempts >= MAX_ATTEMPTS and self._clock() >= send.retry_until_s:
             self.failures.note(Failed.FATAL)
-            raise RunError(f"insert failed {MAX_ATTEMPTS} times in a row; the last error: {cause}")
+            raise RunError(f"insert failed {send.attempts} times in a row; the last error: {cause}")
         self.retried += 1
         self.failures.note(Failed.RETRIED)
-        before = time.perf_counter_ns()
-        self._stop.wait(_BACKOFF_S * 2**attempt)
-        self.backoff_ns += time.perf_counter_ns() - before
+        self._pause(send)
         return True
+
+    def _pause(self, send: Send) -> None:
+        """Wait before a batch is sent again, longer each time."""
+        pause_s = min(_BACKOFF_S * 2 ** min(send.attempts - 1, 30), _LONGEST_BACKOFF_S)
+        before = time.perf_counter_ns()
+        self._stop.wait(pause_s)
+        self.backoff_ns += time.perf_counter_ns() - before
 
     def _add_uncertain(self, batch: Batch) -> None:
         for held in batch.held():
@@ -407,15 +421,18 @@ class Sender:
                 f"more than {most} batches had no known outcome; the last error: {cause}"
             )
 
-    def _reconnect(self, cause: str) -> None:
-        """Open a new session; RunError if that takes longer than its `reconnect_s`."""
+    def _reconnect(self, cause: str, within_s: float) -> None:
+        """Open a new session; RunError if that takes longer, and than its `reconnect_s`."""
         self.failures.note(Failed.LOST)
+        before = time.perf_counter_ns()
         self._session.close()
         try:
-            self._session = connected(self._database, self._stop, self._clock)
+            self._session = connected(self._database, self._stop, self._clock, within_s)
         except BenchError as error:
             raise RunError(
                 f"the connection was lost ({cause}) and not restored within"
-                f" {self._database.reconnect_s:.0f} s: {error}"
+                f" {max(within_s, self._database.reconnect_s):.0f} s: {error}"
             ) from error
+        finally:
+            self.disconnected_ns += time.perf_counter_ns() - before
         self.failures.note(Failed.RESTORED)

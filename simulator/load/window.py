@@ -14,7 +14,10 @@ class Send:
 
     batch: Batch
     due_ns: int
-    attempt: int = 0
+    attempts: int = 0
+    """That failed."""
+    retry_until_s: float = 0.0
+    """Until then it may be sent again (--retry-for); 0: nothing failed."""
     ended_ns: int = 0
     error: Exception | None = None
 

@@ -219,7 +219,7 @@ class Worker:
     def _insert(self, task: Insert) -> None:
         spec = self._spec
         sender = self._sender = Sender(
-            self._database, DatasetReader(spec.dataset), self._stop, self._clock
+            self._database, DatasetReader(spec.dataset), self._stop, self._clock, spec.retry_s
         )
         if task.prefill:
             self._phase = "prefill"
@@ -376,6 +376,7 @@ class Worker:
             payload_bytes=meter.payload_bytes,
             retried=sender.retried if sender else 0,
             backoff_s=sender.backoff_ns / 1e9 if sender else 0.0,
+            disconnected_s=sender.disconnected_ns / 1e9 if sender else 0.0,
             written=self._written(),
             uncertain=tuple(sender.uncertain) if sender else (),
             uncertain_cause=self._database.options.redact(sender.uncertain_cause) if sender else "",

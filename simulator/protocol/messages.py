@@ -258,6 +258,8 @@ class WorkerReport(Message):
     retried: Count = 0
     backoff_s: Duration = 0.0
     """Pauses before these sends, which `send_s` includes."""
+    disconnected_s: Duration = 0.0
+    """Without a connection, after one was lost; `send_s` includes it."""
     written: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES)] | None = None
     """The timed rows that were sent, if not all of its plan; some may be uncertain."""
     uncertain: Annotated[tuple[RowRange, ...], Field(max_length=_MOST_RANGES), FailFast()] = ()

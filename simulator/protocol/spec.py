@@ -191,6 +191,9 @@ class RunSpec(BaseModel):
     """The measured part ends after this time even if rows are left; 0: no limit."""
     warmup_s: float = 0.0
     """What is due in this time after the barrier is not measured."""
+    retry_s: float = 0.0
+    """For how long a worker sends a batch again that was refused, and tries to replace a lost
+    connection, at least; 0: a few times."""
     stages: tuple[LoadStage, ...] = ()
     """One after the other, after the warm-up; for each query again. Empty: all workers are always
     active. Otherwise `duration_s`, here or of the load, is the sum of theirs."""

@@ -17,14 +17,14 @@ from simulator.modules.mysql.database import MySql, MySqlOptions, _version
 from simulator.modules.mysql.durability import durability
 from simulator.modules.mysql.query import MySqlDialect
 from simulator.modules.shared.acknowledged import RowCountMismatch
-from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from tests.contract.harness import Wideset, count, refusal
 from tests.contract.wide import READINGS
 from tests.servers import SERVERS, free_port
 
 pytestmark = pytest.mark.server("mysql", "mariadb")
 
-MODES = [SINGLE, BATCH, VALUES, TRANSACTION]
+MODES = [SINGLE, BATCH, VALUES, TRANSACTION, PREPARED]
 BOTH_ENGINES = pytest.mark.parametrize("engine", ["InnoDB", "MyISAM"])
 SUM = (Aggregate(Function.SUM, "small"),)
 
@@ -211,17 +211,52 @@ def test_a_mode_is_chosen_by_options_and_batch_size(open_mysql):
     assert "transaction=true" in problem
 
 
-def test_a_transaction_may_end_whenever_some_time_has_passed(open_mysql, execute):
+def test_prepared_statements_take_single_rows_and_batches(open_mysql):
+    single = open_mysql(prepared=True)
+    assert [single.insert_mode(rows) for rows in (0, 10)] == [PREPARED] * 2
+    assert [single.problems(PrimaryKey.DB, 1, rows) for rows in (0, 10)] == [[], []]
+    timed = open_mysql(prepared=True, commit_every_s=1)
+    assert timed.problems(PrimaryKey.DB, 1, 10) == []
+    (problem,) = timed.problems(PrimaryKey.DB, 1, 0)
+    assert "--batch" in problem
+    both = open_mysql(use_values_lists=True, prepared=True)
+    (problem,) = both.problems(PrimaryKey.DB, 1, 10)
+    assert "exclude each other" in problem
+
+
+def test_the_server_prepares_a_statement_once_for_each_connection_and_table(mysql):
+    def counted(session):
+        names = ("Com_stmt_prepare", "Com_stmt_execute", "Com_insert")
+        rows = dict(session.connection.fetch("SHOW SESSION STATUS LIKE 'Com\\_%'"))
+        return [int(rows[name]) for name in names]
+
+    wide = Wideset(parts=2)
+    mysql.create(wide.tables, 10)
+    with mysql.connect() as session, mysql.connect() as other:
+        before = counted(session)
+        for block in wide.batches:
+            for payload in session.encode(block, PREPARED, 50):
+                session.send(payload)
+        rows = sum(map(len, wide.batches))
+        used = [after - past for past, after in zip(before, counted(session), strict=True)]
+        assert used[:2] == [len({block.name for block in wide.batches}), rows]
+        (payload,) = session.encode(wide.batches[0].slice(0, 1), PREPARED, 1)
+        other.send(payload)  # a batch that the connection before it has encoded
+        assert counted(other)[0] == 1
+
+
+@pytest.mark.parametrize("mode", [TRANSACTION, PREPARED])
+def test_a_transaction_may_end_whenever_some_time_has_passed(open_mysql, execute, mode):
     wide = Wideset()
     database = open_mysql(transaction=True, commit_every_s=1e-6)
     database.create(wide.tables, 10)
     execute("CREATE UNIQUE INDEX once ON readings (time)")
     first = wide.batches[0]
     with database.connect() as session, database.connect() as other:
-        (payload,) = session.encode(first.slice(5, 6), TRANSACTION, 1)
+        (payload,) = session.encode(first.slice(5, 6), mode, 1)
         session.send(payload)
         with pytest.raises(pymysql.IntegrityError) as caught:
-            session.send(encoded(session, first, TRANSACTION, 10))  # the sixth is already stored
+            session.send(encoded(session, first, mode, 10))  # the sixth is already stored
         assert session.classify(caught.value) is Failure.UNKNOWN
         assert count(database, other, wide.tables[0]) == 6
 
@@ -251,6 +286,8 @@ def test_what_a_session_sends_is_stored_unchanged_in_every_server_mode(mysql, ex
         ("InnoDB", BATCH, Failure.FATAL, 1),
         ("InnoDB", VALUES, Failure.FATAL, 1),
         ("InnoDB", TRANSACTION, Failure.FATAL, 1),
+        ("InnoDB", PREPARED, Failure.FATAL, 1),
+        ("MyISAM", PREPARED, Failure.UNKNOWN, 6),
         ("MyISAM", BATCH, Failure.UNKNOWN, 10),  # LOAD DATA goes on behind a refused row
         ("MyISAM", VALUES, Failure.UNKNOWN, 6),
         ("MyISAM", TRANSACTION, Failure.UNKNOWN, 6),
@@ -290,6 +327,8 @@ def test_a_batch_of_which_no_row_is_stored_is_certainly_not_stored(open_mysql, e
     [
         ("InnoDB", VALUES, Failure.UNKNOWN),
         ("InnoDB", TRANSACTION, Failure.FATAL),  # rolled back
+        ("InnoDB", PREPARED, Failure.FATAL),
+        ("MyISAM", PREPARED, Failure.UNKNOWN),
         ("InnoDB", SINGLE, Failure.FATAL),
         ("MyISAM", VALUES, Failure.UNKNOWN),
         ("MyISAM", TRANSACTION, Failure.UNKNOWN),
@@ -304,9 +343,12 @@ def test_rows_that_the_server_leaves_out_are_an_error(open_mysql, engine, mode, 
     with database.connect() as session:
         session.send(encoded(session, first.slice(5, 6), SINGLE, 1))
         payload = encoded(session, rows, mode, len(rows))
+        prepared = payload.data[1:] if mode == PREPARED else ()
         inserts = payload.data if mode == TRANSACTION else [payload.data]
+        inserts = payload.data[:1] if prepared else inserts
         ignoring = [insert.replace(b"INSERT INTO", b"INSERT IGNORE INTO", 1) for insert in inserts]
         data = ignoring if mode == TRANSACTION else ignoring[0]
+        data = (data, *prepared) if prepared else data
         with pytest.raises(RowCountMismatch, match="server acknowledged") as caught:
             session.send(payload._replace(data=data))
         assert session.classify(caught.value) is meaning

@@ -13,7 +13,7 @@ from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Failure
 from simulator.modules.postgres.database import Postgres, PostgresOptions
 from simulator.modules.shared.acknowledged import RowCountMismatch
-from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.sqlite import SqliteDialect
 from tests.contract.harness import Wideset, drop, refusal
 from tests.contract.wide import READINGS
@@ -22,7 +22,7 @@ from tests.servers import free_port
 pytestmark = pytest.mark.server("postgres")
 
 COUNT = (Aggregate(Function.COUNT),)
-MODES = [SINGLE, BATCH, VALUES, TRANSACTION]
+MODES = [SINGLE, BATCH, VALUES, TRANSACTION, PREPARED]
 
 
 @pytest.fixture
@@ -169,6 +169,61 @@ def test_a_mode_is_chosen_by_options_and_batch_size(open_postgres):
     assert "exclude each other" in problem
 
 
+def test_prepared_statements_take_single_rows_and_batches(open_postgres):
+    for options in ({"prepared": True}, {"prepared": True, "transaction": True}):
+        database = open_postgres(**options)
+        assert database.insert_mode(10) == PREPARED
+        assert database.problems(PrimaryKey.DB, 1, 10) == []
+    single = open_postgres(prepared=True)
+    assert (single.insert_mode(0), single.problems(PrimaryKey.DB, 1, 0)) == (PREPARED, [])
+    both = open_postgres(use_values_lists=True, prepared=True)
+    (problem,) = both.problems(PrimaryKey.DB, 1, 10)
+    assert "exclude each other" in problem
+    for options, batch_rows in (({}, 10), ({"prepared": True}, 0)):
+        (problem,) = open_postgres(commit_every_s=1, **options).problems(
+            PrimaryKey.DB, 1, batch_rows
+        )
+        assert "--batch" in problem
+
+
+def test_a_statement_is_prepared_once_for_each_connection_and_table(postgres):
+    wide = Wideset(parts=2)
+    postgres.create(wide.tables, 10)
+    with postgres.connect() as session, postgres.connect() as other:
+        for block in wide.batches:
+            for payload in session.encode(block, PREPARED, 50):
+                session.send(payload)
+        (payload,) = session.encode(wide.batches[0].slice(0, 1), PREPARED, 1)
+        other.send(payload)  # a batch that the connection before it has encoded
+        prepared = "SELECT name, calls FROM pg_prepared_statements, LATERAL (SELECT generic_plans"
+        prepared += " + custom_plans AS calls) AS used ORDER BY name"
+        names = sorted({block.name for block in wide.batches})
+        rows = {b.name: sum(len(x) for x in wide.batches if x.name == b.name) for b in wide.batches}
+        assert session.run(Statement(prepared, ())) == [(name, rows[name]) for name in names]
+        assert other.run(Statement(prepared, ())) == [(wide.batches[0].name, 1)]
+
+
+@pytest.mark.parametrize("mode", [TRANSACTION, PREPARED])
+def test_a_transaction_may_end_whenever_some_time_has_passed(open_postgres, execute, mode):
+    wide = Wideset()
+    database = open_postgres(transaction=True, commit_every_s=1e-6)
+    database.create(wide.tables, 10)
+    execute("CREATE UNIQUE INDEX once ON readings (time)")
+    first = wide.batches[0]
+    with database.connect() as session:
+        (payload,) = session.encode(first.slice(5, 6), mode, 1)
+        session.send(payload)
+        with pytest.raises(psycopg2.IntegrityError) as caught:
+            session.send(encoded(session, first, mode, 10))  # the sixth is already stored
+        assert session.classify(caught.value) is Failure.UNKNOWN
+        assert session.alive
+        assert session.run(database.render(AggregateQuery(wide.tables[0], COUNT))) == [(6,)]
+    with open_postgres(transaction=True, commit_every_s=60).connect() as session:
+        with pytest.raises(psycopg2.IntegrityError) as caught:
+            session.send(encoded(session, first.slice(1, 9), mode, 8))
+        assert session.classify(caught.value) is Failure.FATAL  # nothing was committed
+
+
 # --- what an error means for the rows ------------------------------------------------------------
 
 
@@ -219,6 +274,7 @@ def send_and_terminate(database, session, payload):
         (BATCH, Failure.UNKNOWN),
         (VALUES, Failure.UNKNOWN),
         (TRANSACTION, Failure.NOT_APPLIED),  # COMMIT was not sent
+        (PREPARED, Failure.NOT_APPLIED),
     ],
 )
 def test_a_backend_that_is_terminated(postgres, mode, meaning):
@@ -265,6 +321,7 @@ def test_a_server_that_crashes(server, postgres, mode):
         (BATCH, 7, Failure.UNKNOWN),
         (VALUES, 7, Failure.UNKNOWN),
         (TRANSACTION, 0, Failure.FATAL),  # rolled back
+        (PREPARED, 0, Failure.FATAL),
     ],
 )
 def test_rows_that_a_trigger_drops_are_an_error(postgres, execute, mode, stored, meaning):

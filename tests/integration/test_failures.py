@@ -92,6 +92,39 @@ def test_a_database_that_does_not_answer_is_named_when_the_time_is_up(
     assert cli.leftovers() == []
 
 
+def test_refused_batches_are_tried_again_for_as_long_as_the_user_says(
+    cli: CommandLine, eventually: Wait
+) -> None:
+    short = "--extra-option=busy_timeout_s=0.1"  # without --retry-for it fails after 3 s
+    running = cli.start(
+        "insert", "--target=sqlite", "--extra-option=path=bench.db", short, "--quiet",
+        "--workers=1", "--runs=1", "--batch=100", "--duration=6s", "--retry-for=1m",
+        "--verify=full",
+    )  # fmt: skip
+    eventually(lambda: cli.processes("worker"))
+    eventually((cli.folder / "bench.db-wal").exists)
+    time.sleep(1)
+    with closing(sqlite3.connect(cli.folder / "bench.db", isolation_level=None)) as other:
+        other.execute("PRAGMA busy_timeout = 10000")
+        other.execute("BEGIN IMMEDIATE")
+        time.sleep(4)
+        other.execute("ROLLBACK")
+    done = cli.finish(running, 60)
+
+    assert done.code == 0, done.out + done.err
+    (result,) = cli.results()
+    assert result["configuration"]["retry_for_s"] == 60
+    (run,) = result["runs"]
+    metrics = run["metrics"]
+    assert run["outcome"]["verdict"]["status"] == "verified"
+    assert metrics["retried"] >= 6
+    assert 2.5 < metrics["backoff_s"] < 6.5  # the last pause ends up to 2 s late
+    assert metrics["latency"]["max_ms"] >= 3900  # the wait is part of the batch's latency
+    assert metrics["client_share"] < 0.5  # and no work of the client
+    assert any("repeated, after pauses of" in warning for warning in result["warnings"])
+    assert cli.leftovers() == []
+
+
 @pytest.mark.parametrize("after_s", [0.15, 0.3, 0.6, 0.9, 1.5, 3.0])
 def test_ctrl_c_at_any_moment_leaves_nothing(cli: CommandLine, after_s: float) -> None:
     running = cli.start("insert", *LONG)

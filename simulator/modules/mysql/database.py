@@ -20,7 +20,7 @@ from simulator.modules.mysql.query import TEXT_LENGTHS, MySqlDialect
 from simulator.modules.mysql.session import MySqlSession
 from simulator.modules.options import Options
 from simulator.modules.shared import sql
-from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 from simulator.modules.shared.tls import socket_options, tls_context
 
@@ -97,11 +97,16 @@ class MySqlOptions(SqlOptions):
     transaction: bool = Field(
         default=False, description="insert single rows, and commit once per batch"
     )
+    prepared: bool = Field(
+        default=False,
+        description="insert single rows by a statement that the server prepares once for each "
+        "connection and table; with a --batch, commit once per batch",
+    )
     commit_every_s: float = Field(
         0,
         ge=0,
-        description="with transaction: also commit after this many seconds (0: never); with 1 and "
-        "a large --batch, a transaction lasts a second",
+        description="with transaction or prepared: also commit after this many seconds (0: never); "
+        "with 1 and a large --batch, a transaction lasts a second",
     )
     tls: bool = Field(
         default=False,
@@ -140,6 +145,8 @@ class MySql(SqlDatabase[MySqlSession]):
             BATCH: "BEGIN and LOAD DATA LOCAL INFILE, and COMMIT if the server stored every row",
             VALUES: "one INSERT with a list of rows, which is a transaction",
             TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
+            PREPARED: "COM_STMT_PREPARE once, and COM_STMT_EXECUTE for each row, committed on its "
+            "own, or between BEGIN and COMMIT",
             IMPORT: "as batch, of one file with a tab between values, the default of LOAD DATA",
         },
         primary_keys={
@@ -183,6 +190,8 @@ class MySql(SqlDatabase[MySqlSession]):
 
     def insert_mode(self, batch_rows: int) -> str:
         """Return the insert mode that the options and the batch size choose (0: single rows)."""
+        if self.options.prepared:
+            return PREPARED
         if batch_rows and self.options.transaction:
             return TRANSACTION
         if batch_rows and self.options.use_values_lists:
@@ -198,8 +207,14 @@ class MySql(SqlDatabase[MySqlSession]):
                 found.append(f"{name}=true needs a batch size; try --batch 1000")
         if options.use_values_lists and options.transaction:
             found.append("use_values_lists and transaction exclude each other; choose one")
-        if options.commit_every_s and not options.transaction:
-            found.append("commit_every_s needs transaction=true")
+        if options.use_values_lists and options.prepared:
+            found.append("use_values_lists and prepared exclude each other; choose one")
+        in_transactions = options.transaction or (options.prepared and batch_rows)
+        if options.commit_every_s and not in_transactions:
+            found.append(
+                "commit_every_s needs transaction=true, or prepared=true and a batch size; try "
+                "--batch 10000"
+            )
         return found
 
     def connect(self) -> MySqlSession:

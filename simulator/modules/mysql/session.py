@@ -1,9 +1,10 @@
 """One connection to MySQL: how rows are sent, and what an error means for them."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from simulator.data.block import Block, Coded
 from simulator.data.query import Statement
 from simulator.data.schema import Table, Type
 from simulator.encode.instants import Iso
+from simulator.encode.parameters import Parameters
 from simulator.encode.rows import Frame
 from simulator.encode.text import SQL, TSV, Text
 from simulator.errors import UnstorableError
@@ -20,7 +22,7 @@ from simulator.modules.mysql.query import varchar_length
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.contents import contents
-from simulator.modules.shared.sql import TRANSACTION
+from simulator.modules.shared.sql import PREPARED, TRANSACTION
 
 if TYPE_CHECKING:
     from simulator.modules.mysql.wire import Connection
@@ -68,6 +70,8 @@ class MySqlSession(Session):
         """Whether some of its rows may be stored, whatever happened later."""
         self._splits = False
         """Whether its last request stores the rows before the one that is refused."""
+        self._prepared: dict[bytes, int] = {}
+        """Statement -> its number on this connection."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -101,13 +105,19 @@ class MySqlSession(Session):
             texts = Text.of(table.columns, table.time_unit, LOAD_FORMAT)
             return lambda block, rows: [(load, text) for text in texts.encode(block, rows)]
         head = f"INSERT INTO {sql.target(dialect, table, name)} VALUES ".encode()
+        if mode == PREPARED:
+            prepare = head + f"({', '.join('?' * len(table.columns))})".encode()
+            parameters = Parameters(table.columns, table.time_unit).encode
+            batches = sql.transactions(parameters)
+            return lambda block, rows: [(prepare, batch) for batch in batches(block, rows)]
         insert = replace(_SQL, payload=Frame(head, b",", b""))
         inserts = Text.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
 
     def size_of(self, data: Any) -> int | None:
         """Return the size of the rows: of the statements of a transaction, or of the one stream."""
-        return sum(map(len, data)) if isinstance(data, list) else super().size_of(data)
+        body = data[-1] if isinstance(data, tuple) else data
+        return sum(map(len, body)) if isinstance(body, list) else super().size_of(data)
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once they are committed."""
@@ -118,7 +128,9 @@ class MySqlSession(Session):
             if payload.mode in (BATCH, IMPORT):
                 self._load(payload)
             elif payload.mode == TRANSACTION:
-                self._insert_one_by_one(payload.data)
+                self._insert_one_by_one(payload.data, self.connection.query)
+            elif payload.mode == PREPARED:
+                self._insert_prepared(*payload.data)
             else:
                 self._asked = self.alive
                 self._splits = payload.rows > 1 and not self._transactional
@@ -158,13 +170,25 @@ class MySqlSession(Session):
         if stored != rows:
             raise DataError(0, f"LOAD DATA stored {stored} of {rows} rows and reported no error")
 
-    def _insert_one_by_one(self, inserts: Sequence[bytes]) -> None:
+    def _insert_prepared(self, prepare: bytes, rows: Sequence[bytes]) -> None:
+        """Insert rows by a prepared statement; a single row is committed on its own."""
+        number = self._prepared.get(prepare)
+        if number is None:
+            number = self._prepared[prepare] = self.connection.prepare(prepare)
+        insert = partial(self.connection.execute, number)
+        if len(rows) > 1:
+            self._insert_one_by_one(rows, insert)
+            return
+        self._asked = self.alive
+        expect_rows(insert(rows[0]), 1)
+
+    def _insert_one_by_one(self, inserts: Sequence[bytes], run: Callable[[bytes], int]) -> None:
         """Insert rows between BEGIN and COMMIT, which MyISAM ignores."""
         self.connection.query(b"BEGIN")
         due = time.monotonic() + self._commit_every_s
         for insert in inserts:
             self._asked = not self._transactional
-            expect_rows(self.connection.query(insert), 1)
+            expect_rows(run(insert), 1)
             self._stored = self._stored or not self._transactional
             if self._commit_every_s and time.monotonic() >= due:
                 self._stored = True

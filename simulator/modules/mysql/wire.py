@@ -5,6 +5,7 @@ driver's private `_execute_command`, `_read_packet` and `_read_timeout`; the ver
 """
 
 import ssl
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
@@ -81,6 +82,23 @@ class Connection(_Connection):
         self.write_packet(b"")  # the end
         done = OKPacketWrapper(self._answer())
         return done.affected_rows, done.warning_count
+
+    def prepare(self, statement: bytes) -> int:
+        """Have the server prepare an INSERT; return the number of the statement."""
+        self._execute_command(COMMAND.COM_STMT_PREPARE, statement)
+        packet = self._answer()
+        packet.advance(1)
+        number, _columns, parameters = packet.read_struct("<IHH")
+        for _ in range(parameters + 1 if parameters else 0):  # their definitions, and an end
+            self._answer()
+        return int(number)
+
+    def execute(self, number: int, parameters: bytes) -> int:
+        """Run a prepared statement, and return the number of rows that it has stored."""
+        head = struct.pack("<IBI", number, 0, 1)  # no cursor; the protocol knows one iteration
+        self._execute_command(COMMAND.COM_STMT_EXECUTE, head + parameters)
+        done = OKPacketWrapper(self._answer())
+        return int(done.affected_rows)
 
     def _answer(self) -> Any:
         return self._read_packet()  # type: ignore[no-untyped-call]

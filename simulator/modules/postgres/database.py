@@ -28,7 +28,7 @@ from simulator.modules.postgres.query import PostgresDialect
 from simulator.modules.postgres.session import COPIED, PostgresSession
 from simulator.modules.shared import sql
 from simulator.modules.shared.conninfo import redacted
-from simulator.modules.shared.sql import TRANSACTION, VALUES
+from simulator.modules.shared.sql import PREPARED, TRANSACTION, VALUES
 from simulator.modules.shared.sql_database import SqlDatabase, SqlOptions
 
 _DEFAULT_CONSTRAINT = "PRIMARY KEY (id)"
@@ -192,6 +192,17 @@ class PostgresOptions(WireOptions, SqlOptions):
     transaction: bool = Field(
         default=False, description="insert single rows, and commit once per batch"
     )
+    prepared: bool = Field(
+        default=False,
+        description="insert single rows by a statement that is prepared once for each connection "
+        "and table (PREPARE, EXECUTE); with a --batch, commit once per batch",
+    )
+    commit_every_s: float = Field(
+        0,
+        ge=0,
+        description="with transaction or prepared: also commit after this many seconds (0: never); "
+        "with 1 and a large --batch, a transaction lasts a second",
+    )
     primary_key_constraint: str = Field(
         _DEFAULT_CONSTRAINT,
         description="the constraint of the primary key, such as "
@@ -216,6 +227,8 @@ class Postgres(PostgresWire):
             BATCH: "one binary COPY, which is a transaction",
             VALUES: "one INSERT with a list of rows, which is a transaction",
             TRANSACTION: "BEGIN, an INSERT for each row, COMMIT",
+            PREPARED: "PREPARE once, and an EXECUTE for each row, committed on its own, or between "
+            "BEGIN and COMMIT",
             IMPORT: "COPY of a CSV file that the client reads, as \\copy does: one transaction",
         },
         primary_keys={
@@ -243,8 +256,16 @@ class Postgres(PostgresWire):
         """Return the dialect, which is the same for every table."""
         return self.dialect
 
+    def connect(self) -> PostgresSession:
+        """Open a connection."""
+        session = super().connect()
+        session.commit_every_s = self.options.commit_every_s
+        return session
+
     def insert_mode(self, batch_rows: int) -> str:
         """Return the mode of the options, or else of the batch size."""
+        if self.options.prepared:
+            return PREPARED
         if self.options.transaction:
             return TRANSACTION
         return VALUES if self.options.use_values_lists else super().insert_mode(batch_rows)
@@ -255,6 +276,14 @@ class Postgres(PostgresWire):
         options = self.options
         if options.transaction and options.use_values_lists:
             found.append("transaction and use_values_lists exclude each other; choose one")
+        if options.prepared and options.use_values_lists:
+            found.append("prepared and use_values_lists exclude each other; choose one")
+        in_transactions = options.transaction or (options.prepared and batch_rows)
+        if options.commit_every_s and not in_transactions:
+            found.append(
+                "commit_every_s needs transaction=true, or prepared=true and a batch size; try "
+                "--batch 10000"
+            )
         for name in ("transaction", "use_values_lists"):
             if getattr(options, name) and not batch_rows:
                 found.append(f"{name}=true needs a batch size; try --batch 1000")

@@ -1,5 +1,6 @@
 """One connection to PostgreSQL: how rows are sent, and what an error means for them."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +18,7 @@ from simulator.modules.base import BATCH, IMPORT, Encoder, Envelope, Failure, Pa
 from simulator.modules.shared import sql
 from simulator.modules.shared.acknowledged import RowCountMismatch, expect_rows
 from simulator.modules.shared.contents import contents
-from simulator.modules.shared.sql import TRANSACTION
+from simulator.modules.shared.sql import PREPARED, TRANSACTION
 
 if TYPE_CHECKING:
     from psycopg2.extensions import connection as Connection  # noqa: N812  # it is a class
@@ -50,6 +51,11 @@ class PostgresSession(Session):
         """Whether the last `send` reached the server."""
         self.commit_sent = False
         """Whether the last `send` asked the server to commit."""
+        self.commit_every_s = 0.0
+        """After which time a transaction of single rows also commits; 0: at its end only."""
+        self._stored = False
+        """Whether the last `send` has committed some of its rows, or tried to, before the end."""
+        self._prepared: set[bytes] = set()
         self._dialect_of = dialect_of
 
     def close(self) -> None:
@@ -73,9 +79,23 @@ class PostgresSession(Session):
             load = f"COPY {into} FROM STDIN {COPIED[RecordFormat.CSV]}"
             lines = Text.of(table.columns, table.time_unit, CSV)
             return lambda block, rows: [(load, text) for text in lines.encode(block, rows)]
+        if mode == PREPARED:
+            return self._prepared_encoder(table, name, into)
         insert = replace(SQL, payload=Frame(f"INSERT INTO {into} VALUES ".encode(), b",", b""))
         inserts = Text.of(table.columns, table.time_unit, insert).encode
         return sql.transactions(inserts) if mode == TRANSACTION else inserts
+
+    def _prepared_encoder(self, table: Table, name: str, into: str) -> Encoder:
+        """Return the encoder of payloads that prepare a statement, named as the table, and use it.
+
+        By SQL, since psycopg2 has no prepared statements of the protocol.
+        """
+        statement = self._dialect_of(table).name(name)
+        values = ", ".join(f"${number}" for number in range(1, len(table.columns) + 1))
+        prepare = f"PREPARE {statement} AS INSERT INTO {into} VALUES ({values})".encode()
+        execute = replace(SQL, payload=Frame(f"EXECUTE {statement} ".encode(), b"", b""))
+        batches = sql.transactions(Text.of(table.columns, table.time_unit, execute).encode)
+        return lambda block, rows: [(prepare, batch) for batch in batches(block, rows)]
 
     def envelope(self, tables: Sequence[Table], form: RecordFormat) -> Envelope:
         """Return what makes rows of a file a stream for COPY."""
@@ -88,13 +108,15 @@ class PostgresSession(Session):
 
     def size_of(self, data: Any) -> int | None:
         """Return the size of the rows: of the statements of a transaction, or of the one stream."""
-        return sum(map(len, data)) if isinstance(data, list) else super().size_of(data)
+        body = data[-1] if isinstance(data, tuple) else data
+        return sum(map(len, body)) if isinstance(body, list) else super().size_of(data)
 
     def send(self, payload: Payload) -> None:
         """Send the rows and return once they are committed."""
         cursor = self.cursor
         self.sent = not self.connection.closed
-        self.commit_sent = self.sent and payload.mode != TRANSACTION
+        self.commit_sent = self.sent and payload.mode not in (TRANSACTION, PREPARED)
+        self._stored = False
         try:
             if payload.mode in (BATCH, IMPORT):
                 copy, source = payload.data
@@ -103,6 +125,9 @@ class PostgresSession(Session):
                     cursor.copy_expert(copy, stream, _COPY_CHUNK_BYTES)
             elif payload.mode == TRANSACTION:
                 self._insert_one_by_one(payload.data)
+                return
+            elif payload.mode == PREPARED:
+                self._insert_prepared(*payload.data)
                 return
             else:
                 cursor.execute(payload.data)
@@ -114,11 +139,29 @@ class PostgresSession(Session):
     def _insert_one_by_one(self, inserts: Sequence[bytes]) -> None:
         cursor = self.cursor
         cursor.execute("BEGIN")
+        due_s = time.monotonic() + self.commit_every_s
         for insert in inserts:
             cursor.execute(insert)
             expect_rows(cursor.rowcount, 1)
+            if self.commit_every_s and time.monotonic() >= due_s:
+                self._stored = True
+                cursor.execute("COMMIT")
+                cursor.execute("BEGIN")
+                due_s = time.monotonic() + self.commit_every_s
         self.commit_sent = True
         cursor.execute("COMMIT")
+
+    def _insert_prepared(self, prepare: bytes, executes: Sequence[bytes]) -> None:
+        """Insert rows by a prepared statement; a single row is committed on its own."""
+        if prepare not in self._prepared:
+            self.cursor.execute(prepare)
+            self._prepared.add(prepare)
+        if len(executes) > 1:
+            self._insert_one_by_one(executes)
+            return
+        self.commit_sent = not self.connection.closed
+        self.cursor.execute(executes[0])
+        expect_rows(self.cursor.rowcount, 1)
 
     def _roll_back(self) -> None:
         """End a transaction that is open or has failed, if the connection works."""
@@ -135,8 +178,11 @@ class PostgresSession(Session):
         An error that the server reports has rolled back the transaction. A server that ends the
         connection may have committed before: even an orderly shutdown (57P01) can come between a
         commit and its acknowledgement, while the commit waits for a standby. Then only rows without
-        a request to commit are certainly not stored.
+        a request to commit are certainly not stored. After a commit in the middle of a batch some
+        of its rows are.
         """
+        if self._stored:
+            return Failure.UNKNOWN
         if isinstance(error, RowCountMismatch):
             return Failure.UNKNOWN if self.commit_sent and error.stored else Failure.FATAL
         code: str | None = getattr(error, "pgcode", None)

@@ -39,6 +39,8 @@ VALUES = "values"
 """Insert mode: a batch as one INSERT with a list of rows."""
 TRANSACTION = "transaction"
 """Insert mode: single rows, committed together."""
+PREPARED = "prepared"
+"""Insert mode: single rows by a statement that was prepared once, committed together."""
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 

@@ -18,6 +18,7 @@ PLAN = Plan.model_validate(
                 "insert": {
                     "workload": "iot", "num_inserts": "2k", "batch": 500, "workers": 2,
                     "start": "2026-11-01", "seed": 7, "rate": "1.5k", "import": False,
+                    "retry_for": "30m", "before_run": "restart db; sleep 1",
                     "parameters": {"devices": 5}, "tables": 4, "tables_by": "row",
                 },
                 "options": {"synchronous": "full"},
@@ -34,7 +35,7 @@ PLAN = Plan.model_validate(
                           "align": True, "warmup": "500ms"},
                 "mixed": {"duration": "30s", "warmup": "5s", "batch": 100, "rate": 50,
                           "mix": "insert=80,query=20", "queries": ["lastpoint"],
-                          "insert_workers": 2, "verify": "full"},
+                          "insert_workers": 2, "verify": "full", "retry_for": "90s"},
             },
         ],
     }
@@ -64,6 +65,8 @@ def test_an_insert_has_the_options_of_its_setting(setting):
             "tables", "clean", "imports")  # fmt: skip
     assert {name: found[name] for name in same} == {name: getattr(planned, name) for name in same}
     assert found["duration"] == planned.duration_s
+    assert found["retry_for"] == planned.retry_for_s
+    assert found["before_run"] == setting.insert.before_run
     assert found["split"] == planned.split.value
     assert found["tables_by"] == planned.tables_by.value
     assert found["verify"] == (planned.verify and planned.verify.value)
@@ -125,6 +128,7 @@ def test_a_mixed_load_has_the_options_of_its_setting():
 
     assert words[0] == "mixed"
     assert (found["duration"], found["warmup"], found["timeout"]) == (30, 5, 90)
+    assert found["retry_for"] == mixed.retry_for_s == 90
     assert (found["rate"], found["mix"], found["batch"]) == (mixed.rate, mixed.mix, mixed.batch)
     assert (found["queries"], found["insert_workers"], found["verify"]) == (
         mixed.queries, mixed.insert_workers, mixed.verify

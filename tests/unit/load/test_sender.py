@@ -107,8 +107,8 @@ def reader(parts=1):
     return DatasetReader(dataset)
 
 
-def insert(database, rows=30, batch=10, *, parts=1, rate=0.0, stop=None):
-    sender = Sender(database, reader(parts), stop or threading.Event())
+def insert(database, rows=30, batch=10, *, parts=1, rate=0.0, stop=None, retry_s=0.0):
+    sender = Sender(database, reader(parts), stop or threading.Event(), retry_s=retry_s)
     sender.start()
     sender.insert([lane_range(1, 0, rows)], BATCH, batch, Pace(rate))
     return sender
@@ -207,6 +207,73 @@ def test_attempts_are_bounded():
         insert(database)
 
     assert database.attempts == MAX_ATTEMPTS
+
+
+def test_with_a_time_to_retry_attempts_are_bounded_by_it_alone():
+    database = Database([NOT_APPLIED] * 100)
+    sender = insert(database, retry_s=60.0)
+
+    assert (sender.retried, sender.errors, sender.meter.rows) == (100, 100, 30)
+    assert [row for _, data in database.stored for row in data] == numbers(*range(30))
+
+
+def test_the_time_to_retry_is_that_of_each_batch_and_ends():
+    database = Database([*[NOT_APPLIED] * 20, None, *[NOT_APPLIED] * 500])
+
+    def a_second_for_each_attempt():
+        return float(database.attempts)
+
+    sender = Sender(database, reader(), threading.Event(), a_second_for_each_attempt, 30.0)
+    sender.start()
+    with pytest.raises(RunError, match=r"failed 31 times in a row.*the server said"):
+        sender.insert([lane_range(1, 0, 30)], BATCH, 10)
+
+    assert sender.meter.rows == 10
+
+
+def test_pauses_before_repeated_sends_grow_up_to_a_limit(monkeypatch):
+    monkeypatch.setattr(sending, "_BACKOFF_S", 0.05)
+    stop = Scheduled()
+    insert(Database([NOT_APPLIED] * 50), rows=10, stop=stop, retry_s=3600.0)
+
+    assert stop.waits_s[:7] == [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0]
+    assert set(stop.waits_s[7:]) == {2.0}
+
+
+def test_rows_of_unknown_fate_are_not_sent_again_however_long_retries_last():
+    lost = Failed(Failure.UNKNOWN, alive=False)
+    refused = SetupError("connection refused")
+    sender = insert(Database([None, lost], connects=[refused] * 3 + [None]), retry_s=60.0)
+
+    assert (sender.uncertain_rows, sender.retried, sender.meter.rows) == (10, 0, 20)
+    assert sender.send_ns >= sender.disconnected_ns >= 3 * 50_000_000
+    assert sender.backoff_ns == 0
+
+
+def test_a_lost_connection_is_tried_for_the_time_to_retry():
+    """The database itself asks for no time at all."""
+    lost = Failed(Failure.NOT_APPLIED, alive=False)
+    refused = SetupError("connection refused")
+    database = Database([lost], connects=[refused] * 3 + [None])
+
+    assert insert(database, retry_s=60.0).meter.rows == 30
+    with pytest.raises(RunError, match="not restored within 0 s: connection refused"):
+        insert(Database([lost], connects=[refused] * 100), retry_s=0.2)
+
+
+def test_the_first_connection_is_tried_for_the_time_to_retry():
+    class Late(Database):
+        refused = 2
+
+        def connect(self):
+            self.refused -= 1
+            if self.refused >= 0:
+                raise SetupError("connection refused")
+            return super().connect()
+
+    assert insert(Late(), retry_s=60.0).meter.rows == 30
+    with pytest.raises(SetupError, match="connection refused"):
+        insert(Late())
 
 
 def test_attempts_are_counted_separately_for_each_batch():

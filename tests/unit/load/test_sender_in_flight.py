@@ -113,6 +113,15 @@ def test_attempts_are_bounded_for_each_send():
     assert database.attempts == MAX_ATTEMPTS
 
 
+def test_what_is_in_flight_is_sent_again_for_the_time_to_retry():
+    script = [Failed(Failure.NOT_APPLIED)] * 3 * LIMIT
+    database = Database(script, sends=5 * LIMIT)
+    sender = insert(database, rows=20 * LIMIT, retry_s=60.0)
+
+    assert sorted(database.stored) == numbers(*range(20 * LIMIT))
+    assert sender.retried == 3 * LIMIT
+
+
 def test_rows_of_unknown_fate_are_counted_and_not_sent_again():
     database = Database([None, Failed(Failure.UNKNOWN)], sends=5)
     sender = insert(database, rows=50)

@@ -108,9 +108,9 @@ def test_windows_of_a_fleet_lie_in_the_time_that_is_stored():
 
 
 def test_a_warmup_is_that_of_rows_and_queries_and_has_rows_of_its_own():
-    spec = planned(insert_rate=300.0, warmup_s=10.0)
+    spec = planned(insert_rate=300.0, warmup_s=10.0, retry_for_s=90.0)
 
-    assert (spec.warmup_s, spec.load.warmup_s) == (10, 10)
+    assert (spec.warmup_s, spec.load.warmup_s, spec.retry_s) == (10, 10, 90)
     assert len(spec.inserts[0].timed[0]) == 70 * 300 + 10
 
 
@@ -166,13 +166,13 @@ def test_a_schedule_bounds_the_rows_and_the_year_9999_does():
 def test_all_wrong_options_are_named_together():
     found = option_problems(
         replace(OPTIONS, insert_workers=0, query_workers=0, batch=-1, duration_s=0.0,
-                query_rate=1e12, rate=5.0, warmup_s=-1.0, runs=0)
+                query_rate=1e12, rate=5.0, warmup_s=-1.0, runs=0, retry_for_s=-1.0)
     )  # fmt: skip
 
     options = [each.partition(":")[0] for each in found]
     assert options == [
-        "--insert-workers", "--query-workers", "--batch", "--duration", "--warmup", "--runs",
-        "--query-rate", "--rate", "--query-rate",
+        "--insert-workers", "--query-workers", "--batch", "--duration", "--warmup",
+        "--retry-for", "--runs", "--query-rate", "--rate", "--query-rate",
     ]  # fmt: skip
 
 

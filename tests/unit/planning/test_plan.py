@@ -99,6 +99,7 @@ def test_every_problem_is_reported_at_once():
         prefill=-1,
         steps=-1,
         timeout_s=-1.0,
+        retry_for_s=-1.0,
         rate=float("nan"),
     )
     reported = insert_options.option_problems(options)
@@ -113,6 +114,7 @@ def test_every_problem_is_reported_at_once():
             "--steps",
             "--timeout",
             "--rate",
+            "--retry-for",
             "--runs",
         ]
     )
@@ -263,6 +265,11 @@ def test_prefilled_rows_come_before_the_timed_ones():
         ([(0, 3)], [(3, 100)]),
         ([(0, 3)], [(3, 100)]),
     ]
+
+
+def test_the_time_to_retry_is_that_of_every_run():
+    assert {run.spec.retry_s for run in runs_of(DEFAULTS)} == {0}
+    assert {run.spec.retry_s for run in runs_of(replace(DEFAULTS, retry_for_s=90.0))} == {90}
 
 
 def test_the_dataset_says_what_was_asked_for():

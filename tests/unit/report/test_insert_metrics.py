@@ -50,12 +50,19 @@ def test_counts_are_added_over_the_workers():
     slices = (RowRange(start=0, stop=10), RowRange(start=11, stop=19, take=1, every=4))
     workers = (
         worker(0, uncertain=slices, retried=1, backoff_s=0.25, memory_peak_bytes=5),
-        worker(1, uncertain=slices[:1], retried=2, backoff_s=0.5, memory_peak_bytes=7),
+        worker(
+            1,
+            uncertain=slices[:1],
+            retried=2,
+            backoff_s=0.5,
+            memory_peak_bytes=7,
+            disconnected_s=1.5,
+        ),
     )
     metrics = insert_metrics(outcome(*workers), stored(200))
 
     assert (metrics.uncertain_rows, metrics.retried, metrics.memory_peak_bytes) == (22, 3, 7)
-    assert metrics.backoff_s == 0.75
+    assert (metrics.backoff_s, metrics.disconnected_s) == (0.75, 1.5)
 
 
 @pytest.mark.parametrize(("size", "expected"), [(8192, 8192 / 200), (None, None)])

@@ -74,6 +74,15 @@ def test_repeated_sends_are_warned_of():
     )
 
 
+def test_time_without_a_connection_is_warned_of():
+    workers = worker(0, disconnected_s=8.5), worker(1, disconnected_s=9.0)
+    (warning,) = warnings_of(result([run(outcome(*workers))]))
+
+    assert warning.startswith(
+        "2 workers: connections were lost, and workers were without one for 17.5 s in all"
+    )
+
+
 @pytest.mark.parametrize(
     ("verdict", "known"),
     [

@@ -6,7 +6,7 @@ import pytest
 
 from cli.cluster.options import ClusterOptions
 from cli.experiment.plan import Plan
-from cli.running import roster
+from cli.running import facts as running_facts
 from cli.running.roster import candidates_of, roster_of
 from cli.targets.config import Config
 from simulator.errors import SetupError
@@ -39,7 +39,7 @@ def asked(monkeypatch):
         targets.append(target.name)
         raise SetupError("--timeout: the run was not done after 60 s")
 
-    monkeypatch.setattr(roster, "database_facts", facts)
+    monkeypatch.setattr(running_facts, "database_facts", facts)
     return targets
 
 
@@ -55,7 +55,7 @@ def test_a_target_that_stores_nothing_is_no_candidate():
     ],
 )
 def test_a_target_that_is_silent_is_not_measured(asked, monkeypatch, limit_s, reason):
-    monkeypatch.setattr(roster, "_CHECK_S", limit_s)
+    monkeypatch.setattr(running_facts, "_CHECK_S", limit_s)
     none = found()
 
     assert [each.not_had for each in none.candidates] == [reason]

@@ -1,0 +1,172 @@
+"""Commands of the user's, run in bash for a target; their output goes to a log."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import yaml
+
+from cli.cluster.options import ClusterOptions
+from cli.host.interrupts import Interrupts
+from cli.host.scratch import scratch_folder
+from cli.running.facts import silence
+from cli.targets.config import Target
+from simulator.errors import Interrupted
+
+STOPPED = "stopped by the user"
+_LONGEST_S = 1800.0
+"""Of one command."""
+_READY_S = 60.0
+"""Longest time until a started database answers; the commands themselves wait longer."""
+_POLL_S = 0.05
+_GRACE_S = 5.0
+_LAST_LINES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What became of a command."""
+
+    problem: str = ""
+    """Why it failed."""
+    last_lines: str = ""
+    """Of its output, without credentials."""
+
+
+class Shell:
+    """Runs commands in bash, without the credentials of targets in what is shown of them."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        targets: Sequence[Target],
+        log: Path,
+        environment: Mapping[str, str],
+        cluster: ClusterOptions,
+        interrupts: Interrupts,
+        *,
+        stack: ExitStack,
+        folder: Path = Path(),
+    ) -> None:
+        """Take targets of one database, the first of which is reached; `stack` removes files."""
+        self._targets = targets
+        self._log = log
+        self._given = environment
+        self._cluster = cluster
+        self._interrupts = interrupts
+        self._stack = stack
+        self._folder = folder
+        self._environment: dict[str, str] | None = None
+
+    def run(self, command: str, *, stops: bool) -> Ran:
+        """Run a command. With `stops`, it ends when the user asks to stop."""
+        try:
+            variables = self._variables()
+        except OSError as error:
+            return Ran(f"{error.filename}: {error.strerror}")
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(
+                ["/bin/bash", "-euo", "pipefail", "-c", command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=self._folder,
+                env=variables,
+                start_new_session=True,  # Ctrl-C is for the command line
+            )
+            try:
+                ended = self._waited(process, stops=stops)
+            finally:
+                _end(process)
+                text = self._logged(command, output)
+        if not ended and not process.returncode:
+            return Ran()
+        problem = self.redact(f"`{command}`: {ended or f'exit code {process.returncode}'}")
+        return Ran(problem, " | ".join(text.splitlines()[-_LAST_LINES:]))
+
+    def silence(self) -> str:
+        """Wait until the database answers; return why it does not, or that the user stopped."""
+        deadline_s = time.monotonic() + _READY_S
+        while not self._interrupts.requested:
+            try:
+                reason = silence(self._targets[0], self._cluster)
+            except Interrupted:
+                self._interrupts.requested = True
+                break
+            if not reason or time.monotonic() > deadline_s:
+                return reason
+            time.sleep(_POLL_S)
+        return STOPPED
+
+    def redact(self, text: str) -> str:
+        """Return a text without credentials."""
+        for target in self._targets:
+            text = target.options.redact(text)
+        return text
+
+    def _waited(self, process: subprocess.Popen[bytes], *, stops: bool) -> str:
+        """Wait for a command; return why it was not waited for to its end."""
+        deadline_s = time.monotonic() + _LONGEST_S
+        while process.poll() is None:
+            if stops and self._interrupts.requested:
+                return STOPPED
+            if time.monotonic() > deadline_s:
+                return f"not done after {_LONGEST_S:g} s"
+            time.sleep(_POLL_S)
+        return ""
+
+    def _logged(self, command: str, output: IO[bytes]) -> str:
+        """Add a command and its output to the log; return the output, without credentials."""
+        output.seek(0)
+        text = self.redact(output.read().decode(errors="replace"))
+        added = f"$ {self.redact(command)}\n{text}"
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(added if added.endswith("\n") else f"{added}\n")
+        return text
+
+    def _variables(self) -> Mapping[str, str]:
+        if self._environment is None:
+            target = self._targets[0]
+            self._environment = {**self._given}
+            if target.runner == "kubernetes":
+                folder = self._stack.enter_context(scratch_folder("commands"))
+                file = _kubeconfig(target, self._cluster, folder, self._environment)
+                self._environment["KUBECONFIG"] = str(file)
+        return self._environment
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a command that is still running, with its children; of one that has ended they stay."""
+    for number, within_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
+        if process.poll() is not None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(within_s)
+
+
+def _kubeconfig(
+    target: Target, options: ClusterOptions, folder: Path, environment: Mapping[str, str]
+) -> Path:
+    """Write a kubeconfig of the chosen context alone, in whose namespace the benchmark's pods run.
+
+    The commands have no options for cluster and namespace: both are those that kubectl finds.
+    """
+    words = ["kubectl", "config", "view", "--raw", "--minify", "--flatten", "--output=yaml"]
+    words += [f"--kubeconfig={options.kubeconfig}"] if options.kubeconfig else []
+    words += [f"--context={options.context}"] if options.context else []
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+    content = yaml.safe_load(done.stdout) or {}
+    for each in content.get("contexts") or ():
+        each["context"]["namespace"] = options.namespace or target.namespace
+    file = folder / "kubeconfig"
+    file.touch(mode=0o600)
+    file.write_text(yaml.safe_dump(content))
+    return file
