@@ -44,6 +44,7 @@ def test_every_figure_has_its_unit_and_the_number_of_its_measurements():
         ),
         "rows_per_s_stored_avg": ("rows/s", 2),
         "bytes_per_s_avg": ("bytes/s", 2),
+        "values_per_s_avg": ("values/s", 2),
         **dict.fromkeys(
             [f"latency_{name}_ms" for name in ("p50", "p95", "p99", "p999", "max")], ("ms", 200)
         ),
