@@ -117,7 +117,7 @@ def _claims(claims: Sequence[ClaimRecord]) -> Iterator[str]:
 
 
 def claim_title(claim: ClaimRecord) -> str:
-    """Return what a document claims, with its own words where it has numbers."""
+    """Return a claim, with a quotation of its numbers."""
     quote = f' (document: "{claim.quote}")' if claim.quote else ""
     return f"{claim.row} {claim.text}{quote}".strip()
 
