@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+import yaml
 
 from cli.reproduce.documents import NAMES
 from tests import ROOT
@@ -124,6 +125,27 @@ def test_the_modes_of_postgresql_stand_beside_the_documents(
     ):
         assert claims[text]["seen"] in ("seen", "within the spread"), claims[text]
         assert all(len(side["values"]) == 3 for side in claims[text]["sides"])
+
+
+def test_the_loose_index_scan_finds_the_newest_row_of_each_device(folder: CommandLine) -> None:
+    """Own queries are not checked, the same text instead of the workload's query is."""
+    path = ROOT / "cli/reproduce/queries/loose-index-scan.yaml"
+    (query,) = yaml.safe_load(path.read_text())["queries"].values()
+    text = query["text"]["sql"].replace("{table}", "events")
+    target = {"module": "sqlite", "runner": "local", "path": "bench.db"}
+    config = {"targets": {"lite": {**target, "queries": {"newest-per-device": text}}}}
+    (folder.folder / "config.yaml").write_text(yaml.safe_dump(config))
+    words = (
+        "--target=lite", f"--config={folder.folder / 'config.yaml'}", f"--output={folder.output}",
+        "--quiet", "--format=json",
+    )  # fmt: skip
+    rows = ("--workers=2", "--runs=1", "--num-inserts=2k", "--batch=500", "--devices=20")
+    inserted = folder.run("insert", *words, *rows, "--extra-option=create_indices=true")
+    asked = folder.run("query", *words, "--types=newest-per-device")
+
+    assert (inserted.code, asked.code) == (0, 0), inserted.err + asked.err
+    (row,) = asked.json["rows"]
+    assert row["verdict"] == "verified, tuned"
 
 
 EXACT = {
