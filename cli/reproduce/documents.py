@@ -91,8 +91,8 @@ class PublishedFigure(Record):
     @property
     def systems(self) -> tuple[str, ...]:
         """The systems that the document has this figure of."""
-        return tuple(dict.fromkeys((*([self.percent_of] if self.percent_of else []),
-                                    *self.published)))  # fmt: skip
+        base = (self.percent_of,) if self.percent_of else ()
+        return tuple(dict.fromkeys((*base, *self.published)))
 
     def setting_of(self, system: str) -> str:
         """Return the setting that measures the figure of a system."""

@@ -73,9 +73,9 @@ def _table(lines: Sequence[Line]) -> Table:
 
 
 def _line_name(line: Line, others: Sequence[Line]) -> str:
-    """Return a system; with its setting, if the figure is measured in several."""
+    """Return a system; with its setting, if those of the document have several."""
     name, several = system_name(line.system, line.target), {other.setting for other in others}
-    return f"{name}: {line.setting}" if len(several) > 1 else name
+    return f"{name}: {line.setting}" if line.system and len(several) > 1 else name
 
 
 def _ours(line: Line) -> str:
