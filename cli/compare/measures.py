@@ -70,6 +70,7 @@ P50_MS = Measure("p50_ms", _MS, _LOWER, _of_both("p50"))
 _STORED = _inserts("rows_per_s_stored_avg", "rows_per_s_stored")
 _REFERENCE = _inserts("rows_per_s_reference_avg", "rows_per_s_reference")
 _BYTES = _inserts("bytes_per_s_avg", "bytes_per_s") | _of_loads("bytes_per_s")
+_VALUES = _inserts("values_per_s_avg", "values_per_s")
 _SIZES = dict.fromkeys(INSERTS | {LOAD}, "bytes_per_row")
 _SHARES = dict.fromkeys(INSERTS | QUERIES | {LOAD}, "client_share")
 _QUERIES = dict.fromkeys(QUERIES | {LOAD}, "queries_per_s")
@@ -84,6 +85,7 @@ MEASURES: Mapping[str, Measure] = {
         Measure("rows_per_s_reference", _RATE, _HIGHER, _REFERENCE),
         Measure("spread", Unit.SHARE, _LOWER, {"workers": "rows_per_s_avg"}, is_spread=True),
         Measure("bytes_per_s", Unit.BYTES_PER_S, _HIGHER, _BYTES),
+        Measure("values_per_s", Unit.VALUES_PER_S, _HIGHER, _VALUES),
         Measure("bytes_per_row", Unit.BYTES_PER_ROW, _LOWER, _SIZES),
         P50_MS,
         Measure("p95_ms", _MS, _LOWER, _of_both("p95")),

@@ -50,7 +50,8 @@ def written(value: float, unit: Unit) -> str:
     """Return a value of a figure without its unit, a share in percent."""
     if unit is Unit.SHARE:
         return f"{value:.1%}"
-    return f"{value:,.0f}" if unit in (Unit.ROWS_PER_S, Unit.BYTES_PER_S) else significant(value)
+    whole = (Unit.ROWS_PER_S, Unit.VALUES_PER_S, Unit.BYTES_PER_S)
+    return f"{value:,.0f}" if unit in whole else significant(value)
 
 
 def interval_of(found: Difference | None) -> str:

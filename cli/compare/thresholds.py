@@ -35,10 +35,11 @@ _UNITS: Mapping[Unit, Mapping[str, float]] = {
     Unit.SHARE: {"%": 0.01},
     Unit.ROWS_PER_S: {"rows/s": 1.0},
     Unit.QUERIES_PER_S: {"queries/s": 1.0},
+    Unit.VALUES_PER_S: {"values/s": 1.0},
     Unit.BYTES_PER_S: {"B/s": 1.0, "bytes/s": 1.0},
     Unit.BYTES_PER_ROW: {"B": 1.0, "bytes": 1.0, "bytes/row": 1.0},
 }
-_OF_ROWS = frozenset({Unit.ROWS_PER_S, Unit.BYTES_PER_S, Unit.BYTES_PER_ROW})
+_OF_ROWS = frozenset({Unit.ROWS_PER_S, Unit.VALUES_PER_S, Unit.BYTES_PER_S, Unit.BYTES_PER_ROW})
 _CHANGE = "_change"
 _COUNTS = {each.value: each for each in (Judgement.SLOWER, Judgement.FASTER)}
 

@@ -9,7 +9,13 @@ from cli.page.content import VERDICT, Section, Table, number, words
 from cli.report.numbers import significant
 from cli.reproduce.claims import Seen
 from cli.reproduce.record import Line, Reproduction
-from cli.reproduce.tables import claim_evidence, notes_of, system_name
+from cli.reproduce.tables import (
+    claim_evidence,
+    claim_title,
+    notes_of,
+    published_of,
+    system_name,
+)
 
 
 def section_of(index: int, record: Reproduction) -> Section:
@@ -31,25 +37,24 @@ def _figures(record: Reproduction) -> Table:
         words("System"),
         words("Unit"),
         *map(number, titles),
+        words("In the document"),
         VERDICT,
     ]
     return Table(columns, [_cells(line) for line in record.lines], title="Figures")
 
 
 def _cells(line: Line) -> list[str]:
-    published = "-" if line.published is None else significant(line.published)
-    if line.published_percent is not None:
-        published = f"{line.published_percent:.0f}% of best"
     return [
         f"{line.row} {line.title}".strip(),
         line.setting,
         system_name(line.system, line.target),
         line.unit,
-        published,
+        published_of(line),
         "not measured" if line.mean is None else significant(line.mean),
         f"{len(line.values)}",
         "-" if line.spread is None else f"{line.spread:.0%}",
         "-" if line.percent_of_best is None else f"{line.percent_of_best:.0f}%",
+        line.quote or "-",
         line.verdict or line.not_had or "-",
     ]
 
@@ -57,11 +62,13 @@ def _cells(line: Line) -> list[str]:
 def _clusters(record: Reproduction) -> Table:
     """Return the rates by number of nodes, of the documents that have them."""
     titles = ("Nodes", "Rate", "Lowest", "Highest", "n")
-    columns = [words("Target"), words("Size of a node"), *map(number, titles), VERDICT]
+    known = [words("Target"), words("Size of a node"), words("Setting")]
+    columns = [*known, *map(number, titles), VERDICT]
     rows = [
         [
             cell.target,
             cell.node_size or "-",
+            cell.setting or "-",
             f"{cell.nodes}",
             *(significant(v) for v in (sum(cell.values) / len(cell.values), *_ends(cell.values))),
             f"{len(cell.values)}",
@@ -86,7 +93,7 @@ def _claim_cells(record: Reproduction) -> Iterator[list[str]]:
     for claim in record.claims:
         name = system_name(claim.system, claim.target)
         evidence = "-" if claim.seen is Seen.NOT_HAD and not claim.reason else claim_evidence(claim)
-        yield [f"{claim.row} {claim.text}".strip(), name or "-", claim.seen.value, evidence]
+        yield [claim_title(claim), name or "-", claim.seen.value, evidence]
 
 
 def _items(record: Reproduction) -> Table:

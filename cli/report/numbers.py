@@ -18,7 +18,7 @@ def written(value: float, unit: Unit) -> str:
     match unit:
         case Unit.SHARE:
             return f"{value:.1%}"
-        case Unit.ROWS_PER_S | Unit.ROWS:
+        case Unit.ROWS_PER_S | Unit.VALUES_PER_S | Unit.ROWS:
             return f"{value:,.0f}"
         case Unit.BYTES_PER_S:
             megabytes = value / 1e6

@@ -1,23 +1,28 @@
 """What the reference documents published, as data: systems, figures and claims.
 
 `documents/NAME.yaml` holds the figures with their rows in the inventory of the documents;
-`plans/NAME-SIZE.yaml` the experiment that measures them here.
+`plans/NAME-SIZE.yaml` the experiment that measures them here. A published number is written as a
+quotation of the document with the number in brackets, so that none can be without its origin.
 """
 
+import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from cli.experiment.items import Candidate
-from cli.experiment.measures import is_measure
+from cli.experiment.measures import is_measure, step_of, unit_of
 from cli.experiment.plan import Plan, read_plan
 from cli.experiment.records import Number, Record, read_record
 from simulator.errors import ConfigError, nearest
 
 NAMES = ("iot", "devops", "ingress", "nosql", "cratedb")
 _FOLDER = Path(__file__).parent
+_MARKED = re.compile(r"([^\[\]]*)\[([^\[\]]+)\]([^\[\]]*)")
+_FACTORS = {("s", "ms"): 1000.0, ("MB/s", "bytes/s"): 1e6}
+"""(unit of a document, unit of a measure) -> factor."""
 
 
 class Size(StrEnum):
@@ -42,6 +47,29 @@ class System(Record):
         return candidate.module in self.modules and alike
 
 
+class Published(Record):
+    """A number of the document, in its own unit, and where it stands there."""
+
+    value: float
+    quote: str
+    """Words and numbers around it, as they are in the document's text."""
+
+
+def _published(text: Any) -> Any:
+    """Return what a quotation with one number in brackets publishes."""
+    found = _MARKED.fullmatch(text) if isinstance(text, str) else None
+    try:
+        value = float(found[2].replace(",", "")) if found else None
+    except ValueError:
+        value = None
+    if not found or value is None:
+        raise ValueError(
+            "expected a quotation with its number in brackets, such as 'mean: [2.07]ms',"
+            f" got {text!r}"
+        )
+    return {"value": value, "quote": "".join(found.groups())}
+
+
 class PublishedFigure(Record):
     """A figure of the document, and how it is measured here."""
 
@@ -49,21 +77,63 @@ class PublishedFigure(Record):
     """In the inventory of the documents."""
     title: str
     setting: str
+    settings: dict[str, str] = Field({})
+    """System -> its setting instead of `setting`, where the document measured it in another way."""
     measure: str
     lower_is_better: bool = False
-    published: dict[str, Number] = Field({})
-    """System -> value, in the unit of the measure."""
-    percent_of_best: dict[str, Number] = Field({})
-    """System -> value in percent of the best system, where the document gives no other."""
+    unit: str = ""
+    """Of the published numbers; empty: that of the measure."""
+    percent_of: str = ""
+    """The system in percent of which the document gives the others; empty: its numbers are own."""
+    published: dict[str, Annotated[Published, BeforeValidator(_published)]] = Field({})
+    """System -> a quotation with the number in brackets."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that the document has this figure of."""
+        base = (self.percent_of,) if self.percent_of else ()
+        return tuple(dict.fromkeys((*base, *self.published)))
+
+    def setting_of(self, system: str) -> str:
+        """Return the setting that measures the figure of a system."""
+        return self.settings.get(system, self.setting)
+
+    def value_of(self, system: str) -> float | None:
+        """Return the published value in the unit of the measure; None: only a percentage, or none.
+
+        Rounded as far as a conversion adds digits that the document does not have.
+        """
+        found = self.published.get(system)
+        if found is None or self.percent_of:
+            return None
+        factor = _FACTORS[self.unit, unit_of(self.measure)] if self.unit else 1.0
+        return float(f"{found.value * factor:.12g}")
+
+    def percent_of_base(self, system: str) -> float | None:
+        """Return the published percentage, if the document has one."""
+        found = self.published.get(system)
+        return found.value if found and self.percent_of else None
+
+    def quote_of(self, system: str) -> str:
+        """Return where the value stands in the document; empty if it has none."""
+        found = self.published.get(system)
+        return found.quote if found else ""
 
 
 class Term(Record):
     """A measure that a claim compares."""
 
     setting: str
+    over: str = ""
+    """Another setting: the term is the ratio of both, repeat by repeat; empty: the value alone."""
     measure: str
     system: str = ""
     """Empty: of the target that is examined."""
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings that must be measured."""
+        return (self.setting, self.over) if self.over else (self.setting,)
 
 
 class Within(Record):
@@ -89,7 +159,24 @@ class Scaling(Record):
 
     row: str
     setting: str
+    by_nodes: dict[int, str] = Field({})
+    """From so many nodes on -> the setting of the document, on modules that have all of these."""
     measure: str
+
+    def setting_at(self, nodes: int) -> str:
+        """Return the setting of the document for a cluster of so many nodes."""
+        reached = [least for least in self.by_nodes if least <= nodes]
+        return self.by_nodes[max(reached)] if reached else self.setting
+
+
+class Unexamined(Record):
+    """What the document says, and no plan measures."""
+
+    row: str
+    text: str
+    quote: str = ""
+    """Where a number of the text stands in the document."""
+    reason: str
 
 
 class Claim(Record):
@@ -97,6 +184,9 @@ class Claim(Record):
 
     row: str
     text: str
+    quote: str = ""
+    """Where a number of the text stands in the document; empty: it has none, or follows from the
+    published figures."""
     of: tuple[str, ...] = ()
     """Systems that the document says it about; empty: all."""
     elsewhere: bool = True
@@ -131,8 +221,17 @@ class Document(Record):
     scaling: Scaling | None = None
     compares_disks: bool = False
     """Whether its figures mean little if all data fits into memory."""
-    out_of_reach: dict[str, str] = Field({})
-    """Claim that no plan measures -> the reason."""
+    out_of_reach: tuple[Unexamined, ...] = ()
+
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        """All quotations, which its text must have."""
+        published = [each.quote for figure in self.figures for each in figure.published.values()]
+        claimed = [
+            *(each.quote for each in self.claims),
+            *(each.quote for each in self.out_of_reach),
+        ]
+        return (*published, *filter(None, claimed))
 
 
 def read_document(name: str, folder: Path = _FOLDER) -> Document:
@@ -152,17 +251,29 @@ def plan_of(name: str, size: Size) -> Plan:
 
 def measured_by(document: Document, plan: Plan) -> Document:
     """Return the document with the figures that a plan measures: a demo has fewer settings."""
-    figures = [each for each in document.figures if plan.setting(each.setting)]
+    figures = [each for each in document.figures if _is_measured(each, plan)]
     return document.model_copy(update={"figures": tuple(figures)})
+
+
+def _is_measured(figure: PublishedFigure, plan: Plan) -> bool:
+    """Whether a plan has a setting of a figure, and so many steps."""
+    found = [plan.setting(name) for name in (figure.setting, *figure.settings.values())]
+    step = step_of(figure.measure) or 0
+    return any(each and step <= each.insert.steps for each in found) if step else any(found)
 
 
 def _problems(document: Document) -> list[str]:
     problems = []
     for number, figure in enumerate(document.figures):
         place = f"figures.{number}"
-        problems += _unknown(place, (*figure.published, *figure.percent_of_best), document)
+        problems += _unknown(place, (*figure.systems, *figure.settings), document)
         if not is_measure(figure.measure):
             problems.append(f"{place}.measure: {figure.measure!r} is not known")
+        elif figure.unit and (figure.unit, unit_of(figure.measure)) not in _FACTORS:
+            problems.append(
+                f"{place}.unit: {figure.unit!r} is no unit of {figure.measure}, which is in"
+                f" {unit_of(figure.measure) or 'no unit'}"
+            )
     for number, claim in enumerate(document.claims):
         place = f"claims.{number}"
         systems = [term.system for term in claim.terms if term.system]

@@ -1,7 +1,7 @@
 """From the results of the items to figures beside the document's, and claims seen or not. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,9 +40,13 @@ class Experiment:
     def claims(self) -> tuple[ClaimRecord, ...]:
         """Return every claim, for each target that it can be examined on."""
         found = [each for claim in self.document.claims for each in self._claims(claim)]
-        beyond = self.document.out_of_reach.items()
-        found += [ClaimRecord(row="", text=text, seen=Seen.NOT_HAD, reason=why)
-                  for text, why in beyond]  # fmt: skip
+        found += [
+            ClaimRecord(
+                row=each.row, text=each.text, quote=each.quote, seen=Seen.NOT_HAD,
+                reason=each.reason,
+            )
+            for each in self.document.out_of_reach
+        ]  # fmt: skip
         return tuple(found)
 
     def curves(self) -> tuple[Curve, ...]:
@@ -59,12 +63,14 @@ class Experiment:
         More repeats cannot settle a claim about bounds: they have no second side.
         """
         return {
-            (side.setting, side.target)
+            (setting, side.target)
             for claim in self.document.claims
             if claim.largest_first
             for record in self._claims(claim)
             if record.seen is Seen.WITHIN_SPREAD
             for side in record.sides
+            for setting in (side.setting, side.over)
+            if setting
         }
 
     def not_had(self) -> dict[str, str]:
@@ -104,6 +110,14 @@ class Experiment:
         repeats = self._measures.get((target, setting), [])
         return tuple(found[measure] for found in repeats if measure in found)
 
+    def _term_values(self, target: str, term: Term) -> tuple[float, ...]:
+        """Return the values that a claim compares: of a setting, or ratios to those of another."""
+        ones, *others = (self._values(target, each, term.measure) for each in term.settings)
+        if not others:
+            return ones
+        pairs = zip(ones, others[0], strict=False)
+        return tuple(one / other for one, other in pairs if other)
+
     @cached_property
     def _chosen(self) -> Sequence[tuple[Item, Measured]]:
         return chosen(self.measured)
@@ -124,8 +138,11 @@ class Experiment:
         cells = []
         for candidate in self.candidates if scaling else ():
             assert scaling
-            values = self._values(candidate.name, scaling.setting, scaling.measure)
             nodes = self._nodes(candidate.name, scaling.setting)
+            setting = scaling.setting
+            if self._has_all(candidate.module, scaling.by_nodes.values()):
+                setting = scaling.setting_at(nodes)
+            values = self._values(candidate.name, setting, scaling.measure)
             if values and nodes:
                 cells.append(
                     Cell(
@@ -134,11 +151,20 @@ class Experiment:
                         module=candidate.module,
                         node_size=candidate.node_size,
                         nodes=nodes,
+                        setting=setting,
                         values=values,
-                        verdict=self._worst(candidate.name, scaling.setting),
+                        verdict=self._worst(candidate.name, setting),
                     )
                 )
         return cells
+
+    def _has_all(self, module: str, settings: Collection[str]) -> bool:
+        """Whether each target of a module was measured with all of these settings."""
+        names = [each.name for each in self.candidates
+                 if each.module == module and not each.not_had]  # fmt: skip
+        return bool(settings) and all(
+            self._measures.get((name, setting)) for name in names for setting in settings
+        )
 
     def _nodes(self, target: str, setting: str) -> int:
         """Return how many nodes the server reported; 0: none."""
@@ -165,7 +191,7 @@ class Experiment:
 
     def _lines(self, figure: PublishedFigure) -> Iterator[Line]:
         lines = []
-        for system in dict.fromkeys((*figure.published, *figure.percent_of_best)):
+        for system in figure.systems:
             targets = self._targets_of(system)
             lines += [self._line(figure, system, target) for target in targets]
             if not targets:
@@ -182,16 +208,17 @@ class Experiment:
             yield line.model_copy(update={"percent_of_best": percent})
 
     def _line(self, figure: PublishedFigure, system: str, target: str) -> Line:
-        values = self._values(target, figure.setting, figure.measure)
+        setting = figure.setting_of(system)
+        values = self._values(target, setting, figure.measure)
         if not values:
-            reason = self._why_not(target, figure.setting, figure.measure)
+            reason = self._why_not(target, setting, figure.measure)
             return self._empty(figure, system, reason, target)
         return self._empty(figure, system, "", target).model_copy(
             update={
                 "values": values,
                 "mean": sum(values) / len(values),
                 "spread": spread_of(values),
-                "verdict": self._worst(target, figure.setting),
+                "verdict": self._worst(target, setting),
             }
         )
 
@@ -199,13 +226,15 @@ class Experiment:
         return Line(
             row=figure.row,
             title=figure.title,
-            setting=figure.setting,
+            setting=figure.setting_of(system),
             measure=figure.measure,
             unit=unit_of(figure.measure),
             system=system,
             target=target,
-            published=figure.published.get(system),
-            published_percent=figure.percent_of_best.get(system),
+            published=figure.value_of(system),
+            published_percent=figure.percent_of_base(system),
+            percent_of=figure.percent_of,
+            quote=figure.quote_of(system),
             not_had=reason,
         )
 
@@ -245,6 +274,7 @@ class Experiment:
         return ClaimRecord(
             row=claim.row,
             text=claim.text,
+            quote=claim.quote,
             target=target,
             system=system,
             seen=seen,
@@ -255,15 +285,17 @@ class Experiment:
     def _side(self, term: Term, system: str, target: str) -> Compared:
         targets = self._targets_of(term.system) if term.system else [target]
         name = term.system or system
-        measured = ((each, self._values(each, term.setting, term.measure)) for each in targets)
+        measured = ((each, self._term_values(each, term)) for each in targets)
         found = next(((each, values) for each, values in measured if values), ("", ()))
         published = (
-            figure.published.get(name)
+            figure.value_of(name)
             for figure in self.document.figures
-            if (figure.setting, figure.measure) == (term.setting, term.measure)
+            if not term.over
+            and (figure.setting_of(name), figure.measure) == (term.setting, term.measure)
         )
         return Compared(
             setting=term.setting,
+            over=term.over,
             measure=term.measure,
             system=name,
             target=found[0] or (targets[0] if targets else ""),
@@ -276,6 +308,10 @@ class Experiment:
         without = [side for side in sides.values() if not side.values]
         absent = dict.fromkeys(side.system for side in without if not side.target)
         reasons = [f"{', '.join(absent)} not measured"] if across and absent else []
-        reasons += [self._why_not(side.target, side.setting, side.measure)
-                    for side in without if side.target]  # fmt: skip
+        reasons += [
+            self._why_not(side.target, setting, side.measure)
+            for side in without
+            for setting in (side.setting, side.over)
+            if side.target and setting and not self._values(side.target, setting, side.measure)
+        ]
         return "; ".join(dict.fromkeys(reasons))

@@ -32,7 +32,13 @@ class Line(Frozen):
     target: str = ""
     """Empty: none of the system was measured."""
     published: float | None = None
+    """In the unit of ours."""
     published_percent: float | None = None
+    """Of the value of the system `percent_of`."""
+    percent_of: str = ""
+    """The base of the document's percentages; empty: the document has none."""
+    quote: str = ""
+    """Where the published number stands in the document's text."""
     values: tuple[float, ...] = ()
     """Of the repeats."""
     mean: float | None = None
@@ -48,6 +54,8 @@ class Compared(Frozen):
     """One side of a claim."""
 
     setting: str
+    over: str = ""
+    """Another setting: the values are ratios to it; empty: they are no ratios."""
     measure: str
     system: str
     target: str
@@ -60,6 +68,8 @@ class ClaimRecord(Frozen):
 
     row: str
     text: str
+    quote: str = ""
+    """Where a number of the text stands in the document."""
     target: str = ""
     system: str = ""
     seen: Seen
@@ -78,6 +88,7 @@ class Cell(Frozen):
     """As the configuration names it; empty: not named."""
     nodes: int
     """As the server reports."""
+    setting: str = ""
     values: tuple[float, ...]
     """Of the repeats."""
     verdict: str

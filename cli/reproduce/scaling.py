@@ -73,17 +73,20 @@ def claims_of_gains(
     for step in examined:
         sides = tuple(
             Compared(
-                setting=scaling.setting, measure=scaling.measure, system=cell.system,
+                setting=cell.setting, measure=scaling.measure, system=cell.system,
                 target=cell.target, values=cell.values, published=None,
             )
             for cell in (step.larger, step.smaller)
         )  # fmt: skip
         yield ClaimRecord(
-            row=claim.row, text=claim.text, target=step.larger.target, system=step.larger.system,
+            row=claim.row, text=claim.text, quote=claim.quote,
+            target=step.larger.target, system=step.larger.system,
             seen=bounded(step.ratios, gain.least, gain.most), sides=sides,
         )  # fmt: skip
     if not examined:
-        yield ClaimRecord(row=claim.row, text=claim.text, seen=Seen.NOT_HAD, reason=_ALONE)
+        yield ClaimRecord(
+            row=claim.row, text=claim.text, quote=claim.quote, seen=Seen.NOT_HAD, reason=_ALONE
+        )
 
 
 def _by_nodes(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:

@@ -61,15 +61,21 @@ def _table(lines: Sequence[Line]) -> Table:
     for (row, title, unit), systems in figures:
         table.add_section()
         table.add_row(f"{row} {title}, {unit}".rstrip(", "))
-        for line in systems:
-            cells = [_published(line), _ours(line)]
+        shown = list(systems)
+        for line in shown:
+            cells = [published_of(line), _ours(line)]
             cells.append("-" if line.spread is None else f"{line.spread:.0%}")
             if ranked:
                 percent = line.percent_of_best
                 cells.append("-" if percent is None else f"{percent:.0f}%")
-            name = system_name(line.system, line.target)
-            table.add_row(f"  {name}", *cells, line.verdict or "-")
+            table.add_row(f"  {_line_name(line, shown)}", *cells, line.verdict or "-")
     return table
+
+
+def _line_name(line: Line, others: Sequence[Line]) -> str:
+    """Return a system; with its setting, if those of the document have several."""
+    name, several = system_name(line.system, line.target), {other.setting for other in others}
+    return f"{name}: {line.setting}" if line.system and len(several) > 1 else name
 
 
 def _ours(line: Line) -> str:
@@ -84,17 +90,21 @@ def system_name(system: str, target: str) -> str:
     return f"{system} ({target})" if system and target and not is_same else system or target
 
 
-def _published(line: Line) -> str:
+def published_of(line: Line) -> str:
+    """Return the document's figure; `base` is what its percentages are of."""
+    if line.percent_of and line.percent_of == line.system:
+        return "base"
     if line.published_percent is not None:
-        return f"{line.published_percent:.0f}% of best"
+        return f"{line.published_percent:.0f}% of base"
     return "-" if line.published is None else significant(line.published)
 
 
 def _claims(claims: Sequence[ClaimRecord]) -> Iterator[str]:
     yield ""
     yield "Claims of the document:"
-    for (row, text), records in groupby(claims, key=lambda claim: (claim.row, claim.text)):
-        yield f"{row} {text}".strip()
+    for _, alike in groupby(claims, key=lambda claim: (claim.row, claim.text)):
+        records = list(alike)
+        yield claim_title(records[0])
         absent = []
         for claim in records:
             name = system_name(claim.system, claim.target)
@@ -104,6 +114,12 @@ def _claims(claims: Sequence[ClaimRecord]) -> Iterator[str]:
                 yield f"  {claim.seen}{': ' if name else ''}{name}; {claim_evidence(claim)}"
         if absent:
             yield f"  {Seen.NOT_HAD}: {', '.join(absent)}"
+
+
+def claim_title(claim: ClaimRecord) -> str:
+    """Return a claim, with a quotation of its numbers."""
+    quote = f' (document: "{claim.quote}")' if claim.quote else ""
+    return f"{claim.row} {claim.text}{quote}".strip()
 
 
 def claim_evidence(claim: ClaimRecord) -> str:
@@ -124,6 +140,7 @@ def _side(side: Compared, claim: ClaimRecord) -> str:
     words = (
         (system_name(side.system, side.target), {each.system for each in claim.sides}),
         (side.setting, {each.setting for each in claim.sides}),
+        (f"over {side.over}" if side.over else "", {"", side.over}),
         (side.measure, {each.measure for each in claim.sides}),
     )
     differing = [word for word, values in words if len(values) > 1]
@@ -142,28 +159,35 @@ def _clusters(matrix: Matrix) -> Table:
     numbers = sorted({cell.nodes for cell in matrix.cells})
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     unit = unit_of(matrix.measure)
-    table.add_column(f"{matrix.row} Clusters, {matrix.setting}, {unit}", overflow="fold")
+    settings = ", ".join(dict.fromkeys(cell.setting or matrix.setting for cell in matrix.cells))
+    table.add_column(f"{matrix.row} Clusters, {settings}, {unit}", overflow="fold")
     for number in numbers:
         table.add_column(counted(number, "node"), justify="right")
     for module, size in dict.fromkeys((cell.module, cell.node_size) for cell in matrix.cells):
         row = [cell for cell in matrix.cells if (cell.module, cell.node_size) == (module, size)]
-        shown_cells = [_cells([cell for cell in row if cell.nodes == number]) for number in numbers]
+        several = len({cell.setting for cell in matrix.cells}) > 1
+        shown_cells = [
+            _cells([cell for cell in row if cell.nodes == number], named=several)
+            for number in numbers
+        ]
         table.add_row(f"{module} {size}".rstrip(), *shown_cells)
     return table
 
 
-def _cells(cells: Sequence[Cell]) -> str:
+def _cells(cells: Sequence[Cell], *, named: bool) -> str:
     """Return the rates of clusters that differ in nothing but their name, a line for each."""
     if len(cells) > 1:
-        return "\n".join(f"{cell.target}: {_cell(cell)}" for cell in cells)
-    return _cell(cells[0]) if cells else "-"
+        return "\n".join(f"{cell.target}: {_cell(cell, named=named)}" for cell in cells)
+    return _cell(cells[0], named=named) if cells else "-"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: Cell, *, named: bool) -> str:
+    """Return the rate of a cluster; `named`: with the setting that it was measured with."""
     mean, spread = sum(cell.values) / len(cell.values), spread_of(cell.values)
     verdict = "" if cell.verdict == Status.VERIFIED else f" {cell.verdict}"
     around = "" if spread is None else f", spread {spread:.0%}"
-    return f"{significant(mean)} ({len(cell.values)}{around}){verdict}"
+    setting = f" {cell.setting}" if named else ""
+    return f"{significant(mean)} ({len(cell.values)}{around}){setting}{verdict}"
 
 
 def _gains(matrix: Matrix) -> Iterator[str]:

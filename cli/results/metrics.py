@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.schema import Role
 from simulator.data.walks import Precision
 from simulator.load.meter import merged_histogram
 from simulator.protocol.events import Outcome
@@ -55,6 +56,8 @@ class InsertMetrics(BaseModel):
     """Rows / (the same time + the phase visible); None if that was not reached or not measured."""
     bytes_per_s: float | None = None
     """Payloads, as they were sent; None where the driver makes the bytes."""
+    values_per_s: float | None = None
+    """`rows_per_s` x the fields of a stored row that are not NULL, on average; None: unknown."""
     rows_per_s_reference: float
     """The reference document's formula, for comparison with published numbers: rows / mean of the
     workers' durations."""
@@ -99,6 +102,7 @@ def insert_metrics(outcome: Outcome, stored: Dataset) -> InsertMetrics:
         rows_per_s=_ratio(rows, window),
         rows_per_s_stored=_stored_rate(rows, window, outcome),
         bytes_per_s=_bytes_per_s(reports, window),
+        values_per_s=_values_per_s(_ratio(rows, window), reader, stored),
         rows_per_s_reference=_ratio(rows, mean),
         overlap=_overlap(outcome),
         evenness=_evenness(reports),
@@ -246,6 +250,11 @@ def _bytes_per_s(reports: Sequence[WorkerReport], window_s: float) -> float | No
     sizes = [report.payload_bytes for report in reports]
     known = [size for size in sizes if size is not None]
     return _ratio(sum(known), window_s) if known and len(known) == len(sizes) else None
+
+
+def _values_per_s(rows_per_s: float, reader: DatasetReader, stored: Dataset) -> float | None:
+    values = reader.values(stored.ranges, (Role.FIELD,))
+    return None if values is None else rows_per_s * _ratio(values, stored.rows)
 
 
 def _bits_per_value(size_bytes: int, reader: DatasetReader, stored: Dataset) -> float | None:

@@ -12,6 +12,7 @@ class Unit(StrEnum):
     """What a figure counts."""
 
     ROWS_PER_S = "rows/s"
+    VALUES_PER_S = "values/s"
     BYTES_PER_S = "bytes/s"
     BYTES_PER_ROW = "bytes/row"
     MILLISECONDS = "ms"

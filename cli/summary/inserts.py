@@ -30,6 +30,7 @@ def _at_workers(count: int, runs: Sequence[RunRecord]) -> Row:
         "rows_per_s_avg": Figure(mean(rates), Unit.ROWS_PER_S, n, spread),
         **known("rows_per_s_stored_avg", Unit.ROWS_PER_S, runs, lambda m: m.rows_per_s_stored),
         **known("bytes_per_s_avg", Unit.BYTES_PER_S, runs, lambda m: m.bytes_per_s),
+        **known("values_per_s_avg", Unit.VALUES_PER_S, runs, lambda m: m.values_per_s),
         "rows_per_s_reference_avg": Figure(
             mean(reference), Unit.ROWS_PER_S, n, spread_of(reference)
         ),
@@ -46,6 +47,7 @@ def _at_level(run: RunRecord) -> Row:
         "rows_per_s_reference": Figure(reference, Unit.ROWS_PER_S, 1),
         **known("rows_per_s_stored", Unit.ROWS_PER_S, [run], lambda m: m.rows_per_s_stored),
         **known("bytes_per_s", Unit.BYTES_PER_S, [run], lambda m: m.bytes_per_s),
+        **known("values_per_s", Unit.VALUES_PER_S, [run], lambda m: m.values_per_s),
         **_sends([run]),
     }
     return Row(run.level, 1, figures, worst([run]).value, run.workers)

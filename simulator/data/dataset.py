@@ -5,7 +5,7 @@ blocks of rows from it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from enum import StrEnum
 from typing import Any
@@ -18,7 +18,7 @@ from simulator.data.block import Block, Rows, Values
 from simulator.data.query import Query, Selection, columns_of
 from simulator.data.query_type import QueryType, before
 from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged, numbers_between
-from simulator.data.schema import ID, PrimaryKey, Table
+from simulator.data.schema import ID, PrimaryKey, Role, Table
 from simulator.data.walks import Precision
 from simulator.data.workloads import workload_class
 from simulator.data.workloads.base import client_key
@@ -146,17 +146,21 @@ class DatasetReader:
         """How many bits numbers with a fraction have; None: they are not drawn."""
         return self._workload.precision
 
-    def values(self, ranges: Sequence[RowRange]) -> int | None:
+    def values(
+        self, ranges: Sequence[RowRange], roles: Collection[Role] = tuple(Role)
+    ) -> int | None:
         """Return how many values these rows have as they are stored, without NULLs; None: unknown.
 
-        A key that the client makes is a value, one that the database makes is not.
+        In columns with these roles. A key that the client makes is a value, one that the database
+        makes is not.
         """
         found = 0
         for place, table in enumerate(self.tables):
             rows = [item for item in ranges if item.table == place]
-            found += sum(map(len, rows)) * len(table.columns)
-            if any(column.nullable for column in table.columns):
-                nulls = self._workload.nulls(self._workload.tables[place], rows)
+            columns = [column for column in table.columns if column.role in roles]
+            found += sum(map(len, rows)) * len(columns)
+            if nullable := {column.name for column in columns if column.nullable}:
+                nulls = self._workload.nulls(self._workload.tables[place].only(nullable), rows)
                 if nulls is None:
                     return None
                 found -= nulls

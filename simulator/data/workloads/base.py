@@ -72,7 +72,10 @@ class Workload(ABC):
         return None
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int | None:
-        """Return how many values are NULL in rows of a table that may have some; None: unknown."""
+        """Return how many values are NULL in rows of a table that may have some; None: unknown.
+
+        `table` is one of `tables`, or has only the time and some other columns of one.
+        """
         return None
 
     def size(self, table: Table) -> int | None:

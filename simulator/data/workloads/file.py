@@ -188,7 +188,8 @@ class File(Workload):
         """Return how many cells of these rows are NULL, as long as the prepared folder exists."""
         if not self._folder.is_dir():
             return None
-        nullable = [place for place, column in enumerate(self.params.columns) if column.nullable]
+        names = {column.name for column in table.columns if column.nullable}
+        nullable = [n for n, column in enumerate(self.params.columns) if column.name in names]
         portions = (
             item.numbers(low, min(low + _COUNTED_ROWS, len(item)))
             for item in ranges

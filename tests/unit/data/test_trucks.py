@@ -169,6 +169,9 @@ def test_one_row_in_10_has_a_null_field_and_one_in_100_a_null_tag(name):
     chosen = workload.draw(table, np.concatenate([item.numbers() for item in ranges]))
     missing = sum(len(each) - len(each.present()) for each in chosen.values())
     assert workload.nulls(table, ranges) == missing
+    fields = table.only({field.name for field in table.fields})
+    of_fields = sum(len(chosen[c.name]) - len(chosen[c.name].present()) for c in table.fields)
+    assert workload.nulls(fields, ranges) == of_fields < missing
 
 
 @pytest.mark.parametrize("nulls", Nulls)

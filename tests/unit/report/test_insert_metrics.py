@@ -114,6 +114,23 @@ def test_bits_per_value_are_of_the_columns_that_are_stored(changes, bits, precis
     assert metrics.precision == precision
 
 
+@pytest.mark.parametrize(
+    ("changes", "values_of_a_row"),
+    [
+        ({}, 1),
+        ({"primary_key": PrimaryKey.CLIENT}, 1),
+        ({**DEVOPS, "ranges": CPU_AND_KERNEL}, (20 * 10 + 10 * 6) / 30),
+        ({"workload": "trucks", "params": {"nulls": "none"}}, 7),
+        ({"workload": "trucks", "params": {}}, 7 - 1 / 10),
+    ],
+)
+def test_values_are_fields_that_are_not_null(changes, values_of_a_row):
+    """100 rows in 2 s. A tenth of the rows of `trucks` has a NULL field; tags are no values."""
+    metrics = insert_metrics(outcome(worker(0)), stored(200, **changes))
+
+    assert metrics.values_per_s == pytest.approx(50 * values_of_a_row)
+
+
 def test_values_of_a_file_are_counted_as_long_as_it_is_there(tmp_path):
     columns = [
         {"name": "at", "type": "timestamp", "role": "time"},
@@ -122,11 +139,13 @@ def test_values_of_a_file_are_counted_as_long_as_it_is_there(tmp_path):
     params = {"source": "x.csv", "sha256": "0", "rows": 4, "table": "x", "columns": columns}
     found = stored(4, workload="file", params={**params, "folder": str(tmp_path / "prepared")})
 
-    assert insert_metrics(outcome(), found).bits_per_value is None
+    unknown = insert_metrics(outcome(worker(0)), found)
+    assert (unknown.bits_per_value, unknown.values_per_s) == (None, None)
     (tmp_path / "prepared").mkdir()
     (tmp_path / "prepared/1.valid").write_bytes(bytes([1, 0, 0, 1]))
     metrics = insert_metrics(outcome(), found)
     assert (metrics.bits_per_value, metrics.precision) == (8 * 8192 / 6, None)
+    assert insert_metrics(outcome(worker(0)), found).values_per_s == 50 * 2 / 4
 
 
 def test_a_run_without_workers_has_no_rates():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.experiment.measures import is_measure, measures_of
 from cli.report.notes import mismatches_of
 from cli.report.records import records_of
 from cli.report.tables import printed
@@ -44,6 +45,7 @@ def test_every_figure_has_its_unit_and_the_number_of_its_measurements():
         ),
         "rows_per_s_stored_avg": ("rows/s", 2),
         "bytes_per_s_avg": ("bytes/s", 2),
+        "values_per_s_avg": ("values/s", 2),
         **dict.fromkeys(
             [f"latency_{name}_ms" for name in ("p50", "p95", "p99", "p999", "max")], ("ms", 200)
         ),
@@ -271,6 +273,20 @@ def queried(*, tuned=False, workers=2):
     )
     asked = run(outcome(*reports, queries=queries)).model_copy(update={"workers": workers})
     return result([asked], kind=Kind.QUERY)
+
+
+def test_a_plan_has_the_shortest_longest_and_all_answers_of_a_query():
+    """Two workers asked twice each: 2 s and 3 s long, so all answers took 3 s."""
+    found = measures_of([queried()])
+
+    near = pytest.approx
+    assert {name: value for name, value in found.items() if name.endswith(" q")} == {
+        "wait_ms q": 1000, "wait_min_ms q": near(250, rel=0.001),
+        "wait_max_ms q": near(2000, rel=0.001), "queries_per_s q": 4 / 3, "asked_s q": near(3),
+    }  # fmt: skip
+    assert all(map(is_measure, found))
+    assert not is_measure("asked_s")
+    assert not is_measure("step_rows_per_s_reference")
 
 
 def test_a_row_of_query_sums_up_all_workers():

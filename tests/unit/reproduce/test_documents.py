@@ -25,9 +25,12 @@ def test_every_figure_and_claim_has_a_row_of_the_inventory(name):
 @pytest.mark.parametrize(("name", "size"), PLANS)
 def test_a_plan_measures_all_that_the_document_compares(name, size):
     plan, document = plan_of(name, size), read_document(name)
-    claimed = {term.setting for claim in document.claims for term in claim.terms}
-    claimed |= {document.scaling.setting} if document.scaling else set()
-    figures = {figure.setting for figure in document.figures}
+    claimed = {name for claim in document.claims for term in claim.terms for name in term.settings}
+    if document.scaling:
+        claimed |= {document.scaling.setting, *document.scaling.by_nodes.values()}
+    figures = {
+        name for figure in document.figures for name in (figure.setting, *figure.settings.values())
+    }
     known = {setting.name for setting in plan.settings}
 
     assert plan.name == f"{name}-{size}"
@@ -80,7 +83,8 @@ title: t
 measured_on: m
 systems: {Lite: {modules: [sqlite]}}
 figures:
-  - {row: M1, title: f, setting: bulk, measure: rows_per_s, published: {Lite: 10k}}
+  - {row: M1, title: f, setting: bulk, measure: rows_per_s, unit: "",
+     published: {Lite: "up to [10,000] rows/s"}}
 claims:
   - row: M2
     text: c
@@ -92,21 +96,30 @@ claims:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("{Lite: 10k}", "{Light: 10k}", "figures.0: unknown system 'Light'"),
+        ("published: {Lite: ", "published: {Light: ", "figures.0: unknown system 'Light'"),
+        (
+            "setting: bulk, measure: rows_per_s, unit",
+            "setting: bulk, measure: rows_per_s, settings: {Light: b}, unit",
+            "figures.0: unknown system 'Light'",
+        ),
+        ('unit: ""', "unit: MB/s", "figures.0.unit: 'MB/s' is no unit of rows_per_s, which is in"),
         ("of: [Lite]", "of: [Light]", "claims.0: unknown system 'Light'"),
-        ("measure: rows_per_s, pub", "measure: row_per_s, pub", "figures.0.measure: 'row_per_s'"),
+        ("measure: rows_per_s, un", "measure: row_per_s, un", "figures.0.measure: 'row_per_s'"),
+        ("measure: rows_per_s, un", "measure: step_rows_per_s_reference 0, un", "figures.0.meas"),
         ("{setting: single, measure: rows_per_s}", "{setting: s, measure: wait_ms}", "claims.0: m"),
         (", {setting: single, measure: rows_per_s}]", "]", "claims.0: has either largest_first"),
         ("text: c", "txt: c", "claims.0.text: is required"),
         ("text: c", "text: c\n    gain: {least: 1, most: 2}", "claims.0.gain: needs `scaling`"),
-        ("10k", "many", "figures.0.published.Lite: expected a number"),
+        ("[10,000]", "10,000", "figures.0.published.Lite: expected a quotation with its number in"),
+        ("[10,000]", "[many]", "figures.0.published.Lite: expected a quotation with its number in"),
     ],
 )
 def test_a_wrong_document_is_refused_with_the_place(tmp_path, old, new, problem):
     (tmp_path / "documents").mkdir()
     path = tmp_path / "documents" / "x.yaml"
     path.write_text(DOCUMENT)
-    assert read_document("x", tmp_path).figures[0].published == {"Lite": 10_000}
+    (figure,) = read_document("x", tmp_path).figures
+    assert (figure.value_of("Lite"), figure.quote_of("Lite")) == (10_000, "up to 10,000 rows/s")
     path.write_text(DOCUMENT.replace(old, new))
 
     with pytest.raises(ConfigError) as error:

@@ -14,7 +14,7 @@ from cli.experiment.record import Curve, CurvePoint
 from cli.host.machine import this_machine
 from cli.host.resources import Resources, Sample, Used
 from cli.reproduce.claims import Seen
-from cli.reproduce.documents import Document, Scaling
+from cli.reproduce.documents import Claim, Document, Scaling
 from cli.reproduce.evaluate import Experiment
 from cli.reproduce.record import Reproduction
 from cli.reproduce.tables import printed
@@ -36,14 +36,17 @@ DOCUMENT = Document.model_validate(
         },
         "figures": [
             {"row": "M1", "title": "batches", "setting": "bulk", "measure": "rows_per_s",
-             "published": {"Lite": 1000, "Quick": 5000, "Gone": 70}},
-            {"row": "M2", "title": "values", "setting": "values", "measure": "rows_per_s",
-             "published": {"Lite": 400}},
+             "published": {
+                 "Lite": "Lite [1,000] rows", "Quick": "Quick [5000]", "Gone": "Gone [70]"}},
+            {"row": "M2", "title": "values", "setting": "values", "measure": "bytes_per_s",
+             "unit": "MB/s",
+             "published": {"Lite": "only [0.4] MB/s of them"}},
             {"row": "M3", "title": "size", "setting": "bulk", "measure": "bytes_per_row",
-             "lower_is_better": True, "percent_of_best": {"Gone": 950}},
+             "lower_is_better": True, "percent_of": "Lite",
+             "settings": {"Lite": "single"}, "published": {"Gone": "Gone [950] %"}},
         ],
         "claims": [
-            {"row": "M4", "text": "batches are faster", "largest_first": [
+            {"row": "M4", "text": "batches are faster", "quote": "ten times", "largest_first": [
                 {"setting": "bulk", "measure": "rows_per_s"},
                 {"setting": "single", "measure": "rows_per_s"}]},
             {"row": "M5", "text": "values lists are slower", "of": ["Lite", "Gone"],
@@ -54,7 +57,9 @@ DOCUMENT = Document.model_validate(
                 {"setting": "bulk", "measure": "rows_per_s", "system": "Lite"},
                 {"setting": "bulk", "measure": "rows_per_s", "system": "Gone"}]},
         ],
-        "out_of_reach": {"M7 it scales to 3 nodes": "needs three nodes"},
+        "out_of_reach": [
+            {"row": "M7", "text": "it scales to 3 nodes", "quote": "on 3 nodes",
+             "reason": "needs three nodes"}],
     }
 )  # fmt: skip
 PLAN = Plan.model_validate(
@@ -104,16 +109,22 @@ def test_every_figure_of_the_document_has_a_line_and_ours_stand_beside_it():
         ("batches", "Quick", "", 5000, "quick: not installed"),
         ("batches", "Gone", "", 70, "no target with module splunk is among the targets"),
         ("batches", "", "plain", None, ""),
-        ("values", "Lite", "lite", 400, "no option use_values_lists"),
-        ("size", "Gone", "", None, "no target with module splunk is among the targets"),
+        ("values", "Lite", "lite", 400_000, "no option use_values_lists"),
         ("size", "Lite", "lite", None, ""),
+        ("size", "Gone", "", None, "no target with module splunk is among the targets"),
         ("size", "", "plain", None, ""),
     ]
     assert lines[0].values == pytest.approx((1000 / 1.1, 1000 / 1.2))
     assert lines[0].mean == pytest.approx(871.2, abs=0.1)
     assert lines[0].spread == pytest.approx(0.087, abs=0.001)
     assert [line.percent_of_best for line in lines[:4]] == [100, None, None, pytest.approx(50)]
-    assert lines[5].published_percent == 950
+    assert [line.published_percent for line in lines[5:]] == [None, 950, None]
+    assert {line.percent_of for line in lines[5:]} == {"Lite"}
+    assert [line.setting for line in lines[5:]] == ["single", "bulk", "bulk"]
+    assert [line.quote for line in lines] == [
+        "Lite 1,000 rows", "Quick 5000", "Gone 70", "", "only 0.4 MB/s of them", "", "Gone 950 %",
+        "",
+    ]  # fmt: skip
     assert {line.verdict for line in lines if line.values} == {"verified"}
 
 
@@ -126,7 +137,7 @@ def test_a_claim_is_examined_wherever_its_sides_were_measured():
         ("M5", "Lite", "lite", Seen.NOT_HAD),
         ("M5", "Gone", "", Seen.NOT_HAD),
         ("M6", "", "", Seen.NOT_HAD),
-        ("", "", "", Seen.NOT_HAD),
+        ("M7", "", "", Seen.NOT_HAD),
     ]
     assert claims[2].reason == "no option use_values_lists"
     assert claims[4].reason == "Gone not measured"
@@ -139,6 +150,22 @@ def test_what_could_not_be_measured_is_named_with_the_reason():
         "Gone": "no target with module splunk is among the targets",
         "other": "does not answer",
     }
+
+
+def test_a_claim_may_compare_ratios_to_another_setting():
+    """Alone and in batches, `plain` takes twice as long as `lite`: 10 times as long both."""
+    terms = [
+        {"setting": "single", "over": "bulk", "measure": "inserted_s", "system": "Lite"},
+        {"setting": "single", "over": "values", "measure": "inserted_s", "system": "Lite"},
+    ]
+    claim = Claim.model_validate({"row": "M9", "text": "differs", "largest_first": terms})
+    found = experiment()
+    document = DOCUMENT.model_copy(update={"claims": (claim,)})
+    (record, _) = Experiment(document, CANDIDATES, found.refused, found.measured).claims()
+
+    assert record.sides[0].values == pytest.approx((10, 10))
+    assert record.sides[0].over == "bulk"
+    assert (record.seen, record.reason) == (Seen.NOT_HAD, "no option use_values_lists")
 
 
 def test_a_failed_item_gives_no_value_and_is_named():
@@ -183,7 +210,10 @@ def test_the_table_fits_80_columns_and_leaves_nothing_out():
         "not had: lite, values; plain, values: no option use_values_lists",
         "seen: Lite; bulk 833 to 909 (2), single 83.3 to 90.9 (2)",
         "not had: Gone",
-        "M7 it scales to 3 nodes",
+        'M4 batches are faster (document: "ten times")',
+        'M7 it scales to 3 nodes (document: "on 3 nodes")',
+        "  Lite: single       ",
+        "  Gone: bulk        950% of base   not had  ",
         "8 items, started from 2026-01-01 00:00:00 to 2026-01-01 00:05:00 UTC",
         "result file: r.json",
     ):
@@ -234,6 +264,28 @@ def test_clusters_are_compared_by_nodes_and_size():
 
 
 @pytest.mark.parametrize(
+    ("by_nodes", "setting", "mean"),
+    [
+        ({1: "single", 3: "bulk"}, "single", "87.1"),
+        ({3: "single"}, "bulk", "871"),
+        ({1: "single", 3: "values"}, "bulk", "871"),
+    ],
+)
+def test_a_cluster_is_measured_with_the_setting_for_its_nodes(by_nodes, setting, mean):
+    """`lite` has one node; where one of the settings cannot be measured, none is taken."""
+    scaling = Scaling(row="M8", setting="bulk", by_nodes=by_nodes, measure="rows_per_s")
+    document = DOCUMENT.model_copy(update={"scaling": scaling})
+    found = replace(experiment(), document=document, candidates=CANDIDATES[:1])
+    (cell,) = found.matrix().cells
+    text = printed(record(found, matrix=found.matrix()), "r.json", 80)
+
+    assert cell.setting == setting
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert f"sqlite {mean} (2, spread 9%)" in lines, text
+    assert f"M8 Clusters, {setting}, rows/s 1 node" in lines, text
+
+
+@pytest.mark.parametrize(
     ("status", "verdict", "code"),
     [
         ("done", Status.VERIFIED, 0),
@@ -263,6 +315,12 @@ def test_measures_of_a_fill_level_test_are_means_of_its_steps():
     assert found["rows_per_s"] == pytest.approx((1000 + 500 + 250) / 3)
     assert found["last_to_first"] == pytest.approx(0.25)
     assert found["stored_s"] == pytest.approx(7)
+    assert found["inserted_s"] == pytest.approx(7)
+    rates = [found[f"step_rows_per_s_reference {step}"] for step in (1, 2, 3)]
+    assert rates == pytest.approx([1000, 500, 250])
+    alone = measures_of([made.result(runs[:1])])
+    assert not any(name.startswith("step_") for name in alone)
+    assert alone["values_per_s"] == alone["rows_per_s"] == 1000
     assert measures_of([made.result([])]) == {}
 
 

@@ -159,9 +159,10 @@ class Trucks(Workload):
         return self.params.precision
 
     def nulls(self, table: Table, ranges: Iterable[RowRange]) -> int:
-        """Return how many values are NULL in these rows."""
-        listed = list(ranges)
-        return sum(absent.count(listed) for absent in self._absent[table.name])
+        """Return how many values are NULL in these rows: all fields, all tags, or both."""
+        listed, names = list(ranges), {column.name for column in table.columns}
+        absences = self._absent[table.name]
+        return sum(each.count(listed) for each in absences if names.issuperset(each.columns))
 
     def size(self, table: Table) -> int:
         """Return the number of rows of a table."""
