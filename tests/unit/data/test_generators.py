@@ -15,6 +15,9 @@ START_MS = 1_767_225_600_000
 HOUR_MS = 3_600_000
 SMALL = {
     "devops": {"scale": 7, "duration_ms": HOUR_MS, "interval_ms": 60_000},
+    "dashboard": {"scale": 12, "duration_ms": HOUR_MS, "interval_ms": 60_000},
+    "metaquery": {"scale": 60},
+    "multi-measurement": {},
     "cpu": {"scale": 7, "duration_ms": HOUR_MS, "interval_ms": 60_000},
     "homes": {"scale": 2, "duration_ms": 2 * HOUR_MS},
     "trucks": {"scale": 5, "duration_ms": 2 * HOUR_MS, "interval_ms": 60_000},
