@@ -54,10 +54,24 @@ LOADS = {
         11 * 12 * 140,
     ),
     "metaquery": Load(
-        ("--cardinality=1500",), ("postgresql", "influxdb", "mongodb", "elasticsearch"), 10, 49**2
+        ("--cardinality=1500",),
+        ("postgresql", "influxdb", "mongodb", "elasticsearch", "cassandra_async"),
+        10,
+        49**2,
     ),
     "multi-measurement": Load(
-        (), ("postgresql", "influxdb", "questdb", "mongodb", "elasticsearch"), 2, 50 * 50
+        (),
+        (
+            "postgresql",
+            "mysql_innodb",
+            "timescaledb",
+            "influxdb",
+            "questdb",
+            "mongodb",
+            "elasticsearch",
+        ),
+        2,
+        50 * 50,
     ),
     "cpu": Load(
         ("--scale=9", *HOURS_25), ("postgresql", "influxdb", "mongodb", "elasticsearch"), 16
