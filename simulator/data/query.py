@@ -139,10 +139,15 @@ class NewestQuery:
 
 @dataclass(frozen=True, slots=True)
 class DistinctQuery:
-    """The number of distinct combinations of these columns."""
+    """The number of distinct combinations of these columns: the natural key, or tags."""
 
     table: Table
     columns: tuple[str, ...]
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether no two rows have the same combination: it contains the natural key."""
+        return bool(self.table.key) and {*self.table.key} <= {*self.columns}
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +218,8 @@ def _holds(column_type: Type, value: float) -> bool:
 def _expect_times_differ(table: Table, fixed: Collection[str], what: str) -> None:
     """Raise ValueError unless rows that agree in the tags `fixed` have different times."""
     fixed, tags = {*fixed, table.time.name}, {tag.name for tag in table.tags}
+    if table.distinct_times:
+        return
     if not table.key or not (fixed >= tags or fixed >= {*table.key}):
         raise ValueError(f"{what} of {table.name}: rows with the same time are not distinguished")
 

@@ -48,11 +48,12 @@ def impossible(problem: str) -> QueryType:
 
 def before(query_type: QueryType, until_ms: int) -> QueryType:
     """Return the type whose instances ask only about rows before an instant, in ms since 1970."""
+    if not query_type.problem and isinstance(query_type.instance(0), DistinctQuery):
+        return impossible("it counts combinations of all rows, and has no range of time")
 
     def instance(number: int) -> Query:
         query = query_type.instance(number)
-        if isinstance(query, DistinctQuery):
-            raise TypeError("a number of distinct keys has no range of time")
+        assert not isinstance(query, DistinctQuery)
         until = until_ms * query.table.time_unit.per_second // 1000
         selection = query.selection
         until = until if selection.until is None else min(until, selection.until)

@@ -135,6 +135,8 @@ class Table:
     indices: tuple[Index, ...] = ()
     group: str = ""
     """Tables of a group are written together: a payload may mix them. Empty: on its own."""
+    distinct_times: bool = False
+    """No two rows have the same time, whatever their tags."""
     prefix: str = ""
     """What name and group begin with, in addition to those of the workload (`--table-prefix`)."""
 

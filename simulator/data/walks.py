@@ -50,7 +50,7 @@ _PASS_NODES = 16_384
 LEAST_STEP = -5
 """No step of a free walk is further down, so that a counter whose steps have mean 5 never falls."""
 
-_BEYOND = math.sqrt(0.5)
+BEYOND = math.sqrt(0.5)
 """Where to reflect a clamped walk: this many deviations beyond its clamps.
 
 Cut to its clamps, it is then on them as often as a walk that is clamped step by step: where that
@@ -285,24 +285,24 @@ class Walks:
             moved = free * (walk.deviation * unit) + (ticks * walk.mean)[:, None]
             documented = self._distribution is Distribution.DOCUMENTED
             moved += walk.start if documented else walk.low + start * (2 * width)
-            return _reflected(moved, walk.low, walk.high)
+            return reflected(moved, walk.low, walk.high)
         uniform = walk.low + start * width
         if self._distribution is Distribution.UNPINNED:
             # As if the sign of each of the document's steps was drawn: as long, without drift.
             deviation = math.sqrt(walk.mean**2 + walk.deviation**2)
-            return _reflected(free * (deviation * unit) + uniform, walk.low, walk.high)
+            return reflected(free * (deviation * unit) + uniform, walk.low, walk.high)
         moved = free * (walk.deviation * unit)
         moved += uniform if walk.start is None else walk.start
         if walk.mean:
             moved += (ticks * walk.mean)[:, None]
         else:
-            beyond = _BEYOND * walk.deviation
-            moved = _reflected(moved, walk.low - beyond, walk.high + beyond)
+            beyond = BEYOND * walk.deviation
+            moved = reflected(moved, walk.low - beyond, walk.high + beyond)
         np.clip(moved, walk.low, walk.high, out=moved)
         return moved
 
 
-def _reflected(values: Doubles, low: float, high: float) -> Doubles:
+def reflected(values: Doubles, low: float, high: float | Doubles) -> Doubles:
     """Fold values back at both bounds as often as needed, in place."""
     period = 2 * (high - low)
     values -= low

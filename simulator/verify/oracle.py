@@ -122,8 +122,9 @@ def truth_of(query: CubeQuery, view: View | None) -> Truth:
         case NewestQuery():
             return Truth(answer(outputs(query), [] if view is None else _newest(query, view)))
         case DistinctQuery():
-            rows = 0 if view is None else int(view.run.rows.sum())
-            return Truth(answer(outputs(query), [(rows,)]))
+            groups = [] if view is None else view.run.rows.tolist()
+            found = sum(groups) if query.counts_rows else len(groups)
+            return Truth(answer(outputs(query), [(found,)]))
     assert_never(query)
 
 

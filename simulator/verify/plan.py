@@ -35,9 +35,14 @@ def shape_of(query: CubeQuery) -> Shape:
             newest = Newest(table.time.name, query.columns)
             return Shape(table, query.tags, None, (), query.selection, (newest,))
         case DistinctQuery():
-            if not table.key or not set(table.key) <= set(query.columns):
-                raise ValueError(f"{query.columns} does not contain the natural key {table.key}")
-            return Shape(table, (), None, (), EVERYTHING, ())
+            if query.counts_rows:
+                return Shape(table, (), None, (), EVERYTHING, ())
+            if not {*query.columns} <= {tag.name for tag in table.tags}:
+                raise ValueError(
+                    f"{query.columns} does not contain the natural key {table.key}, and has"
+                    " columns other than tags"
+                )
+            return Shape(table, query.columns, None, (), EVERYTHING, ())
     assert_never(query)
 
 

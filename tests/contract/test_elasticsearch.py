@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from urllib.parse import quote
 
 import numpy as np
 import psutil
@@ -927,3 +928,14 @@ def test_sessions_write_at_the_same_time(search):
     search.visible([READINGS])
     with search.connect() as session:
         assert (errors, count(search, session, READINGS)) == ([], 800)
+
+
+def test_many_indices_are_named_in_several_paths_that_a_server_takes():
+    names = [f"measurement_{number:04}" for number in range(500)]
+    found = [*elasticsearch_query.in_requests(names)]
+
+    assert [name for some in found for name in some] == names
+    assert max(len(quote(",".join(some))) for some in found) <= 3500
+    assert len(found) == 3
+    assert [*elasticsearch_query.in_requests(["one", "x" * 4000])] == [["one"], ["x" * 4000]]
+    assert [*elasticsearch_query.in_requests([])] == []

@@ -132,6 +132,7 @@ def _aggregated(scope: Scope) -> dict[str, Query]:
             newest=2,
         ),
         "distinct": DistinctQuery(readings, readings.key),
+        "distinct tags": DistinctQuery(states, ("machine", "rack")),
     }
 
 

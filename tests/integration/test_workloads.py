@@ -20,7 +20,7 @@ RELATIONAL, TIME_SERIES, DOCUMENTS = (
     {"timescaledb", "influxdb", "questdb"},
     {"mongodb", "elasticsearch"},
 )
-OFTEN = {("postgresql", workload) for workload in ("iot", "devops", "homes", "light")}
+OFTEN = {("postgresql", name) for name in ("iot", "devops", "homes", "light", "metaquery")}
 """They run in `make test`; the others in `make test-all`."""
 
 
@@ -46,6 +46,32 @@ LOADS = {
         ("postgresql", "timescaledb", "influxdb", "elasticsearch", "cassandra_async"),
         18,
         9 * 4 * 360,
+    ),
+    "dashboard": Load(
+        ("--scale=12", "--end=2026-06-01T01:10:00Z", "--interval=30s"),
+        ("postgresql", "timescaledb", "influxdb", "elasticsearch"),
+        14 + 11,
+        11 * 12 * 140,
+    ),
+    "metaquery": Load(
+        ("--cardinality=1500",),
+        ("postgresql", "influxdb", "mongodb", "elasticsearch", "cassandra_async"),
+        10,
+        49**2,
+    ),
+    "multi-measurement": Load(
+        (),
+        (
+            "postgresql",
+            "mysql_innodb",
+            "timescaledb",
+            "influxdb",
+            "questdb",
+            "mongodb",
+            "elasticsearch",
+        ),
+        2,
+        50 * 50,
     ),
     "cpu": Load(
         ("--scale=9", *HOURS_25), ("postgresql", "influxdb", "mongodb", "elasticsearch"), 16

@@ -2,17 +2,21 @@
 
 from simulator.data.workloads.base import Workload
 from simulator.data.workloads.cpu import Cpu
+from simulator.data.workloads.dashboard.workload import Dashboard
 from simulator.data.workloads.devops.workload import Devops
 from simulator.data.workloads.file import File
 from simulator.data.workloads.homes.workload import Homes
 from simulator.data.workloads.iot import Iot
+from simulator.data.workloads.metaquery import Metaquery
+from simulator.data.workloads.multi_measurement import MultiMeasurement
 from simulator.data.workloads.nosql import Large, Light, Slim
 from simulator.data.workloads.ohlcv import Ohlcv
 from simulator.data.workloads.trucks.workload import Trucks
 from simulator.errors import ConfigError, nearest
 
 _GENERATORS: tuple[type[Workload], ...] = (
-    Iot, Devops, Cpu, Homes, Trucks, Ohlcv, Slim, Light, Large,
+    Iot, Devops, Dashboard, Metaquery, MultiMeasurement, Cpu, Homes, Trucks, Ohlcv,
+    Slim, Light, Large,
 )  # fmt: skip
 GENERATORS: dict[str, type[Workload]] = {cls.name: cls for cls in _GENERATORS}
 """The choices of `--workload`."""

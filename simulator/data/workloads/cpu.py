@@ -28,13 +28,12 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from simulator.data.block import Coded, ColumnData, Rows
-from simulator.data.fleet import walks_at
 from simulator.data.query import Aggregate, AggregateQuery, Function, Query
 from simulator.data.query_type import QueryType
 from simulator.data.schema import Column, Role, Table, Type
 from simulator.data.walks import Precision, Walks
 from simulator.data.workloads.base import EndMs
-from simulator.data.workloads.shared.fleets import DAY_MS, FleetParams
+from simulator.data.workloads.shared.fleets import DAY_MS, NumberedParams
 from simulator.data.workloads.shared.host_queries import lastpoint
 from simulator.data.workloads.shared.hosts import USAGE, USAGES, Hosts, table_of_hosts
 
@@ -48,7 +47,7 @@ class Kind(StrEnum):
     DOUBLES = "doubles"
 
 
-class CpuParams(FleetParams):
+class CpuParams(NumberedParams):
     """The fleet of hosts, and the type of its values."""
 
     duration_ms: EndMs = Field(DAY_MS, ge=1, description="end of the data, exclusive")
@@ -92,7 +91,7 @@ class Cpu(Hosts):
 
     def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
         walks = self._walks.only({column.name for column in table.fields})
-        walked = walks_at(walks, ticks, hosts)
+        walked = self._walked(walks, ticks, hosts)
         if self.params.usage is Kind.DOUBLES:
             return {name: self._percentage(values) for name, values in walked.items()}
         return {n: Coded(values.astype(np.int64), WHOLE_PERCENTS) for n, values in walked.items()}

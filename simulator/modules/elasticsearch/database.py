@@ -223,39 +223,47 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
     def drop(self, names: Collection[str]) -> None:
         """Drop the indices; without a name the request would mean all of them."""
         with self.administration() as session:
-            for name in names:
-                session.client.indices.delete(index=name, ignore_unavailable=True)
+            for some in queries.in_requests([*names]):
+                session.client.indices.delete(index=some, ignore_unavailable=True)
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Open a view of the files that has every acknowledged row."""
         names = [*map(queries.index_name, names_of(tables))]
         with self.administration() as session:
-            session.client.indices.refresh(index=names)
+            for some in queries.in_requests(names):
+                session.client.indices.refresh(index=some)
 
     def compact(self, tables: Sequence[Table]) -> None:
         """Merge each shard's segments into one."""
         names = [*map(queries.index_name, names_of(tables))]
         with self.administration() as session:
             indices = session.client.indices
-            if self.options.force_merge:
-                started = indices.forcemerge(
-                    index=names, max_num_segments=1, wait_for_completion=False
-                )
-                path = f"/_tasks/{started['task']}"
-                while not (task := session.call("GET", path))["completed"]:
-                    time.sleep(_POLL_S)
-                if "error" in task:
-                    raise SetupError(f"{self.name}: the merge failed: {reason(task['error'])}")
-            # Merged segments are freed by a commit and a new view of the files.
-            indices.flush(index=names, wait_if_ongoing=True)
-            indices.refresh(index=names)
+            for some in queries.in_requests(names):
+                if self.options.force_merge:
+                    self._merge(session, some)
+                # Merged segments are freed by a commit and a new view of the files.
+                indices.flush(index=some, wait_if_ongoing=True)
+                indices.refresh(index=some)
+
+    def _merge(self, session: ElasticsearchSession, names: Sequence[str]) -> None:
+        started = session.client.indices.forcemerge(
+            index=names, max_num_segments=1, wait_for_completion=False
+        )
+        path = f"/_tasks/{started['task']}"
+        while not (task := session.call("GET", path))["completed"]:
+            time.sleep(_POLL_S)
+        if "error" in task:
+            raise SetupError(f"{self.name}: the merge failed: {reason(task['error'])}")
 
     def size_bytes(self, tables: Sequence[Table]) -> int | None:
         """Return the size of the indices on all nodes, replicas included."""
         names = [*map(queries.index_name, names_of(tables))]
         with self.administration() as session:
-            found = session.client.indices.stats(index=names, metric="store")
-        return int(found["_all"]["total"]["store"]["size_in_bytes"])
+            found = [
+                session.client.indices.stats(index=some, metric="store")
+                for some in queries.in_requests(names)
+            ]
+        return sum(int(each["_all"]["total"]["store"]["size_in_bytes"]) for each in found)
 
     def describe(self) -> Server:
         """Return version and nodes, and what an acknowledgement means with these options.

@@ -356,6 +356,9 @@ def _distinct(query: DistinctQuery, source: str) -> Subquery:
     name = identifier(marker(table))
     if table.time.name in columns and len(by) == len(table.tags):
         return _subquery(Shape.COUNT, [f"count({name}) AS {ROWS}"], source)
+    if columns == {*by}:
+        counted = [f"count({name}) AS {ROWS}"]
+        return _subquery(Shape.SERIES, counted, source, by=[*map(identifier, by)])
     if columns == {*by, table.time.name}:
         return _subquery(Shape.TIMES, [name], source, by=[*map(identifier, by)])
     (first, *others) = query.columns

@@ -15,10 +15,10 @@ from simulator.data.query_type import askable
 from simulator.data.schema import Role, Type, dtype_of
 from simulator.data.walks import Clamped, Distribution, Precision, free_walks
 from simulator.data.workloads.cpu import Cpu, CpuParams
-from simulator.data.workloads.devops.tables import measurements
 from simulator.data.workloads.devops.workload import Devops, DevopsParams
 from simulator.data.workloads.shared.fleets import MOST_MEMBERS
 from simulator.data.workloads.shared.hosts import DATACENTERS, PERCENTS
+from simulator.data.workloads.shared.measurements import measurements
 from simulator.verify.oracle import Oracle
 
 START_MS = 1_451_606_400_000

@@ -1,5 +1,7 @@
 """What a query uses of the language, and what the language does not allow."""
 
+from dataclasses import replace
+
 import pytest
 
 from simulator.data.features import Feature, features_of
@@ -96,6 +98,13 @@ def test_features_of_a_query(query, expected):
 def test_what_has_no_single_answer_is_refused(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_a_table_whose_times_all_differ_has_one_first_value_of_any_rows():
+    table = replace(TABLE, distinct_times=True)
+
+    assert AggregateQuery(table, LAST, ("site",)).aggregates == LAST
+    assert RowsQuery(table, newest=5).newest == 5
 
 
 def _over(column, value):

@@ -15,6 +15,9 @@ START_MS = 1_767_225_600_000
 HOUR_MS = 3_600_000
 SMALL = {
     "devops": {"scale": 7, "duration_ms": HOUR_MS, "interval_ms": 60_000},
+    "dashboard": {"scale": 12, "duration_ms": HOUR_MS, "interval_ms": 60_000},
+    "metaquery": {"scale": 60},
+    "multi-measurement": {},
     "cpu": {"scale": 7, "duration_ms": HOUR_MS, "interval_ms": 60_000},
     "homes": {"scale": 2, "duration_ms": 2 * HOUR_MS},
     "trucks": {"scale": 5, "duration_ms": 2 * HOUR_MS, "interval_ms": 60_000},
@@ -24,17 +27,19 @@ SMALL = {
 ENDLESS_ROWS = 5000
 
 
-def reader_of(name, seed=1):
-    return DatasetReader(
-        dataset(
-            workload=name,
-            workload_version=GENERATORS[name].version,
-            params=SMALL.get(name, {}),
-            seed=seed,
-            start_ms=START_MS,
-            primary_key=PrimaryKey.NONE,
-        )
+def dataset_of(name, seed=1):
+    return dataset(
+        workload=name,
+        workload_version=GENERATORS[name].version,
+        params=SMALL.get(name, {}),
+        seed=seed,
+        start_ms=START_MS,
+        primary_key=PrimaryKey.NONE,
     )
+
+
+def reader_of(name, seed=1):
+    return DatasetReader(dataset_of(name, seed))
 
 
 def hashes(reader, ranges, block_rows, batch_rows):
@@ -103,3 +108,18 @@ def test_rows_follow_from_the_seed(name):
 
     assert hashes(one, ranges, 50, 1) == hashes(again, ranges, 50, 1)
     assert hashes(one, ranges, 50, 1) != hashes(other, ranges, 50, 1)
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_a_prefix_changes_the_names_of_the_tables_and_nothing_else(name):
+    plain = reader_of(name)
+    given = dataset_of(name).model_copy(update={"table_prefix": "bench_"})
+    prefixed = DatasetReader(given)
+
+    assert [table.name for table in prefixed.tables] == [f"bench_{t.name}" for t in plain.tables]
+    assert [table.base for table in prefixed.tables] == [table.name for table in plain.tables]
+    assert [*prefixed.query_types()] == [*plain.query_types()]
+    rows = RowRange(start=0, stop=20)
+    for mine, other in zip(next(prefixed.blocks([rows])), next(plain.blocks([rows])), strict=True):
+        columns = outputs(RowsQuery(other.table))
+        assert block_hashes(columns, mine).tolist() == block_hashes(columns, other).tolist()

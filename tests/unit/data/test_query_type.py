@@ -116,9 +116,10 @@ def test_the_end_is_in_the_unit_of_the_table_and_newest_rows_have_one():
     assert newest.selection.until == 5_999
 
 
-def test_distinct_keys_have_no_end_of_time():
-    with pytest.raises(TypeError, match="distinct"):
-        before(always(DistinctQuery(EVENTS, EVENTS.key)), 1).instance(0)
+def test_a_number_of_combinations_cannot_be_asked_before_a_time():
+    found = before(always(DistinctQuery(EVENTS, EVENTS.key)), 1)
+
+    assert found.problem == "it counts combinations of all rows, and has no range of time"
 
 
 def test_a_type_without_instances_stays_so():

@@ -10,6 +10,7 @@ from cli.planning.mixed_plan import MOST_INSTANCES, MixedOptions, mixed_runs, op
 from cli.targets.config import Target
 from simulator.data.dataset import DatasetReader
 from simulator.data.ranges import LANE_ROWS, RowRange, lane_range
+from simulator.data.workloads import GENERATORS
 from simulator.errors import ConfigError
 from simulator.modules.duckdb import DuckDbOptions
 from simulator.modules.null import NullOptions
@@ -185,9 +186,7 @@ def test_rows_that_are_not_in_the_order_of_time_are_refused():
         assert f"workload {stored.workload}, as they were inserted, are not in the order" in found
 
 
-@pytest.mark.parametrize(
-    "workload", ["cpu", "devops", "homes", "ohlcv", "iot", "slim", "light", "large"]
-)
+@pytest.mark.parametrize("workload", [name for name in GENERATORS if name != "trucks"])
 def test_the_time_of_every_other_workload_rises(workload):
     reader = DatasetReader(dataset(workload=workload, start_ms=1_700_000_000_123))
     for place, table in enumerate(reader.tables):

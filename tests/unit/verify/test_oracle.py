@@ -235,6 +235,7 @@ def test_merged_parts_are_the_whole(rows, times, shape, cuts, order):
         NewestQuery(TABLE, ("tag",), ("i", "f", "s")),
         NewestQuery(TABLE, ("site",), ("d", "b")),
         DistinctQuery(TABLE, ("site", "at")),
+        DistinctQuery(TABLE, ("site", "tag")),
     ]
     inexact = aggregate_query(shape, ("d",))
     queries.append(inexact)
@@ -347,18 +348,23 @@ def test_the_newest_rows_of_several_tags_are_those_of_sqlite(rows, times, condit
     assert truth_of([batch_of(rows, times)], query).answer == asked(rows, times, query, sql)
 
 
-@given(rows=rows_of, times=times_of)
-@settings(max_examples=20)
-def test_distinct_keys_are_those_of_sqlite(rows, times):
-    query = DistinctQuery(TABLE, ("site", "at"))
-    sql = "SELECT count(*) FROM (SELECT DISTINCT site, at FROM wide)"
+@given(
+    rows=rows_of,
+    times=times_of,
+    columns=st.sampled_from([("site", "at"), ("site",), ("site", "tag"), ("tag",)]),
+)
+@settings(max_examples=40)
+def test_distinct_keys_and_tags_are_those_of_sqlite(rows, times, columns):
+    query = DistinctQuery(TABLE, columns)
+    sql = f"SELECT count(*) FROM (SELECT DISTINCT {', '.join(columns)} FROM wide)"
 
     assert truth_of([batch_of(rows, times)], query).answer == asked(rows, times, query, sql)
 
 
-def test_distinct_needs_the_natural_key():
+@pytest.mark.parametrize("columns", [("i",), ("site", "i")])
+def test_distinct_needs_the_natural_key_or_tags(columns):
     with pytest.raises(ValueError, match="does not contain the natural key"):
-        Oracle([DistinctQuery(TABLE, ("site",))])
+        Oracle([DistinctQuery(TABLE, columns)])
 
 
 def test_every_row_is_not_the_oracles_business():

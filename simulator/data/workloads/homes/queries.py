@@ -12,8 +12,8 @@ The types have the names of the document's programs:
   hours, each with `-count`, `-sum`, `-mean`, `-min`, `-max`, `-first` and `-last`.
 
 Where the document has an option `-query-interval`, it is an hour, its default. Some of its ranges
-exclude their start; here all include it. `multi-measurement-or` and the high cardinality ask about
-data of other use cases.
+exclude their start; here all include it. `group-window-transpose-high-card` asks workload
+`metaquery`.
 """
 
 from collections.abc import Mapping
@@ -34,9 +34,8 @@ from simulator.data.query_type import Parameters, QueryType, impossible
 from simulator.data.schema import Table
 from simulator.data.workloads.homes.sensors import ids
 from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS
-from simulator.data.workloads.shared.windows import Windows
+from simulator.data.workloads.shared.windows import FUNCTIONS, Windows
 
-_FUNCTIONS = {"mean" if each is Function.AVG else each.value: each for each in Function}
 _SENSOR = ("home_id", "room_id", "sensor_id")
 _SHAPES: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "bare-agg": (_SENSOR, None),
@@ -71,9 +70,11 @@ def fixed_queries(tables: Mapping[str, Table]) -> dict[str, Query]:
 class DrawnQueries:
     """The types with random homes and times."""
 
-    def __init__(self, tables: Mapping[str, Table], windows: Windows, homes: int) -> None:
-        """Take the tables by name, the time of the data, and the number of homes."""
-        self._tables, self._windows, self._homes = tables, windows, homes
+    def __init__(
+        self, tables: Mapping[str, Table], windows: Windows, homes: int, first: int = 0
+    ) -> None:
+        """Take the tables by name, the time of the data, and how many homes from which one on."""
+        self._tables, self._windows, self._homes, self._first = tables, windows, homes, first
         self._air = tables["air_condition_room"]
 
     def types(self) -> dict[str, QueryType]:
@@ -81,7 +82,7 @@ class DrawnQueries:
         aggregates = {
             f"{shape}-{name}": self._aggregate(f"{shape}-{name}", function, *grouping)
             for shape, grouping in _SHAPES.items()
-            for name, function in _FUNCTIONS.items()
+            for name, function in FUNCTIONS.items()
         }
         return {
             "1-home-12-hours": self._of_a_home("1-home-12-hours"),
@@ -95,7 +96,7 @@ class DrawnQueries:
 
     def _of_a_home(self, name: str) -> QueryType:
         def instance(parameters: Parameters, number: int) -> Query:
-            chosen = np.array(parameters.among(number, self._homes, 1))
+            chosen = self._first + np.array(parameters.among(number, self._homes, 1))
             one = OneOf("home_id", tuple(home.decode() for home in ids(chosen).tolist()))
             window = self._windows.drawn(parameters, number, 12, HOUR_MS, (one,))
             mean = Aggregate(Function.AVG, "temperature")

@@ -45,9 +45,18 @@ class Sensors:
     """From 1 in each home."""
     places: Rows | None = None
     """The number of the window or radiator in its room, or of the door in its home."""
+    before: int = 0
+    """Sensors of this kind in homes before these."""
 
     def __len__(self) -> int:
         return len(self.homes)
+
+    def since(self, home: int) -> "Sensors":
+        """Return the sensors of this home and those after it."""
+        before = int(np.searchsorted(self.homes, home))
+        rooms = None if self.rooms is None else self.rooms[before:]
+        places = None if self.places is None else self.places[before:]
+        return Sensors(self.homes[before:], self.numbers[before:], rooms, places, before)
 
     def tags(self, place_tag: str | None) -> dict[str, Array]:
         """Return the text of each series: tag -> one text per series."""

@@ -65,17 +65,22 @@ from simulator.data.workloads.homes.tables import (
     SHORTEST_KIB,
     kinds,
 )
-from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS, FleetParams, texts
+from simulator.data.workloads.shared.fleets import HOUR_MS, MINUTE_MS, NumberedParams, texts
 from simulator.data.workloads.shared.windows import Windows
 
 MOST_HOMES = 1_000_000
+SENSORS_PER_HOME = 55.5
+"""On average."""
 _MOST_LEVELS = 1 << 15
 _CONTACT = np.array([0.0, 1.0])
 _KIND_BOUND = 12  # 1, 4 and 6 divide it
 
 
-class HomesParams(FleetParams):
+class HomesParams(NumberedParams):
     """The homes, their time, and how their values are drawn."""
+
+    series_per_member = SENSORS_PER_HOME
+    most_members = MOST_HOMES
 
     scale: int = Field(1, ge=1, le=MOST_HOMES, description="homes")
     interval_ms: DurationMs = Field(
@@ -100,7 +105,7 @@ class HomesParams(FleetParams):
 class Homes(Workload):
     """Thirteen tables of smart homes. Row n of a table is (tick, sensor) = divmod(n, sensors).
 
-    Those of `home_config` are the changes of `homes_changes`.
+    Those of `home_config` are the changes of homes/changes.py, and depend on the number of homes.
     """
 
     name = "homes"
@@ -129,7 +134,9 @@ class Homes(Workload):
 
     @cached_property
     def _sensors(self) -> Mapping[str, Sensors]:
-        return sensors_of(self.seed, self.params.scale)
+        first, homes = self.params.scale_offset, self.params.scale
+        found = sensors_of(self.seed, first + homes)
+        return {name: sensors.since(first) for name, sensors in found.items()}
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -164,10 +171,11 @@ class Homes(Workload):
         else:
             ticks, series = np.divmod(rows, len(self._sensors[table.name]))
             since_start = ticks * self.params.interval_ms
-            walked = walks_at(self._walks[table.name].only(asked), ticks, series)
+            numbers = series + self._sensors[table.name].before
+            walked = walks_at(self._walks[table.name].only(asked), ticks, numbers)
             fields = {name: self._number(table.name, name, v) for name, v in walked.items()}
             if asked - fields.keys():
-                fields |= self._drawn(table.name, ticks, series)
+                fields |= self._drawn(table.name, ticks, numbers)
         levels = self._tags(table.name)
         return {
             table.time.name: Values(since_start + self.start_ms),
@@ -248,7 +256,7 @@ class Homes(Workload):
         until = until if until_ms is None else min(until, until_ms)
         windows = Windows(self.seed, self.start_ms, until, aligned)
         named = {table.base: table for table in tables}
-        drawn = DrawnQueries(named, windows, self.params.scale)
+        drawn = DrawnQueries(named, windows, self.params.scale, self.params.scale_offset)
         return {**drawn.types(), **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
 
 

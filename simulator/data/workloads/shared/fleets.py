@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -50,6 +51,53 @@ class FleetParams(Params):
         return self
 
 
+def wanted_series(given: Any) -> int:
+    """Return the cardinality in parameters that are not checked yet; 0: there is none.
+
+    It replaces the scale before that is checked, so that stored parameters give the same scale.
+    """
+    wanted = given.get("cardinality") if isinstance(given, dict) else None
+    return wanted if isinstance(wanted, int) and wanted > 0 else 0
+
+
+class NumberedParams(FleetParams):
+    """A fleet that may be a part of a larger one, and may be as large as gives so many series."""
+
+    series_per_member: ClassVar[float] = 1
+    """In all tables, on average."""
+    most_members: ClassVar[int] = MOST_MEMBERS
+
+    scale_offset: int = Field(
+        0, ge=0, description="number of the first host or home, to write a part of a larger fleet"
+    )
+    cardinality: int = Field(
+        0,
+        ge=0,
+        description="series in all tables, rounded down to whole hosts or homes; replaces --scale;"
+        " 0: as --scale says",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_many_as_series(cls, given: Any) -> Any:
+        wanted = wanted_series(given)
+        if 0 < wanted < cls.series_per_member:
+            raise ValueError(
+                f"cardinality {wanted} is less than the {cls.series_per_member:g} series of one"
+                " member of the fleet; choose a larger one"
+            )
+        return {**given, "scale": int(wanted / cls.series_per_member)} if wanted else given
+
+    @model_validator(mode="after")
+    def _are_numbered(self) -> "NumberedParams":
+        if self.scale_offset + self.scale > self.most_members:
+            raise ValueError(
+                f"scale_offset {self.scale_offset} + scale {self.scale} is more than the"
+                f" {self.most_members} members that a fleet can have; reduce one of them"
+            )
+        return self
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """A tag whose text holds numbers that are drawn for each member."""
@@ -78,14 +126,21 @@ class Members:
 
     seed: int
     count: int
+    first: int = 0
+    """The number of the first of them."""
+
+    @property
+    def all(self) -> Rows:
+        """The numbers of the members."""
+        return np.arange(self.first, self.first + self.count)
 
     def named(self, form: str) -> Array:
         """Return a text with the number of each member."""
-        return texts([form % member for member in range(self.count)])
+        return texts([form % member for member in self.all.tolist()])
 
     def numbers(self, name: str, bound: int) -> Rows:
         """Return a number below `bound` for each member."""
-        return below(key_of(self.seed, name), np.arange(self.count), bound)
+        return below(key_of(self.seed, name), self.all, bound)
 
     def tag(self, name: str, tag: Tag) -> Array:
         """Return the text of each member."""

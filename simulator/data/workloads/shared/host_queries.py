@@ -59,9 +59,9 @@ def lastpoint(cpu: Table) -> dict[str, Query]:
 class HostQueries:
     """Types with random hosts and times."""
 
-    def __init__(self, cpu: Table, windows: Windows, hosts: int) -> None:
-        """Take the table, its time, and its number of hosts."""
-        self._cpu, self._windows, self._hosts = cpu, windows, hosts
+    def __init__(self, cpu: Table, windows: Windows, hosts: int, first: int = 0) -> None:
+        """Take the table, its time, its number of hosts, and the number of the first of them."""
+        self._cpu, self._windows, self._hosts, self._first = cpu, windows, hosts, first
 
     def of_tsbs(self) -> dict[str, QueryType]:
         """Return the types of TSBS by name."""
@@ -123,7 +123,7 @@ class HostQueries:
 
     def _of(self, parameters: Parameters, number: int, hosts: int) -> OneOf:
         chosen = parameters.among(number, self._hosts, hosts)
-        return OneOf("hostname", tuple(f"host_{host}" for host in chosen))
+        return OneOf("hostname", tuple(f"host_{self._first + host}" for host in chosen))
 
     def _busy(self, name: str, hosts: int | None) -> QueryType:
         def instance(parameters: Parameters, number: int) -> Query:

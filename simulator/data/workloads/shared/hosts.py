@@ -5,20 +5,21 @@ Row n of a table is (tick, host) = divmod(n, hosts).
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from simulator.data.block import Array, Coded, ColumnData, Rows, Values
-from simulator.data.fleet import FleetTable
+from simulator.data.fleet import FleetTable, walks_at
 from simulator.data.query import Selection
 from simulator.data.schema import Column, Index, Role, Table, Type
-from simulator.data.walks import Clamped, Precision
+from simulator.data.walks import Clamped, Precision, Walks
 from simulator.data.workloads.base import Workload
 from simulator.data.workloads.shared.fleets import (
     MOST_MEMBERS,
-    FleetParams,
     Members,
+    NumberedParams,
     Tag,
     longest,
     texts,
@@ -61,15 +62,37 @@ PERCENTS = np.arange(100 * 64 + 1) / 64
 _HOSTNAME = "host_%d"
 
 
+@dataclass(frozen=True, slots=True)
+class HostTags:
+    """The tags that the points of all tables have."""
+
+    lengths: Mapping[str, int]
+    """Tag -> the number of characters of its longest value, in the order of the columns."""
+    names: tuple[str, ...]
+    """Those that identify a host."""
+
+
+NUMBERED = HostTags(
+    {
+        "hostname": len(_HOSTNAME % (MOST_MEMBERS - 1)),
+        "region": max(map(len, DATACENTERS)),
+        "datacenter": max(map(len, DATACENTERS)) + 1,
+        **{tag: longest(values) for tag, values in HOST_TAGS.items()},
+    },
+    names=("hostname",),
+)
+"""Hosts whose name has their number."""
+
+
 class Hosts(Workload):
     """Tables of a fleet of hosts."""
 
     has_end = True
-    params: FleetParams
+    params: NumberedParams
 
-    def __init__(self, params: FleetParams, seed: int, start_ms: int) -> None:
+    def __init__(self, params: NumberedParams, seed: int, start_ms: int) -> None:
         super().__init__(params, seed, start_ms)
-        self._members = Members(seed, params.scale)
+        self._members = Members(seed, params.scale, params.scale_offset)
         self._host_tags = lru_cache(maxsize=None)(self._draw_host_tags)
 
     def size(self, table: Table) -> int:
@@ -101,15 +124,22 @@ class Hosts(Workload):
         fleet = FleetTable(tags, params.scale, params.ticks, self.start_ms, params.interval_ms)
         return fleet.candidates(selection)
 
-    def _queries_of(self, cpu: Table, *, aligned: bool, until_ms: int | None) -> HostQueries:
+    def _windows(self, *, aligned: bool, until_ms: int | None) -> Windows:
         until = self.start_ms + self.params.ticks * self.params.interval_ms
         until = until if until_ms is None else min(until, until_ms)
-        windows = Windows(self.seed, self.start_ms, until, aligned)
-        return HostQueries(cpu, windows, self.params.scale)
+        return Windows(self.seed, self.start_ms, until, aligned)
+
+    def _queries_of(self, cpu: Table, *, aligned: bool, until_ms: int | None) -> HostQueries:
+        windows = self._windows(aligned=aligned, until_ms=until_ms)
+        return HostQueries(cpu, windows, self.params.scale, self.params.scale_offset)
+
+    def _walked(self, walks: Walks, ticks: Rows, hosts: Rows) -> dict[str, Array]:
+        """Return the walks of these hosts, which are those of their numbers."""
+        return walks_at(walks, ticks, hosts + self.params.scale_offset)
 
     @abstractmethod
     def _fields(self, table: Table, ticks: Rows, hosts: Rows) -> Mapping[str, ColumnData]:
-        """Return the table's fields, and perhaps others."""
+        """Return the table's fields, and perhaps others; `hosts` are places in the fleet."""
 
     def _tags(self, table: str) -> dict[str, Array]:
         """Return tag -> the text of each host."""
@@ -138,19 +168,18 @@ class Hosts(Workload):
 
 
 def table_of_hosts(
-    name: str, tags: Mapping[str, Tag], fields: Sequence[Column], group: str = ""
+    name: str,
+    tags: Mapping[str, Tag],
+    fields: Sequence[Column],
+    group: str = "",
+    common: HostTags = NUMBERED,
 ) -> Table:
     """Return a table with the tags of every host, some of its own, and these fields."""
-    lengths = {
-        "hostname": len(_HOSTNAME % (MOST_MEMBERS - 1)),
-        "region": max(map(len, DATACENTERS)),
-        "datacenter": max(map(len, DATACENTERS)) + 1,
-        **{tag: longest(values) for tag, values in {**HOST_TAGS, **tags}.items()},
-    }
+    lengths = {**common.lengths, **{tag: longest(values) for tag, values in tags.items()}}
     columns = (
         Column("time", Type.TIMESTAMP, Role.TIME),
         *(Column(tag, Type.TEXT, Role.TAG, max_characters=n) for tag, n in lengths.items()),
         *fields,
     )
-    key = ("hostname", "time")
+    key = (*common.names, "time")
     return Table(name, columns, key, indices=(Index("series", key),), group=group)

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from simulator.data.query import OneOf, Query, Selection
+from simulator.data.query import Function, OneOf, Query, Selection
 from simulator.data.query_type import Parameters, QueryType, impossible
 from simulator.data.workloads.shared.fleets import HOUR_MS
+
+FUNCTIONS = {"mean" if each is Function.AVG else each.value: each for each in Function}
+"""Aggregates as the programs of influxdb-comparisons call them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,13 @@ def is_key(query: DistinctQuery) -> bool:
     return identity <= set(query.columns)
 
 
+def combinations(query: DistinctQuery) -> AggregateQuery | None:
+    """Return the groups to count, if a query is about tags only."""
+    if not {*query.columns} <= {tag.name for tag in query.table.tags}:
+        return None
+    return AggregateQuery(query.table, COUNT_ROWS, by=query.columns)
+
+
 def plan(
     query: AggregateQuery | NewestQuery | DistinctQuery, *, unique: bool = True
 ) -> tuple[AggregateQuery, list[Rollup]]:
@@ -152,10 +159,11 @@ def plan(
                 return of_newest(query), last
             asked = by_hour(table, query.tags, query.selection)
         case DistinctQuery(table=table):
-            if table.time.name not in query.columns:
-                raise Unsupported("only combinations with the time can be counted")
+            groups = combinations(query)
+            if groups is None and table.time.name not in query.columns:
+                raise Unsupported("only combinations of tags, or with the time, can be counted")
             keys = unique and is_key(query)
-            asked = AggregateQuery(table, COUNT_ROWS) if keys else by_hour(table)
+            asked = groups or (AggregateQuery(table, COUNT_ROWS) if keys else by_hour(table))
         case _:
             assert_never(query)
     return asked, rollups(asked)

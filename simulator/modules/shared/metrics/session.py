@@ -32,6 +32,7 @@ from simulator.modules.shared.metrics.rollups import (
     RolledUp,
     Rollup,
     by_hour,
+    combinations,
     combined,
     doubtful,
     is_key,
@@ -219,6 +220,9 @@ class MetricSession(HttpSession):
     def _distinct(self, text: str, query: DistinctQuery) -> Sequence[Sequence[Any]]:
         """Return the number of distinct combinations."""
         table = query.table
+        if groups := combinations(query):
+            rolled_up = self.rolled_up(text, groups, rollups(groups))
+            return [(len(combined(groups, rolled_up).rows()),)]
         if self.unique and is_key(query):
             rows = AggregateQuery(table, COUNT_ROWS)
             return combined(rows, self.rolled_up(text, rows, rollups(rows))).rows()

@@ -1,4 +1,4 @@
-"""The nine measurements of workload `devops`: their tags, fields and walks.
+"""The nine measurements of a fleet of hosts: their tags, fields and walks.
 
 Numbers, names and order are those of the document's code, which its text leaves open.
 """

@@ -1,0 +1,1 @@
+"""Workload `dashboard`: a fleet of hosts in clusters, and the panels of a dashboard."""

@@ -1,0 +1,224 @@
+"""One table of many series with few points, as in influxdb-comparisons, use case `metaquery`.
+
+`example_measurement` has the tags `x` and `y`, each with `scale` values, and `scale` squared points
+of random tags, spread evenly over the time. So about 63 % of the combinations of tags occur, and
+most series have one point or two: data of high cardinality.
+
+Where the document's code leaves something open, or does not fit, we decided:
+
+- The code calls the tags `X` and `Y`. SQL folds names, so that they are small letters here.
+- Points are whole milliseconds apart, so that every point has a time of its own. 9,295 squared fit
+  into a day.
+- 100 values of each tag by default, where the code has one and a single point.
+- `cardinality` is a number of series, of which the scale follows. In the code the scale is a ninth
+  of it, whatever the use case.
+
+Queries have the names of the document's programs:
+
+- `tag-values`: the values of `x`, with the number of rows of each. The document lists 200 of them.
+- `cardinality`: the number of series, counted in the rows. The document asks InfluxDB's index.
+- `field-keys` reads a database's catalogue, and exists by name only.
+- `group-window-transpose-high-card`: an aggregate of `val` by `x` and hour in 12 random hours, with
+  `-count`, `-sum`, `-mean`, `-min`, `-max`, `-first` and `-last`.
+
+Bits per value: `val` is a multiple of 1/8192 from 0 to 1 on the grid (13 bits), and has 53 random
+bits with full precision.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from simulator.data.block import Array, Coded, ColumnData, Rows, Values
+from simulator.data.mixer import below, draw, fractions, key_of
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    DistinctQuery,
+    Function,
+    Query,
+    Selection,
+)
+from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.ranges import LANE_ROWS
+from simulator.data.schema import Column, Index, Role, Table, Type
+from simulator.data.walks import Precision
+from simulator.data.workloads.base import EndMs, Params, Workload
+from simulator.data.workloads.shared.fleets import DAY_MS, HOUR_MS, texts, wanted_series
+from simulator.data.workloads.shared.windows import FUNCTIONS, Windows
+
+MOST_SCALE = 1 << 20
+OCCURRING = 1 - 1 / math.e
+"""The share of the combinations of tags that occur."""
+LEVELS = 1 << 13
+_TABLE, _TAGS, _TAG = "example_measurement", ("x", "y"), "Tag-%d"
+_HIGH_CARD = "group-window-transpose-high-card"
+_HOURS = 12
+
+
+class MetaqueryParams(Params):
+    """How many tags there are, and how the points are spread."""
+
+    scale: int = Field(
+        100,
+        ge=1,
+        le=MOST_SCALE,
+        description="values of each of the two tags; its square is the number of points",
+    )
+    duration_ms: EndMs = Field(DAY_MS, ge=1, description="end of the data, exclusive")
+    cardinality: int = Field(
+        0, ge=0, description="about so many series; replaces --scale; 0: as --scale says"
+    )
+    precision: Precision = Field(
+        Precision.GRID, description="grid: about 13 bits a value; full: every bit of a double"
+    )
+
+    @property
+    def points(self) -> int:
+        """The number of all points."""
+        return self.scale**2
+
+    @property
+    def step_ms(self) -> int:
+        """The time from one point to the next."""
+        return self.duration_ms // self.points
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_many_as_series(cls, given: Any) -> Any:
+        wanted = wanted_series(given)
+        return {**given, "scale": round(math.sqrt(wanted / OCCURRING))} if wanted else given
+
+    @model_validator(mode="after")
+    def _fits_the_time(self) -> "MetaqueryParams":
+        if not self.step_ms:
+            raise ValueError(
+                f"scale {self.scale} makes {self.points} points, and from start to end are"
+                f" {self.duration_ms} ms, one for each point at least; choose a later end"
+            )
+        if self.points > LANE_ROWS:
+            raise ValueError(f"scale {self.scale} makes more than {LANE_ROWS} points; reduce it")
+        return self
+
+
+class Metaquery(Workload):
+    """One table, whose row n is the n-th point in time."""
+
+    name = "metaquery"
+    version = 1
+    params_model = MetaqueryParams
+    has_end = True
+    params: MetaqueryParams
+
+    def __init__(self, params: MetaqueryParams, seed: int, start_ms: int) -> None:
+        super().__init__(params, seed, start_ms)
+        exact = params.precision is Precision.GRID
+        characters, key = len(_TAG % (MOST_SCALE - 1)), (*_TAGS, "time")
+        self._table = Table(
+            _TABLE,
+            (
+                Column("time", Type.TIMESTAMP, Role.TIME),
+                *(Column(tag, Type.TEXT, Role.TAG, max_characters=characters) for tag in _TAGS),
+                Column("val", Type.FLOAT64, Role.FIELD, exact=exact),
+            ),
+            key,
+            indices=(Index("series", key),),
+            distinct_times=True,
+        )
+        self._texts = lru_cache(maxsize=None)(self._draw_texts)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The one table."""
+        return (self._table,)
+
+    @property
+    def precision(self) -> Precision:
+        """As the parameter says."""
+        return self.params.precision
+
+    def size(self, table: Table) -> int:
+        """Return the number of points."""
+        return self.params.points
+
+    def series(self, table: Table) -> int:
+        """Return 0: the series of a point are random."""
+        return 0
+
+    def last_ms(self, rows: int) -> int:
+        """Return the end of the data."""
+        return self.start_ms + self.params.duration_ms
+
+    def draw(self, table: Table, rows: Rows) -> dict[str, ColumnData]:
+        """Return the points of these rows."""
+        return {column.name: self._column(column, rows) for column in table.columns}
+
+    def _column(self, column: Column, rows: Rows) -> ColumnData:
+        if column.role is Role.TIME:
+            return Values(rows * self.params.step_ms + self.start_ms)
+        key = key_of(self.seed, f"{_TABLE}.{column.name}")
+        if column.role is Role.TAG:
+            return Coded(below(key, rows, self.params.scale), self._texts())
+        if self.params.precision is Precision.FULL:
+            return Values(fractions(draw(key, rows)))
+        return Coded(below(key, rows, LEVELS), _levels())
+
+    def candidates(self, table: Table, selection: Selection) -> Rows | None:
+        """Return the rows of the selection's time; None if most rows are."""
+        step, points = self.params.step_ms, self.params.points
+        first, stop = (
+            min(max(-((self.start_ms - instant) // step), 0), points)
+            for instant in (
+                self.start_ms if selection.since is None else selection.since,
+                self.start_ms + points * step if selection.until is None else selection.until,
+            )
+        )
+        return None if 2 * (stop - first) > points else np.arange(first, stop)
+
+    def _draw_texts(self) -> Array:
+        return texts([_TAG % number for number in range(self.params.scale)])
+
+    def queries(self, tables: Sequence[Table]) -> dict[str, Query]:
+        """Return the queries that are always the same."""
+        (table,) = tables
+        count = (Aggregate(Function.COUNT),)
+        return {
+            "tag-values": AggregateQuery(table, count, by=_TAGS[:1]),
+            "cardinality": DistinctQuery(table, _TAGS),
+            f"count-{table.base}": AggregateQuery(table, count),
+        }
+
+    def query_types(
+        self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
+    ) -> dict[str, QueryType]:
+        """Return the document's types, and the number of rows."""
+        (table,) = tables
+        end = self.start_ms + self.params.points * self.params.step_ms
+        until = end if until_ms is None else min(end, until_ms)
+        windows = Windows(self.seed, self.start_ms, until, aligned)
+        return {
+            **{
+                f"{_HIGH_CARD}-{name}": _by_tag(table, f"{_HIGH_CARD}-{name}", function, windows)
+                for name, function in FUNCTIONS.items()
+            },
+            "field-keys": impossible("it reads the database's catalogue, not the rows"),
+            **super().query_types(tables, aligned=aligned, until_ms=until_ms),
+        }
+
+
+def _by_tag(table: Table, name: str, function: Function, windows: Windows) -> QueryType:
+    def instance(parameters: Parameters, number: int) -> Query:
+        window = windows.drawn(parameters, number, _HOURS, HOUR_MS)
+        asked = (Aggregate(function, "val"),)
+        return AggregateQuery(table, asked, by=_TAGS[:1], bucket=HOUR_MS, selection=window)
+
+    return windows.type_of(name, _HOURS, HOUR_MS, instance)
+
+
+@cache
+def _levels() -> Array:
+    return np.arange(LEVELS) / LEVELS

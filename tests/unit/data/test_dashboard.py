@@ -1,0 +1,279 @@
+"""Workload dashboard: clusters of hosts, the two tables that devops has not, and the panels."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from simulator.data.block import Block
+from simulator.data.hashes import block_hashes
+from simulator.data.query import AggregateQuery, Function, OneOf, RowsQuery, outputs
+from simulator.data.query_type import askable
+from simulator.data.schema import Type
+from simulator.data.walks import Distribution, Precision
+from simulator.data.workloads.dashboard.tables import CLUSTER_HOSTS, DATA, META, whole_clusters
+from simulator.data.workloads.dashboard.workload import Dashboard, DashboardParams
+from simulator.data.workloads.devops.workload import Devops, DevopsParams
+from simulator.data.workloads.shared.fleets import MOST_MEMBERS
+from simulator.verify.oracle import Oracle
+
+START_MS = 1_451_606_400_000
+HOUR_MS, MINUTE_MS = 3_600_000, 60_000
+TABLES = ["cpu", "diskio", "disk", "kernel", "mem", "net", "nginx", "postgresql", "redis",
+          "system", "status"]  # fmt: skip
+DERIVATIVES = {"http-request-duration", "http-requests", "nginx-requests", "throughput"}
+PANELS = {
+    "availability", "cpu-num", "cpu-utilization", "disk-allocated", "disk-usage",
+    "disk-utilization", "kapa-cpu", "kapa-load", "kapa-ram", "memory-total", "memory-utilization",
+    "queue-bytes", "redis-memory-utilization", "system-load", *DERIVATIVES,
+}  # fmt: skip
+
+
+def fleet(seed=1, **params):
+    return Dashboard(DashboardParams(**params), seed, START_MS)
+
+
+def table_of(workload, name):
+    return next(table for table in workload.tables if table.name == name)
+
+
+def values(name, seed=1, **params):
+    workload = fleet(seed, **params)
+    table = table_of(workload, name)
+    drawn = workload.draw(table, np.arange(workload.size(table)))
+    return {column: data.values() for column, data in drawn.items()}
+
+
+def types(**params):
+    workload = fleet(**params)
+    return workload.query_types(workload.tables, aligned=True)
+
+
+def test_tables_are_those_of_devops_and_two_more():
+    tables, devops = fleet().tables, Devops(DevopsParams(), 1, START_MS).tables
+
+    assert [table.name for table in tables] == TABLES
+    assert {table.group for table in tables} == {"dashboard"}
+    for ours, theirs in zip(tables, devops, strict=False):
+        names = ["cluster_id" if c.name == "team" else c.name for c in theirs.columns]
+        assert [column.name for column in ours.columns] == names
+        assert ours.key == ("cluster_id", "hostname", "time")
+    assert [c.name for c in tables[9].fields] == ["n_cpus", "load1", "load5", "load15"]
+    assert [c.name for c in tables[10].fields] == ["service_up"]
+
+
+def test_values_are_those_of_devops():
+    devops = Devops(DevopsParams(scale=12), 3, START_MS)
+    rows, ours = np.arange(100), fleet(3, scale=12)
+    for table in devops.tables:
+        theirs = devops.draw(table, rows)
+        found = ours.draw(table_of(ours, table.name), rows)
+        for column in table.columns:
+            if column.name not in ("hostname", "team", "path"):
+                assert np.array_equal(found[column.name].values(), theirs[column.name].values()), (
+                    column
+                )
+
+
+def test_ten_hosts_are_a_cluster_and_the_first_is_alone():
+    tags = values("cpu", scale=23, duration_ms=10_000)
+    found = [
+        (cluster.decode(), name.decode())
+        for cluster, name in zip(tags["cluster_id"], tags["hostname"], strict=True)
+    ]
+
+    assert (len(META), len(DATA), CLUSTER_HOSTS) == (3, 7, 10)
+    assert found == [
+        ("0", "kapacitor_1"),
+        *(("1", name) for name in META + DATA),
+        *(("2", name) for name in META + DATA),
+        ("3", "meta_1"),
+        ("3", "meta_2"),
+    ]
+
+
+def test_every_disk_has_the_same_path():
+    disks = values("disk", scale=300, duration_ms=10_000)
+
+    assert {*disks["path"]} == {b"/dev/sda1"}
+    assert {*disks["fstype"]} == {b"ext3", b"ext4", b"btrfs"}
+
+
+@pytest.mark.parametrize("distribution", Distribution)
+@pytest.mark.parametrize("precision", Precision)
+def test_loads_have_bounds_that_follow_from_the_processors(distribution, precision):
+    params = {"scale": 600, "precision": precision, "distribution": distribution}
+    system = values("system", duration_ms=300_000, **params)
+    processors = system["n_cpus"]
+    counts = np.unique(processors[:600], return_counts=True)
+
+    assert counts[0].tolist() == [2, 4, 8, 16, 32, 64]
+    assert counts[1].min() > 60
+    assert np.array_equal(processors[:600], processors[-600:])
+    for name in ("load1", "load5", "load15"):
+        loads = system[name]
+        assert loads.min() >= 0
+        assert (loads <= 2 * processors).all()
+        highest = loads.reshape(-1, 600).max(axis=0) / processors[:600]
+        assert highest.max() > 1.8  # some bounds are nearly twice the processors
+        if precision is Precision.GRID:
+            assert not (loads * 64 % 1).any()
+        else:
+            assert (len(np.unique(loads)) == len(loads)) == (distribution is Distribution.UNPINNED)
+    assert not np.array_equal(system["load1"], system["load5"])
+    many = system["load1"].reshape(-1, 600)[:, processors[:600] == 64]
+    steps = np.diff(many, axis=0)
+    assert 7 < np.sqrt((steps**2).mean()) < 11
+    first = many[0] / 64
+    if distribution is Distribution.UNPINNED:
+        assert first.min() < 0.1
+    else:
+        assert first.min() > 1 - 30 / 64
+
+
+def test_a_service_is_up_half_of_the_time():
+    up = values("status", scale=50, duration_ms=HOUR_MS)["service_up"].reshape(-1, 50)
+
+    assert {*np.unique(up)} == {0, 1}
+    assert abs(up.mean() - 0.5) < 0.02
+    assert np.abs(up.mean(axis=0) - 0.5).max() < 0.12
+    assert abs((np.diff(up, axis=0) == 0).mean() - 0.5) < 0.02
+
+
+@pytest.mark.parametrize("name", ["system", "status"])
+@pytest.mark.parametrize("precision", Precision)
+def test_any_rows_and_columns_are_those_of_the_whole_table(name, precision):
+    workload = fleet(scale=13, precision=precision, duration_ms=HOUR_MS)
+    table = table_of(workload, name)
+    whole = workload.draw(table, np.arange(workload.size(table)))
+    for rows in (np.arange(1, 4680, 7), np.array([0, 1, 4679])):
+        for column in table.columns:
+            alone = workload.draw(table.only({column.name}), rows)[column.name].values()
+            assert np.array_equal(alone, whole[column.name].values()[rows])
+            assert alone.dtype.kind == {"int64": "i", "float64": "f"}.get(
+                column.type.value, alone.dtype.kind
+            )
+
+
+@pytest.mark.parametrize(
+    ("distribution", "precision", "expected"),
+    [
+        (Distribution.UNPINNED, Precision.GRID, "607a813b6d295a71"),
+        (Distribution.UNPINNED, Precision.FULL, "e47d3ac38afeb1d7"),
+        (Distribution.DOCUMENTED, Precision.GRID, "2629b9517935b23f"),
+        (Distribution.DOCUMENTED, Precision.FULL, "1775902370833a25"),
+    ],
+)
+def test_rows_are_those_of_this_version(distribution, precision, expected):
+    """If they change, `version` is to be raised."""
+    workload = fleet(scale=13, distribution=distribution, precision=precision, duration_ms=600_000)
+    digest = hashlib.sha256()
+    for table in workload.tables:
+        rows = np.arange(workload.size(table))
+        block = Block(table, 0, rows, workload.draw(table, rows))
+        digest.update(block_hashes(outputs(RowsQuery(table)), block).tobytes())
+
+    assert (workload.version, digest.hexdigest()[:16]) == (1, expected)
+
+
+def test_no_text_is_longer_than_its_column_declares():
+    workload = fleet(scale=300, scale_offset=MOST_MEMBERS - 300, duration_ms=10_000)
+    for table in workload.tables:
+        data = workload.draw(table, np.arange(300))
+        for tag in table.tags:
+            if tag.type is Type.TEXT:
+                longest = int(np.strings.str_len(data[tag.name].values()).max())
+                assert longest <= tag.max_characters, tag
+    assert {*data["cluster_id"].values()} >= {b"10000000"}
+    assert table.column("cluster_id").max_characters == 8
+
+
+@pytest.mark.parametrize(
+    ("first", "hosts", "expected"),
+    [(0, 1, []), (0, 10, []), (0, 11, [1]), (0, 31, [1, 2, 3]), (1, 10, [1]), (2, 19, [2]),
+     (11, 10, [2]), (12, 18, []), (12, 19, [3])],
+)  # fmt: skip
+def test_whole_clusters_have_all_their_hosts(first, hosts, expected):
+    assert [*whole_clusters(first, hosts)] == expected
+
+
+def test_panels_are_the_documents_and_say_which_cannot_be_asked():
+    found = types(scale=31)
+    drawn = {name: each for name, each in found.items() if each.varies}
+
+    assert {*drawn} == PANELS
+    assert {name for name, each in drawn.items() if each.problem} == DERIVATIVES
+    assert all("derivative" in drawn[name].problem for name in DERIVATIVES)
+    assert {*found} - PANELS == {f"count-{name}" for name in TABLES}
+    for each in askable(drawn).values():
+        instances = [each.instance(number) for number in range(30)]
+        assert len({*instances}) > 25
+        for query in instances:
+            selection = query.selection
+            assert selection.since >= START_MS
+            assert selection.until == selection.since + HOUR_MS <= START_MS + 6 * HOUR_MS
+
+
+def test_panels_ask_about_the_clusters_that_are_whole():
+    found = types(scale=25, scale_offset=8)["cpu-utilization"]
+    asked = [found.instance(number).selection.one_of for number in range(50)]
+
+    assert {*asked} == {(OneOf("cluster_id", (c,)),) for c in ("2", "3")}
+    assert types(scale=10)["cpu-num"].problem == (
+        "it asks about a cluster, and the fleet has none of 10 hosts; --scale 11 makes one"
+    )
+    assert not types(scale=1)["kapa-load"].problem
+    assert "kapacitor_1" in types(scale=25, scale_offset=8)["kapa-load"].problem
+    short = types(scale=25, duration_ms=HOUR_MS - 1)["availability"]
+    assert "it asks about 1 h" in short.problem
+
+
+EXPECTED = {
+    "availability": 1, "cpu-num": 1, "cpu-utilization": 10 * 60, "disk-allocated": 1,
+    "disk-usage": 7, "disk-utilization": 7 * 60, "kapa-cpu": 360, "kapa-load": 360,
+    "kapa-ram": 360, "memory-total": 7, "memory-utilization": 10 * 60, "queue-bytes": 10 * 60,
+    "redis-memory-utilization": 10 * 60, "system-load": 10 * 60,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_candidates_of_a_panel_give_its_true_answer(name):
+    workload = fleet(scale=21, duration_ms=3 * HOUR_MS)
+    query = workload.query_types(workload.tables, aligned=True)[name].instance(3)
+    few = workload.candidates(query.table, query.selection)
+    answers = []
+    for rows in (few, np.arange(workload.size(query.table))):
+        table = query.table
+        block = Block(table, 0, rows, workload.draw(table, rows))
+        if isinstance(query, RowsQuery):
+            chosen = query.selection
+            times = block.data["time"].values()
+            names = block.data["hostname"].values()
+            inside = (times >= chosen.since) & (times < chosen.until) & (names == b"kapacitor_1")
+            answers.append([int(inside.sum())])
+        else:
+            oracle = Oracle([query])
+            oracle.add(block)
+            answers.append(oracle.truth(query).answer.rows)
+
+    assert answers[0] == answers[1]
+    size = answers[0][0] if isinstance(query, RowsQuery) else len(answers[0])
+    assert size == EXPECTED[name]
+
+
+def test_the_total_memory_is_the_last_maximum_of_each_host():
+    """Which the document asks for: the memory of a host does not change."""
+    workload = fleet(scale=11, duration_ms=HOUR_MS)
+    query = workload.query_types(workload.tables, aligned=True)["memory-total"].instance(0)
+    memory = values("mem", scale=11, duration_ms=HOUR_MS)
+    totals = memory["total"].reshape(-1, 11)
+    oracle = Oracle([query])
+    rows = np.arange(workload.size(query.table))
+    oracle.add(Block(query.table, 0, rows, workload.draw(query.table, rows)))
+
+    assert isinstance(query, AggregateQuery)
+    assert [a.function for a in query.aggregates] == [Function.LAST]
+    assert (totals == totals[0]).all()
+    assert dict(oracle.truth(query).answer.rows) == {
+        name: int(total) for name, total in zip(DATA, totals[0][4:], strict=True)
+    }

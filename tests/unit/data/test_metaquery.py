@@ -1,0 +1,196 @@
+"""Workload metaquery: many series of few points, and the queries about them."""
+
+import hashlib
+import math
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from simulator.data.block import Block
+from simulator.data.hashes import block_hashes
+from simulator.data.query import DistinctQuery, RowsQuery, Selection, outputs
+from simulator.data.walks import Precision
+from simulator.data.workloads.metaquery import MOST_SCALE, Metaquery, MetaqueryParams
+from simulator.verify.oracle import Oracle
+
+START_MS = 1_451_606_400_000
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+FUNCTIONS = ["count", "sum", "mean", "min", "max", "first", "last"]
+
+
+def made(seed=1, **params):
+    return Metaquery(MetaqueryParams(**params), seed, START_MS)
+
+
+def whole(workload):
+    (table,) = workload.tables
+    return Block(
+        table,
+        0,
+        rows := np.arange(workload.size(table)),
+        workload.draw(table, rows),
+    )
+
+
+def columns(workload):
+    return {name: data.values() for name, data in whole(workload).data.items()}
+
+
+def truth(query, block):
+    oracle = Oracle([query])
+    oracle.add(block)
+    return oracle.truth(query).answer.rows
+
+
+@pytest.mark.parametrize(("scale", "step"), [(1, DAY_MS), (100, 8_640), (1000, 86)])
+def test_points_are_the_square_of_the_scale_and_spread_over_the_time(scale, step):
+    workload = made(scale=scale)
+    found = columns(workload)
+
+    assert np.array_equal(found["time"], START_MS + np.arange(scale**2) * step)
+    assert list(found) == ["time", "x", "y", "val"]
+    assert workload.last_ms(scale**2) == START_MS + DAY_MS
+
+
+def test_tags_are_drawn_evenly_and_leave_out_a_third_of_the_combinations():
+    found = columns(made(scale=300))
+    names = {f"Tag-{number}".encode() for number in range(300)}
+    for tag in ("x", "y"):
+        levels, counts = np.unique(found[tag], return_counts=True)
+        assert {*levels} == names
+        assert np.abs(counts - 300).max() < 6 * math.sqrt(300)
+    series = len({*zip(found["x"], found["y"], strict=True)})
+
+    assert abs(series / 90_000 - (1 - 1 / math.e)) < 0.005
+
+
+@pytest.mark.parametrize("precision", Precision)
+def test_values_are_even_between_0_and_1(precision):
+    values = columns(made(scale=200, precision=precision))["val"]
+    shares = np.histogram(values, 10, (0, 1))[0] / len(values)
+
+    assert values.max() < 1
+    assert np.abs(shares - 0.1).max() < 0.01
+    assert bool((values * 8192 % 1).any()) is (precision is Precision.FULL)
+    assert made(precision=precision).tables[0].column("val").exact is (precision is Precision.GRID)
+
+
+@pytest.mark.parametrize(
+    ("precision", "expected"),
+    [(Precision.GRID, "7c02214b394eda69"), (Precision.FULL, "96860215f85c178a")],
+)
+def test_rows_are_those_of_this_version(precision, expected):
+    """If they change, `version` is to be raised."""
+    workload = made(precision=precision)
+    hashes = block_hashes(outputs(RowsQuery(workload.tables[0])), whole(workload))
+
+    assert (workload.version, hashlib.sha256(hashes.tobytes()).hexdigest()[:16]) == (1, expected)
+
+
+@pytest.mark.parametrize("wanted", [1, 1000, 50_000, 250_000])
+def test_a_cardinality_is_about_the_number_of_series(wanted):
+    workload = made(scale=3, cardinality=wanted)
+    found = columns(workload)
+    series = len({*zip(found["x"], found["y"], strict=True)})
+
+    assert abs(series - wanted) <= 0.02 * wanted
+    assert MetaqueryParams(**workload.params.model_dump(mode="json")) == workload.params
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"scale": 0}, "greater than or equal to 1"),
+        ({"scale": 9296}, "makes 86415616 points, and from start to end are 86400000 ms"),
+        ({"scale": MOST_SCALE + 1, "duration_ms": 1 << 50}, "less than or equal to 1048576"),
+        ({"cardinality": -1}, "greater than or equal to 0"),
+        ({"cardinality": 10**9}, "choose a later end"),
+        ({"interval_ms": 5}, "Extra inputs"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(params, message):
+    with pytest.raises(ValidationError, match=message):
+        MetaqueryParams(**params)
+
+
+def test_the_largest_scales_are_accepted():
+    assert MetaqueryParams(scale=9295).step_ms == 1
+    largest = made(scale=MOST_SCALE, duration_ms=1 << 41)
+    (table,) = largest.tables
+    last = largest.draw(table, np.array([MOST_SCALE**2 - 1]))
+
+    assert last["time"].values().tolist() == [START_MS + (1 << 41) - 2]
+    assert table.column("x").max_characters == len(f"Tag-{MOST_SCALE - 1}")
+
+
+@pytest.mark.parametrize(
+    ("since", "until"), [(0, HOUR_MS), (8_641, 17_281), (-5, 20 * 8_640), (DAY_MS - 9_000, None),
+                         (DAY_MS + 1, None), (None, 0)]
+)  # fmt: skip
+def test_candidates_are_the_rows_of_the_time(since, until):
+    workload = made()
+    times = columns(workload)["time"] - START_MS
+    inside = np.ones(len(times), np.bool_)
+    if since is not None:
+        inside &= times >= since
+    if until is not None:
+        inside &= times < until
+    ends = {name: None if end is None else START_MS + end
+            for name, end in (("since", since), ("until", until))}  # fmt: skip
+
+    found = workload.candidates(workload.tables[0], Selection(**ends))
+    assert found.tolist() == np.flatnonzero(inside).tolist()
+    assert workload.candidates(workload.tables[0], Selection()) is None
+
+
+def test_the_documents_queries_are_asked_or_say_why_not():
+    workload = made()
+    types = workload.query_types(workload.tables, aligned=False)
+    drawn = [f"group-window-transpose-high-card-{name}" for name in FUNCTIONS]
+
+    assert {*types} == {*drawn, "tag-values", "cardinality", "field-keys",
+                        "count-example_measurement"}  # fmt: skip
+    assert {name for name, each in types.items() if each.problem} == {"field-keys"}
+    for name in drawn:
+        windows = [types[name].instance(number).selection for number in range(20)]
+        assert len({*windows}) == 20
+        assert {each.until - each.since for each in windows} == {12 * HOUR_MS}
+    short = made(duration_ms=11 * HOUR_MS)
+    late = short.query_types(short.tables, aligned=False)[drawn[0]]
+    assert "it asks about 12 h, and the data has 11 h" in late.problem
+
+
+def test_their_answers_are_those_of_the_rows():
+    workload = made(scale=60)
+    block, types = whole(workload), workload.query_types(workload.tables, aligned=True)
+    found = {name: data.values() for name, data in block.data.items()}
+    series = {*zip(found["x"], found["y"], strict=True)}
+    levels, counts = np.unique(found["x"], return_counts=True)
+    names = [level.decode() for level in levels]
+
+    cardinality = types["cardinality"].instance(0)
+    assert isinstance(cardinality, DistinctQuery)
+    assert truth(cardinality, block) == ((len(series),),)
+    assert truth(types["tag-values"].instance(0), block) == tuple(
+        zip(names, counts.tolist(), strict=True)
+    )
+
+
+@pytest.mark.parametrize(("name", "place"), [("first", 0), ("last", -1)])
+def test_first_and_last_of_a_tag_are_known_because_no_times_are_equal(name, place):
+    workload = made(scale=60)
+    block = whole(workload)
+    types = workload.query_types(workload.tables, aligned=True)
+    query = types[f"group-window-transpose-high-card-{name}"].instance(1)
+    since, until = query.selection.since, query.selection.until
+    rows = [*zip(*(block.data[c].values().tolist() for c in ("x", "time", "val")), strict=True)]
+    expected = {}
+    for tag, time, value in rows:
+        if since <= time < until:
+            key = tag.decode(), time // HOUR_MS * HOUR_MS
+            expected.setdefault(key, []).append(value)
+
+    assert {(tag, bucket): value for tag, bucket, value in truth(query, block)} == {
+        key: values[place] for key, values in expected.items()
+    }

@@ -1,0 +1,153 @@
+"""Workload multi-measurement: as many tables as the scale says, whose points mix in time."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from simulator.data.block import Block
+from simulator.data.hashes import block_hashes
+from simulator.data.query import AggregateQuery, RowsQuery, Selection, outputs
+from simulator.data.schema import names_of
+from simulator.data.walks import Precision
+from simulator.data.workloads.multi_measurement import (
+    MOST_SCALE,
+    POINTS,
+    MultiMeasurement,
+    MultiMeasurementParams,
+)
+
+START_MS = 1_451_606_400_000
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+SECTION_MS = DAY_MS // 50
+
+
+def made(seed=1, **params):
+    return MultiMeasurement(MultiMeasurementParams(**params), seed, START_MS)
+
+
+def drawn(workload, table, column):
+    return workload.draw(table, np.arange(POINTS))[column].values()
+
+
+@pytest.mark.parametrize("scale", [1, 3, MOST_SCALE])
+def test_a_scale_makes_fifty_tables_of_fifty_points(scale):
+    workload = made(scale=scale)
+    tables = workload.tables
+
+    assert len({table.name for table in tables}) == len(tables) == 50 * scale
+    assert [tables[0].name, tables[49].name] == ["measurement_0000", "measurement_0049"]
+    assert {workload.size(table) for table in tables} == {50}
+    assert [column.name for column in tables[0].columns] == ["time", "field_0"]
+    assert {table.group for table in tables} == {"multi_measurement"}
+
+
+@pytest.mark.parametrize("parts", [1, 4, 12])
+def test_parts_of_tables_have_different_names(parts):
+    stored = [table.stored(table.primary_key, parts) for table in made(scale=5).tables]
+
+    assert len({*names_of(stored)}) == 250 * parts
+
+
+def test_every_table_has_a_point_in_each_section_of_the_time_and_all_mix():
+    workload = made()
+    times = np.array([drawn(workload, table, "time") for table in workload.tables]) - START_MS
+    sections, places = np.divmod(times, SECTION_MS)
+
+    assert np.array_equal(sections, np.tile(np.arange(50), (50, 1)))
+    shares = np.histogram(places, 10, (0, SECTION_MS))[0] / places.size
+    assert np.abs(shares - 0.1).max() < 0.03
+    order = np.argsort(times[:, 7]).tolist()
+    assert order != np.argsort(times[:, 8]).tolist()
+    assert workload.last_ms(50) == START_MS + DAY_MS
+
+
+@pytest.mark.parametrize("precision", Precision)
+def test_values_are_even_between_0_and_1(precision):
+    workload = made(scale=4, precision=precision)
+    values = np.array([drawn(workload, table, "field_0") for table in workload.tables])
+    shares = np.histogram(values, 10, (0, 1))[0] / values.size
+
+    assert values.max() < 1
+    assert np.abs(shares - 0.1).max() < 0.02
+    assert len({*map(tuple, values)}) == 200
+    assert bool((values * 8192 % 1).any()) is (precision is Precision.FULL)
+
+
+@pytest.mark.parametrize(
+    ("precision", "expected"),
+    [(Precision.GRID, "fc37b888df96af0d"), (Precision.FULL, "5a574d621c2ea598")],
+)
+def test_rows_are_those_of_this_version(precision, expected):
+    """If they change, `version` is to be raised."""
+    workload = made(precision=precision)
+    digest, rows = hashlib.sha256(), np.arange(POINTS)
+    for table in workload.tables:
+        block = Block(table, 0, rows, workload.draw(table, rows))
+        digest.update(block_hashes(outputs(RowsQuery(table)), block).tobytes())
+
+    assert (workload.version, digest.hexdigest()[:16]) == (1, expected)
+
+
+def test_a_larger_scale_begins_alike():
+    one, more = made(scale=1), made(scale=4)
+
+    for ours, theirs in zip(one.tables, more.tables, strict=False):
+        for column in ("time", "field_0"):
+            assert np.array_equal(drawn(one, ours, column), drawn(more, theirs, column))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"scale": 0}, "greater than or equal to 1"),
+        ({"scale": MOST_SCALE + 1}, "less than or equal to 200"),
+        ({"duration_ms": 49}, "from start to end are 49 ms, and a table has a point in each"),
+        ({"duration_ms": 50 << 31}, "of 1 to 2147483647 ms; choose another end"),
+        ({"cardinality": 50}, "Extra inputs"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(params, message):
+    with pytest.raises(ValidationError, match=message):
+        MultiMeasurementParams(**params)
+
+
+@pytest.mark.parametrize(
+    ("since", "until"),
+    [(None, None), (0, DAY_MS), (SECTION_MS, 2 * SECTION_MS), (SECTION_MS - 1, SECTION_MS + 1),
+     (-9, 1), (DAY_MS, None), (None, -1)],
+)  # fmt: skip
+def test_candidates_are_the_rows_of_the_sections(since, until):
+    workload = made()
+    table = workload.tables[3]
+    ends = {name: None if end is None else START_MS + end
+            for name, end in (("since", since), ("until", until))}  # fmt: skip
+    sections = np.arange(50) * SECTION_MS
+    expected = np.ones(50, np.bool_)
+    if since is not None:
+        expected &= sections + SECTION_MS > since
+    if until is not None:
+        expected &= sections < until
+
+    found = workload.candidates(table, Selection(**ends))
+    assert found.tolist() == np.flatnonzero(expected).tolist()
+    times = drawn(workload, table, "time") - START_MS
+    inside = (times >= (since or 0)) & (times < (DAY_MS if until is None else until))
+    assert {*np.flatnonzero(inside)} <= {*found}
+
+
+def test_queries_are_about_random_tables_and_the_documents_says_why_it_is_not_asked():
+    workload = made()
+    types = workload.query_types(workload.tables, aligned=False)
+
+    assert [*types] == ["multi-measurement-or", "measurement-rows", "count-measurement"]
+    assert "reads two tables at once" in types["multi-measurement-or"].problem
+    for name, kind in (("measurement-rows", RowsQuery), ("count-measurement", AggregateQuery)):
+        found = [types[name].instance(number) for number in range(200)]
+        assert {type(query) for query in found} == {kind}
+        assert len({query.table.name for query in found}) > 40
+        assert found[:9] == [types[name].instance(number) for number in range(9)]
+    rows = types["measurement-rows"].instance(0)
+    assert [output.name for output in outputs(rows)] == ["time", "field_0"]
+    assert len(workload.candidates(rows.table, rows.selection)) == 50
