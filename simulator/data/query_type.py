@@ -11,6 +11,7 @@ from typing import Generic
 import numpy as np
 from typing_extensions import TypeVar
 
+from simulator.data.derived import with_innermost
 from simulator.data.mixer import draw, key_of
 from simulator.data.query import DistinctQuery, Query
 
@@ -49,14 +50,16 @@ def impossible(problem: str) -> QueryType:
 def before(query_type: QueryType, until_ms: int) -> QueryType:
     """Return the type whose instances ask only about rows before an instant, in ms since 1970."""
 
-    def instance(number: int) -> Query:
-        query = query_type.instance(number)
+    def earlier(query: Query) -> Query:
         if isinstance(query, DistinctQuery):
             raise TypeError("a number of distinct keys has no range of time")
         until = until_ms * query.table.time_unit.per_second // 1000
         selection = query.selection
         until = until if selection.until is None else min(until, selection.until)
         return replace(query, selection=replace(selection, until=until))
+
+    def instance(number: int) -> Query:
+        return with_innermost(query_type.instance(number), earlier)
 
     return replace(query_type, instance=instance)
 
