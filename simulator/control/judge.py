@@ -71,22 +71,24 @@ class Judge:
         wrong: list[Check] = []
         shown: list[ShownAnswer] = []
         digests: list[AnswerDigest] = []
-        compared = right = 0
+        compared = right = open_ones = 0
         for instance, answer in answers:
             truth = truth_of[asked[instance]]
-            ok = truth.agrees(answer)
-            compared, right = compared + 1, right + ok
+            ok = truth.verdict(answer)
+            compared, right = compared + 1, right + (ok is True)
+            open_ones += ok is None
             listed = not ok and len(wrong) < _LISTED
             if listed:
                 true, got = _difference(truth.answer, answer)
                 which = f"answer {instance}" if query_type.varies else "answer"
-                wrong.append(Check(name=f"{name}: {which}", expected=true, found=got, ok=False))
+                true += f" ({truth.undecided})" if ok is None else ""
+                wrong.append(Check(name=f"{name}: {which}", expected=true, found=got, ok=ok))
             if len(shown) < self._load.shown_answers or (listed and self._load.digests):
                 shown.append(self._shown(name, instance, asked[instance], answer, truth))
             if self._load.digests:
                 digest = digest_of(answer.rows)
                 digests.append(AnswerDigest(instance=instance, digest=digest, ok=ok))
-        checks = [_summary(name, compared, right), *wrong] if compared else []
+        checks = [_summary(name, compared, right, open_ones), *wrong] if compared else []
         return QueryVerdict(
             name=name,
             statement=first.text,
@@ -142,7 +144,7 @@ class Judge:
     def _shown(
         self, name: str, instance: int, query: Query, answer: Answer, truth: Truth
     ) -> ShownAnswer:
-        ok, true_rows = truth.agrees(answer), truth.answer.rows
+        ok, true_rows = truth.verdict(answer), truth.answer.rows
         skipped = 0 if ok else _equal_rows(true_rows, answer.rows)
         part = slice(skipped, skipped + _SHOWN_ROWS)
         return ShownAnswer(
@@ -182,13 +184,14 @@ def _shown_alone(instance: int, statement: Statement, answer: Answer) -> ShownAn
     )
 
 
-def _summary(name: str, compared: int, right: int) -> Check:
+def _summary(name: str, compared: int, right: int, undecided: int) -> Check:
     """Return the check that counts the answers."""
+    is_right = right + undecided == compared
     return Check(
         name=f"{name}: answers",
         expected=f"{counted(compared, 'answer')} equal to the truth",
         found=f"{right:,}",
-        ok=right == compared,
+        ok=None if is_right and undecided else is_right,
     )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simulator.data.block import Block, Rows, Values
+from simulator.data.derived import innermost
 from simulator.data.query import Query, Selection, columns_of
 from simulator.data.query_type import QueryType, before
 from simulator.data.ranges import LANE_BITS, LANE_ROWS, MOST_ROWS, RowRange, merged, numbers_between
@@ -112,7 +113,7 @@ class DatasetReader:
     def reading(self, queries: Iterable[Query]) -> "DatasetReader":
         """Return a reader whose tables have only the columns that these queries read."""
         names: dict[str, set[str]] = defaultdict(set)
-        for query in queries:
+        for query in map(innermost, queries):
             names[query.table.name] |= columns_of(query)
         reader = copy(self)
         reader.tables = tuple(table.only(names[table.name]) for table in self.tables)

@@ -6,6 +6,7 @@ A module names the features that its database cannot answer, with the reason (Ca
 from enum import StrEnum
 from typing import assert_never
 
+from simulator.data.derived import Spells, below
 from simulator.data.query import (
     ENDS,
     EVERYTHING,
@@ -29,10 +30,22 @@ class Feature(StrEnum):
     CHOSEN_COLUMNS = "rows with some of their columns"
     FILTERED_ROWS = "selected rows"
     NEWEST_ROWS = "the newest rows"
+    QUOTIENTS = "comparisons of quotients"
+    SUBQUERIES = "conditions on answers, and aggregates of them"
+    SPELLS = "how often and how long a condition holds"
 
 
 def features_of(query: Query) -> list[Feature]:
-    """Return the features that a query uses."""
+    """Return the features that a query uses, and those of the query whose answer it reads."""
+    source = below(query.table)
+    if source is None:
+        return _features(query)
+    used = [*features_of(source), *_features(query), Feature.SUBQUERIES]
+    used += [Feature.SPELLS] if isinstance(query.table, Spells) else []
+    return list(dict.fromkeys(used))
+
+
+def _features(query: Query) -> list[Feature]:
     if isinstance(query, DistinctQuery):
         return []
     one_of, compared = query.selection.one_of, query.selection.compared
@@ -40,6 +53,7 @@ def features_of(query: Query) -> list[Feature]:
     used = {
         Feature.VALUE_LISTS: any(len(one.values) > 1 for one in one_of),
         Feature.COMPARISONS: bool(compared),
+        Feature.QUOTIENTS: any(each.divisor for each in compared),
     }
     match query:
         case AggregateQuery():

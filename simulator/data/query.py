@@ -45,6 +45,8 @@ class Compared:
     column: str
     operator: Operator
     value: float
+    divisor: str | None = None
+    """Another numeric column: compare the quotient of both as doubles; of 0 it is NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ class AggregateQuery:
 
     def __post_init__(self) -> None:
         _expect_selectable(self.table, self.selection)
+        _expect_whole(self.table, (a.column for a in self.aggregates if a.column))
         if self.newest is not None and (self.newest < 1 or self.bucket is None or self.by):
             raise ValueError("newest counts buckets of time, at least one, without tags")
         ends = [a.label for a in self.aggregates if a.function in ENDS]
@@ -135,6 +138,7 @@ class NewestQuery:
 
     def __post_init__(self) -> None:
         _expect_selectable(self.table, self.selection)
+        _expect_whole(self.table, self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,7 @@ class RowsQuery:
 
     def __post_init__(self) -> None:
         _expect_selectable(self.table, self.selection)
+        _expect_whole(self.table, (column.name for column in self.read))
         if self.newest is not None:
             if self.newest < 1:
                 raise ValueError("the number of newest rows must be at least one")
@@ -193,7 +198,8 @@ def columns_of(query: Query) -> frozenset[str]:
             assert_never(query)
     if not isinstance(query, DistinctQuery):
         found |= {one.column for one in query.selection.one_of}
-        found |= {compared.column for compared in query.selection.compared}
+        for compared in query.selection.compared:
+            found |= {compared.column, *([compared.divisor] if compared.divisor else [])}
     return frozenset({*found, *table.key} if ID.name in found else found)
 
 
@@ -204,8 +210,20 @@ def _expect_selectable(table: Table, selection: Selection) -> None:
             raise ValueError(f"{one.column} is not a text tag of {table.name}")
     for compared in selection.compared:
         column = table.column(compared.column)
-        if column.type not in INTEGERS | FLOATS or not _holds(column.type, compared.value):
-            raise ValueError(f"{column.name} ({column.type}) cannot hold {compared.value}")
+        divisor = None if compared.divisor is None else table.column(compared.divisor)
+        for number in (column, divisor):
+            if number is not None and number.type not in INTEGERS | FLOATS:
+                raise ValueError(f"{number.name} ({number.type}) cannot hold {compared.value}")
+        kind = column.type if divisor is None else Type.FLOAT64
+        if not _holds(kind, compared.value):
+            raise ValueError(f"{column.name} ({kind}) cannot hold {compared.value}")
+
+
+def _expect_whole(table: Table, names: Iterable[str]) -> None:
+    """Raise ValueError if one of these columns may differ from one database to another."""
+    for name in names:
+        if table.column(name).rounded:
+            raise ValueError(f"{name} of {table.name} is rounded: it can only be compared")
 
 
 def _holds(column_type: Type, value: float) -> bool:

@@ -11,6 +11,7 @@ from typing import Generic
 import numpy as np
 from typing_extensions import TypeVar
 
+from simulator.data.derived import with_innermost
 from simulator.data.mixer import draw, key_of
 from simulator.data.query import DistinctQuery, Query
 
@@ -51,13 +52,16 @@ def before(query_type: QueryType, until_ms: int) -> QueryType:
     if not query_type.problem and isinstance(query_type.instance(0), DistinctQuery):
         return impossible("it counts combinations of all rows, and has no range of time")
 
-    def instance(number: int) -> Query:
-        query = query_type.instance(number)
-        assert not isinstance(query, DistinctQuery)
+    def earlier(query: Query) -> Query:
+        if isinstance(query, DistinctQuery):
+            raise TypeError("a number of combinations has no range of time")
         until = until_ms * query.table.time_unit.per_second // 1000
         selection = query.selection
         until = until if selection.until is None else min(until, selection.until)
         return replace(query, selection=replace(selection, until=until))
+
+    def instance(number: int) -> Query:
+        return with_innermost(query_type.instance(number), earlier)
 
     return replace(query_type, instance=instance)
 

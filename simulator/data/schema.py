@@ -95,6 +95,8 @@ class Column:
     """Sums do not depend on order: integers, or floats that are multiples of a power of two."""
     max_characters: int | None = None
     """How long a text can be; None: unknown."""
+    rounded: bool = False
+    """Databases may differ in the last digits, as of a mean: it is compared, and not returned."""
 
 
 ID = Column("id", Type.TEXT, Role.KEY)

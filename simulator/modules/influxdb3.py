@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 from pydantic import Field, SecretStr
 
+from simulator.data.derived import innermost, with_innermost
 from simulator.data.own_query import TextQuery
 from simulator.data.query import (
     AggregateQuery,
@@ -102,6 +103,7 @@ class Influxdb3(Influxdb):
         acknowledged="in the write-ahead log in the object store, unless no_sync=true",
         oldest={"InfluxDB": (3, 0)},
         in_client="decodes JSON",
+        unsupported={},
         limits=(
             *Influxdb.capabilities.limits[:-2],
             "tags are texts only",
@@ -201,11 +203,11 @@ class Influxdb3(Influxdb):
 
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL with columns c0, c1, ...: the JSON of an answer omits NULLs."""
-        asked = sql.render(_DIALECT, _as_stored(query)).text
+        asked = sql.render(_DIALECT, with_innermost(query, _as_stored)).text
         columns = outputs(query)
         names = ", ".join(f"c{place}" for place in range(len(columns)))
         text = f"SELECT * FROM ({asked}) AS answer ({names})"
-        return Statement(text, columns, (self.bucket(query.table),))
+        return Statement(text, columns, (self.bucket(innermost(query).table),))
 
     def texts(self, table: Table) -> TextLanguage:
         """Return DataFusion's SQL."""

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from simulator.data.block import Rows
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.derived import innermost
 from simulator.data.query import EVERYTHING, DistinctQuery, Query
 from simulator.host import usable_cores
 from simulator.verify.oracle import Oracle, Truth
@@ -51,6 +52,7 @@ def truths(
 
 
 def _named(query: Query, dataset: Dataset, reader: DatasetReader) -> Rows | None:
+    query = innermost(query)
     if isinstance(query, DistinctQuery) or query.selection == EVERYTHING:
         return None
     rows = reader.candidates(query.table, query.selection)
@@ -59,6 +61,7 @@ def _named(query: Query, dataset: Dataset, reader: DatasetReader) -> Rows | None
 
 def _selected(query: Query, reader: DatasetReader, rows: Rows) -> Truth:
     oracle = Oracle([query])
+    table = innermost(query).table
     for start in range(0, len(rows), VERIFY_BLOCK_ROWS):
-        oracle.add(reader.drawn(query.table, rows[start : start + VERIFY_BLOCK_ROWS]))
+        oracle.add(reader.drawn(table, rows[start : start + VERIFY_BLOCK_ROWS]))
     return oracle.truth(query)

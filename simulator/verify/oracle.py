@@ -1,19 +1,22 @@
 """The oracle computes the truth: the answers of queries from the rows themselves.
 
-It folds blocks in any order and division; folds of parts merge into the fold of the whole. The sum
+It folds blocks in any order and division; folds of parts merge into the fold of the whole. What a
+query reads of another one's answer is folded the same way, once that answer is known. The sum
 of a float column that is not `exact` depends on the order of its values. The truth of such a sum
 has a slack of n * 2**-52 * sum(|x|), which bounds the rounding errors of two summations.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from simulator.data.block import Block
+from simulator.data.derived import DerivedTable, Spells, innermost
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
     Answer,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -24,6 +27,7 @@ from simulator.data.query import (
     outputs,
 )
 from simulator.verify.cube import Cube, Shape, View
+from simulator.verify.derived import block_of, undecided
 from simulator.verify.measures import NEWEST, Arrays, Newest, Statistics
 from simulator.verify.plan import CubeQuery, keeps, shape_of, shapes
 from simulator.verify.record import Fold, from_bytes, to_bytes
@@ -36,6 +40,12 @@ class Truth:
 
     answer: Answer
     slack: tuple[tuple[float, ...], ...] = ()
+    undecided: str = ""
+    """Why another answer may be as right; empty if none is."""
+
+    def verdict(self, found: Answer) -> bool | None:
+        """Return whether an answer is right; None if that cannot be decided."""
+        return self.agrees(found) or (None if self.undecided else False)
 
     def agrees(self, found: Answer) -> bool:
         """Whether an answer agrees with the truth."""
@@ -62,7 +72,7 @@ class Oracle:
     def __init__(self, queries: Iterable[Query]) -> None:
         self._shapes: dict[CubeQuery, Shape] = {}
         self.rows: dict[RowsQuery, RowsFold] = {}
-        for query in queries:
+        for query in map(innermost, queries):
             if isinstance(query, RowsQuery):
                 self.rows[query] = RowsFold(query)
             else:
@@ -107,11 +117,34 @@ class Oracle:
 
     def truth(self, query: Query) -> Truth:
         """Return the true answer."""
+        table = query.table
+        if isinstance(table, DerivedTable | Spells):
+            return self._read(query, table)
         if isinstance(query, RowsQuery):
             return Truth(answer(outputs(query), self.rows[query].rows()))
         shape = self._shapes[query]
         cube = next(cube for cube in self.cubes if keeps(cube.shape, shape))
         return truth_of(query, cube.view(shape))
+
+    def _read(self, query: Query, table: DerivedTable | Spells) -> Truth:
+        """Return the true answer to a query that reads the answer to another one."""
+        conditions: tuple[Compared, ...] = ()
+        if isinstance(table, DerivedTable):
+            source = table
+            if not isinstance(query, DistinctQuery):
+                conditions = query.selection.compared
+        else:
+            source, conditions = table.periods, (table.holds,)
+        below = self.truth(source.source)
+        doubt = below.undecided or undecided(source, conditions, below.answer, below.slack)
+        block = block_of(table, below.answer)
+        if isinstance(query, RowsQuery):
+            rows = RowsFold(query)
+            rows.add(block)
+            return Truth(answer(outputs(query), rows.rows()), undecided=doubt)
+        cube = Cube(shape_of(query))
+        cube.add(block)
+        return replace(truth_of(query, cube.view(cube.shape)), undecided=doubt)
 
 
 def truth_of(query: CubeQuery, view: View | None) -> Truth:

@@ -18,6 +18,7 @@ from simulator.data.query import (
     NewestQuery,
     OneOf,
 )
+from simulator.data.schema import Role
 from simulator.verify.cube import Shape
 from simulator.verify.measures import Measure, Newest, Statistics
 
@@ -47,10 +48,11 @@ def shape_of(query: CubeQuery) -> Shape:
 
 
 def _statistics(query: AggregateQuery) -> tuple[Measure, ...]:
+    time = "".join(column.name for column in query.table.with_role(Role.TIME))
     return combined(
         Statistics(
             query.table.column(a.column),
-            query.table.time.name,
+            time,
             _KEPT.get(a.function, (a.function,)),
         )
         for a in query.aggregates

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from simulator.data.dataset import Dataset, DatasetReader
+from simulator.data.derived import innermost
 from simulator.data.query import Query
 from simulator.data.ranges import RowRange
 from simulator.verify.measures import Arrays
@@ -51,7 +52,7 @@ class Portions:
     def __init__(self, queries: Sequence[Query], dataset: Dataset) -> None:
         self.queries = tuple(queries)
         reader = DatasetReader(dataset)
-        read = {reader.place(query.table) for query in queries}
+        read = {reader.place(innermost(query).table) for query in queries}
         self._reader = reader.reading(queries)
         self._total = Oracle(queries)
         self._left = deque(rows for rows in dataset.ranges if rows and rows.table in read)

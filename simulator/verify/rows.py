@@ -33,9 +33,11 @@ class RowsFold:
         """Collect from a block."""
         chosen = selected(self.query.selection, block)
         rows = np.arange(len(block)) if chosen is None else chosen
-        times = block.data[block.table.time.name].values()[rows]
-        latest = self._latest(times)
-        arrays, rows = {_TIME: times[latest]}, rows[latest]
+        arrays: Arrays = {}
+        if self.query.newest is not None:
+            times = block.data[block.table.time.name].values()[rows]
+            latest = self._latest(times)
+            arrays, rows = {_TIME: times[latest]}, rows[latest]
         for column in self.query.read:
             data = block.data[column.name].take(rows)
             whole = np.ones(len(rows), np.bool_)
@@ -53,18 +55,21 @@ class RowsFold:
             self.parts()
 
     def parts(self) -> Arrays:
-        """Return time, values and validity of all rows; nothing if there is none."""
+        """Return values, validity and, of the latest, times of all rows; nothing of no row."""
         if len(self._parts) > 1:
             parts, self._parts = self._parts, []
             whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-            latest = self._latest(whole[_TIME])
-            self._parts = [{name: array[latest] for name, array in whole.items()}]
+            if self.query.newest is not None:
+                latest = self._latest(whole[_TIME])
+                whole = {name: array[latest] for name, array in whole.items()}
+            self._parts = [whole]
         return self._parts[0] if self._parts else {}
 
     def form(self) -> dict[str, str]:
         """Return the names of these arrays, and the kind of NumPy type of each."""
         columns = [column.name for column in self.query.read]
-        return {_TIME: "i", **form_of(self.table, columns)}
+        times = {} if self.query.newest is None else {_TIME: "i"}
+        return {**times, **form_of(self.table, columns)}
 
     def check(self, parts: Arrays) -> None:
         """Check that each row has an item in every array; ValueError if not."""
@@ -72,8 +77,8 @@ class RowsFold:
             raise ValueError("the arrays of rows have different lengths")
 
     def _latest(self, times: Numbers) -> Numbers:
-        newest = self.query.newest
-        if newest is None or len(times) <= newest:
+        newest = self.query.newest or len(times)
+        if len(times) <= newest:
             return np.arange(len(times))
         return np.argpartition(times, -newest)[-newest:]
 

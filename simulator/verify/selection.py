@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.data.block import Array, Block, Coded, ColumnData
-from simulator.data.query import Operator, Selection
+from simulator.data.block import Array, Block, Coded, ColumnData, Values
+from simulator.data.query import Compared, Operator, Selection
 
 _COMPARE: dict[Operator, np.ufunc] = {
     Operator.LESS: np.less,
@@ -25,21 +25,42 @@ def mask(selection: Selection, block: Block) -> NDArray[np.bool_] | None:
     for one in selection.one_of:
         values = np.array([value.encode() for value in one.values])
         found.append(_matching(block.data[one.column], np.isin, values))
-    for compared in selection.compared:
-        compare = _COMPARE[compared.operator]
-        found.append(_matching(block.data[compared.column], compare, compared.value))
-    time = block.data[block.table.time.name]
+    found += [satisfied(block, compared) for compared in selection.compared]
     if selection.since is not None:
-        found.append(time.values() >= selection.since)
+        found.append(_times(block) >= selection.since)
     if selection.until is not None:
-        found.append(time.values() < selection.until)
+        found.append(_times(block) < selection.until)
     return reduce(np.logical_and, found) if found else None
+
+
+def satisfied(block: Block, compared: Compared) -> NDArray[np.bool_]:
+    """Return whether a comparison holds in each row."""
+    return _matching(_operand(block, compared), _COMPARE[compared.operator], compared.value)
 
 
 def selected(selection: Selection, block: Block) -> NDArray[np.int64] | None:
     """Return the indices of the rows that are selected; None for all."""
     found = mask(selection, block)
     return None if found is None else np.flatnonzero(found)
+
+
+def _times(block: Block) -> Array:
+    return block.data[block.table.time.name].values()
+
+
+def _operand(block: Block, compared: Compared) -> ColumnData:
+    """Return a column as it is compared: alone, or its quotients by another one."""
+    column = block.data[compared.column]
+    if compared.divisor is None:
+        return column
+    divisor = block.data[compared.divisor]
+    divisors = divisor.values().astype(np.float64)
+    valid = divisors != 0
+    for data in (column, divisor):
+        valid = valid if data.valid is None else valid & data.valid
+    dividends = column.values().astype(np.float64)
+    quotients = np.divide(dividends, divisors, out=np.zeros(len(block)), where=valid)
+    return Values(quotients, valid)
 
 
 def _matching(

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from simulator.data.query import AggregateQuery, Query, Statement, outputs
+from simulator.data.features import Feature
+from simulator.data.query import Query, Statement
 from simulator.data.schema import Column, PrimaryKey, Table, TimeUnit, Type
 from simulator.modules.base import IMPORT, Capabilities
 from simulator.modules.clickhouse.database import Clickhouse
@@ -45,16 +46,8 @@ class Dialect18(ClickhouseDialect):
     def end(self, column: Column, time: str, *, last: bool) -> str:
         return f"{'argMax' if last else 'argMin'}(toNullable({self.name(column.name)}), {time})"
 
-    def render(self, query: Query) -> Statement:
-        text = super().render(query).text
-        if isinstance(query, AggregateQuery) and query.bucket is not None:
-            place = len(query.by) + 1
-            start = self.bucket(query.table, query.bucket)
-            # It takes no positions, neither in GROUP BY nor in ORDER BY.
-            body, groups, order = text.rpartition(" GROUP BY ")
-            text = body + groups + re.sub(rf"\b{place}(?= ORDER| DESC|$)", lambda _: start, order)
-        # The minimum of no rows is NULL only for a nullable column.
-        return Statement(OF_A_COLUMN.sub(r"\1(toNullable(\2))", text), outputs(query))
+    def group(self, place: int, expression: str) -> str:
+        return expression  # it takes no positions, neither in GROUP BY nor in ORDER BY
 
 
 class Clickhouse18(Clickhouse):
@@ -67,12 +60,18 @@ class Clickhouse18(Clickhouse):
             if mode not in (CSV, IMPORT)
         },
         oldest={},
+        unsupported={Feature.SPELLS: "this version has no window functions"},
     )
     settings: ClassVar[dict[str, str]] = {}
 
     @property
     def dialect(self) -> Dialect18:
         return Dialect18()
+
+    def translate(self, query: Query) -> Statement:
+        statement = super().translate(query)
+        # The minimum of no rows is NULL only for a nullable column.
+        return replace(statement, text=OF_A_COLUMN.sub(r"\1(toNullable(\2))", statement.text))
 
     def server_settings(self) -> dict[str, str]:
         return {}

@@ -8,11 +8,13 @@ from operator import itemgetter
 from typing import Any
 
 from simulator.data.block import Block
+from simulator.data.derived import DerivedTable, Spells
 from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
     Answer,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -20,6 +22,7 @@ from simulator.data.query import (
     RowsQuery,
     outputs,
 )
+from simulator.data.schema import Role, Table
 
 
 def rows_of(batches: Iterable[Block]) -> list[dict[str, Any]]:
@@ -41,11 +44,15 @@ def _plain(data: Any, index: int) -> Any:
 
 
 def answer_of(query: Query, rows: list[dict[str, Any]]) -> Answer:
+    """`rows` are those of the stored table."""
+    rows = _read(query.table, rows)
     match query:
         case RowsQuery():
             names = query.columns or tuple(column.name for column in query.table.columns)
-            latest = sorted(_selected(query, rows), key=itemgetter(query.table.time.name))
-            latest = latest[-query.newest :] if query.newest else latest
+            latest = _selected(query, rows)
+            if query.newest:
+                latest.sort(key=itemgetter(query.table.time.name))
+                latest = latest[-query.newest :]
             found = [tuple(row[name] for name in names) for row in latest]
         case DistinctQuery():
             found = [(len({tuple(row[c] for c in query.columns) for row in rows}),)]
@@ -62,12 +69,41 @@ def answer_of(query: Query, rows: list[dict[str, Any]]) -> Answer:
     return Answer(names, tuple(found))
 
 
+def _read(table: Table, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a table: the stored ones, or those of an answer."""
+    if isinstance(table, Spells):
+        return _spells(table, _read(table.periods, rows))
+    if not isinstance(table, DerivedTable):
+        return rows
+    names = [column.name for column in table.columns]
+    return [dict(zip(names, row, strict=True)) for row in answer_of(table.source, rows).rows]
+
+
+def _spells(table: Spells, periods: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    tags, time = [tag.name for tag in table.periods.tags], table.periods.time.name
+    last: dict[tuple[Any, ...], bool] = {}
+    running: dict[tuple[Any, ...], dict[str, Any]] = {}
+    found = []
+    for period in sorted(periods, key=itemgetter(time)):
+        series = tuple(period[tag] for tag in tags)
+        holds = _matches(table.holds, period)
+        if holds and last.get(series) is False:
+            running[series] = {**{c: period[c] for c in (*tags, time)}, table.length: None}
+            found.append(running[series])
+        elif not holds and series in running:
+            spell = running.pop(series)
+            spell[table.length] = period[time] - spell[time]
+        last[series] = holds
+    return found
+
+
 def _aggregated(query: AggregateQuery, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    time = query.table.time.name
+    timed = query.table.with_role(Role.TIME)
+    time = timed[0].name if timed else ""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     if not query.by and query.bucket is None:
         groups[()] = []
-    for row in sorted(_selected(query, rows), key=itemgetter(time)):
+    for row in sorted(_selected(query, rows), key=lambda row: row.get(time, 0)):
         start = () if query.bucket is None else (row[time] // query.bucket * query.bucket,)
         groups[*(row[tag] for tag in query.by), *start].append(row)
     if query.newest:
@@ -90,19 +126,24 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 def _selected(
     query: AggregateQuery | NewestQuery | RowsQuery, rows: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    time, chosen = query.table.time.name, query.selection
+    chosen = query.selection
     since = -math.inf if chosen.since is None else chosen.since
+    timed = chosen.since is not None or chosen.until is not None
     until = math.inf if chosen.until is None else chosen.until
     return [
         row
         for row in rows
-        if since <= row[time] < until
+        if (not timed or since <= row[query.table.time.name] < until)
         and all(row[one.column] in one.values for one in chosen.one_of)
-        and all(
-            row[c.column] is not None and _COMPARE[c.operator](row[c.column], c.value)
-            for c in chosen.compared
-        )
+        and all(_matches(compared, row) for compared in chosen.compared)
     ]
+
+
+def _matches(compared: Compared, row: dict[str, Any]) -> bool:
+    value = row[compared.column]
+    if compared.divisor and value is not None:
+        value = value / row[compared.divisor] if row[compared.divisor] else None
+    return value is not None and _COMPARE[compared.operator](value, compared.value)
 
 
 def _aggregate(aggregate: Aggregate, rows: list[dict[str, Any]]) -> Any:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from simulator.data.derived import derived, spells
 from simulator.data.query import (
     Aggregate,
     AggregateQuery,
@@ -58,7 +59,14 @@ COUNT = (Aggregate(Function.COUNT),)
 
 def queries_of(scope: Scope) -> dict[str, Query]:
     """Return the queries by name."""
-    return {**_aggregated(scope), **_filtered(scope), **_ends(scope), **_rows(scope)}
+    return {
+        **_aggregated(scope),
+        **_filtered(scope),
+        **_ends(scope),
+        **_rows(scope),
+        **_derived(scope),
+        **_spells(scope),
+    }
 
 
 def _aggregates(*wanted: tuple[str, str]) -> tuple[Aggregate, ...]:
@@ -75,6 +83,10 @@ def _equal(**tags: str) -> Selection:
 
 def _compared(column: str, operator: str, value: float) -> Selection:
     return Selection(compared=(Compared(column, Operator(operator), value),))
+
+
+def _divided(column: str, operator: str, value: float, divisor: str) -> Selection:
+    return Selection(compared=(Compared(column, Operator(operator), value, divisor),))
 
 
 def _aggregated(scope: Scope) -> dict[str, Query]:
@@ -154,6 +166,7 @@ def _filtered(scope: Scope) -> dict[str, Query]:
         "where an integer is": _compared("small", "=", -(2**15)),
         "where a large integer is greater": _compared("large", ">", scope.highest - 1),
         "where a large integer is at least": _compared("large", ">=", 1 - scope.highest),
+        "where a quotient of integers is": _divided(scope.order, ">", 65_538, "small"),
         "where everything holds": Selection(
             (several,),
             (
@@ -165,6 +178,9 @@ def _filtered(scope: Scope) -> dict[str, Query]:
     }
     return {
         **{name: AggregateQuery(readings, SOME, selection=s) for name, s in selections.items()},
+        "where a quotient of numbers is": AggregateQuery(
+            states, COUNT, selection=_divided("starts", "<=", 1000, "level")
+        ),
         "where a tag is a number": AggregateQuery(
             states, COUNT, by=("machine",), selection=_compared("rack", "=", -1)
         ),
@@ -247,5 +263,79 @@ def _rows(scope: Scope) -> dict[str, Query]:
         "newest rows": RowsQuery(states, selection=_equal(machine="mill"), newest=7),
         "newest rows of some columns": RowsQuery(
             readings, ("small", "seen", scope.user), early, newest=5
+        ),
+    }
+
+
+def _derived(scope: Scope) -> dict[str, Query]:
+    """Queries that read the answer to another query."""
+    readings, states, hour, pause = scope.readings, scope.states, scope.hour_us, scope.pause_ms
+    newest = derived("newest", NewestQuery(states, ("machine",), ("level", "starts", "timestamp")))
+    shown = ("machine", "newest_starts", "newest_timestamp")
+    of_sites = derived(
+        "sites", AggregateQuery(readings, _aggregates(("single", "avg"), ("", "count")), ("site",))
+    )
+    of_users = derived(
+        "users",
+        AggregateQuery(readings, _aggregates(("large", "count")), (scope.user,), 20 * hour),
+    )
+    periods = derived(
+        "periods",
+        AggregateQuery(states, _aggregates(("level", "avg")), ("machine", "rack"), 20 * pause),
+    )
+    high = _compared("avg_level", ">", 18.0)
+    counts = derived(
+        "counts", AggregateQuery(periods, COUNT, ("machine",), 60 * pause, selection=high)
+    )
+    return {
+        "newest rows with a number": RowsQuery(
+            newest, shown, _compared("newest_level", "<", 37.125)
+        ),
+        "newest rows with a quotient": RowsQuery(
+            newest, shown, _divided("newest_starts", ">", 2380, "newest_level")
+        ),
+        "groups with a mean": RowsQuery(
+            of_sites, ("site", "count"), _compared("avg_single", ">", 0.2)
+        ),
+        "groups with a mean, where nothing is": RowsQuery(
+            of_sites, ("site",), _compared("avg_single", ">", 99)
+        ),
+        "aggregates of groups": AggregateQuery(
+            of_users,
+            _aggregates(("count_large", "sum min max avg"), ("", "count")),
+            (scope.user,),
+            selection=_compared("count_large", ">", 3),
+        ),
+        "aggregates of groups, in all": AggregateQuery(
+            periods, _aggregates(("", "count"), ("rack", "min")), selection=high
+        ),
+        "aggregates of groups by time": AggregateQuery(
+            periods, COUNT, ("rack",), 60 * pause, selection=high
+        ),
+        "means of counts": AggregateQuery(counts, _aggregates(("count", "avg")), ("machine",)),
+        "counts of counts": RowsQuery(counts, ("machine", "bucket_"), _compared("count", "<", 9)),
+    }
+
+
+def _spells(scope: Scope) -> dict[str, Query]:
+    """Queries about runs of buckets."""
+    readings, states, hour, pause = scope.readings, scope.states, scope.hour_us, scope.pause_ms
+    running = _aggregates(("running", "max"))
+    by_machine = derived("periods", AggregateQuery(states, running, ("machine",), 3 * pause))
+    of_all = derived("periods", AggregateQuery(states, _aggregates(("starts", "max")), (), pause))
+    of_users = derived(
+        "periods",
+        AggregateQuery(readings, _aggregates(("double", "count")), (scope.user, "site"), 9 * hour),
+    )
+    runs = spells("runs", by_machine, Compared("max_running", Operator.EQUAL, 0))
+    busy = spells("busy", of_users, Compared("count_double", Operator.AT_LEAST, 1))
+    lengths = _aggregates(("length", "count sum avg max"), ("", "count"))
+    return {
+        "spells": RowsQuery(runs, selection=_compared("length", ">", 0)),
+        "spells by tag": AggregateQuery(runs, lengths, ("machine",)),
+        "spells by tag and time": AggregateQuery(runs, lengths, ("machine",), 70 * pause),
+        "spells by a tag with NULL": AggregateQuery(busy, lengths, (scope.user,)),
+        "the spell that does not end": AggregateQuery(
+            spells("late", of_all, Compared("max_starts", Operator.MORE, 90 * 90)), lengths
         ),
     }

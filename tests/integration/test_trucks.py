@@ -1,6 +1,8 @@
 """Workloads cpu and trucks on SQLite, from the outside."""
 
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -56,7 +58,35 @@ def test_what_trucks_cannot_do_is_refused(cli: CommandLine) -> None:
     assert "--split series: the series of workload trucks do not take turns" in split.err
     assert re.search("6 intervals, and a truck sends ten at once", short.err)
 
-    assert cli.run("insert", *SQLITE, *TRUCKS, "--workers=1", "--batch=100").code == 0
-    asked = cli.run("query", "--target=sqlite", "--extra-option=path=bench.db", "--types=low-fuel")
+    hours = (*TRUCKS[:-2], "--end=2026-06-01T03:00:00Z", "--interval=120s")
+    assert cli.run("insert", *SQLITE, *hours, "--workers=1", "--batch=100").code == 0
+    asked = cli.run("query", *SQLITE[:3], "--types=long-driving-sessions")
     assert asked.code == 2
-    assert "low-fuel cannot be asked of this data: it selects among the newest rows" in asked.err
+    assert "long-driving-sessions cannot be asked of this data: it asks about 4 h" in asked.err
+
+
+def test_the_queries_of_trucks_are_verified_and_a_wrong_answer_is_found(cli: CommandLine) -> None:
+    assert cli.run("insert", *SQLITE, *TRUCKS, "--workers=1", "--batch=500").code == 0
+    words = (*SQLITE[:3], "--workers=1", "--runs=2")
+    asked = cli.run("query", *words)
+    assert asked.code == 0, asked.err
+    assert len(verdicts(cli)) == 13 + 2
+    assert {*verdicts(cli).values()} == {"verified"}
+
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as database, database:
+        # A truck stands still for two hours, which changes answers and no number of rows.
+        database.execute(
+            "UPDATE readings SET velocity = 0 WHERE name = 'truck_1' AND time BETWEEN "
+            "(SELECT max(time) - 10000000 FROM readings) AND "
+            "(SELECT max(time) - 2800000 FROM readings)"
+        )
+    types = ("avg-daily-driving-duration", "avg-daily-driving-session", "breakdown-frequency")
+    asked = cli.run("query", *words, f"--types={','.join(types)}")
+    assert asked.code == 3
+    assert verdicts(cli) == dict(zip(types, ("mismatch", "mismatch", "verified"), strict=True))
+
+
+def verdicts(cli: CommandLine) -> dict[str, str]:
+    """Return the verdict on each query of the last run."""
+    queries = cli.results()[-1]["runs"][-1]["outcome"]["queries"]
+    return {each["name"]: each["verdict"]["status"] for each in queries}

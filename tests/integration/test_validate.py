@@ -97,13 +97,18 @@ LOADS = {
 }
 OTHERS = ("dashboard", "metaquery", "multi-measurement")
 FILTERED = {"high-cpu-all", "high-cpu-1", "avg-vs-projected-fuel-consumption"}
+DERIVED = {
+    "low-fuel", "high-load", "stationary-trucks", "long-driving-sessions", "long-daily-sessions",
+    "avg-daily-driving-duration", "avg-daily-driving-session", "daily-activity",
+    "breakdown-frequency",
+}  # fmt: skip
 REAL = [
     ("postgres", "postgresql", ["devops"], set()),
     pytest.param("postgres", "postgresql", [*LOADS], set(), marks=pytest.mark.rare),
-    ("influxdb", "influxdb", [*LOADS], set()),
+    ("influxdb", "influxdb", [*LOADS], DERIVED),
     ("questdb", "questdb", ["devops", "cpu", "homes", "trucks"], set()),
     pytest.param("questdb", "questdb", [*OTHERS], set(), marks=pytest.mark.rare),
-    ("victoriametrics", "victoriametrics", ["cpu", "trucks"], FILTERED),
+    ("victoriametrics", "victoriametrics", ["cpu", "trucks"], FILTERED | DERIVED),
 ]
 """Server, target, the workloads that it can store, and the query types that it cannot answer."""
 

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
@@ -63,6 +64,10 @@ class Arangodb(HttpDatabase[ArangodbSession]):
         },
         acknowledged="in the log of the leader of each shard and of its in-sync followers; with "
         "wait_for_sync synced to disk, else within a tenth of a second",
+        unsupported={
+            Feature.QUOTIENTS: "AQL could, but the module compares stored numbers only",
+            Feature.SUBQUERIES: "AQL could, but the module groups once in a query",
+        },
         in_client="adds up sums and means of integers from pieces that doubles hold exactly",
         limits=(
             "floats must be finite; client keys have at most 254 bytes, escaped bytes count three",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.encode.cql import MOST_ROWS
@@ -136,6 +137,10 @@ class Cassandra(Database["CassandraSession"]):
         acknowledged="as many replicas as `consistency` demands have the row in their commit log "
         "and in memory; their commitlog_sync decides whether it was also synced to disk",
         oldest={"Cassandra": (4, 0)},  # virtual tables show the settings
+        unsupported={
+            Feature.QUOTIENTS: "CQL has no arithmetic in conditions",
+            Feature.SUBQUERIES: "CQL has no subqueries",
+        },
         in_client="merges the aggregates of ranges of tokens and of several tables; fetches rows "
         "for groups by time or by columns outside the key, for first values, for the newest row of "
         "groups other than partitions, and for distinct values",

@@ -34,6 +34,7 @@ from simulator.modules.clickhouse.session import (
 )
 from simulator.modules.existing import MOST_COUNTED, Contents, Existing
 from simulator.modules.options import Options
+from simulator.modules.shared import sql
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.sql_texts import SqlTexts
 
@@ -272,7 +273,7 @@ class ClickhouseTables(Database[ClickhouseSession]):
 
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL."""
-        return self.dialect.render(query)
+        return sql.render(self.dialect, query)
 
     def texts(self, table: Table) -> SqlTexts:
         """Return ClickHouse's SQL."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from simulator.data.query import NewestQuery, Query, Statement, outputs
+from simulator.data.query import NewestQuery
 from simulator.data.schema import Column, Role, Table, TimeUnit, Type
 from simulator.modules.shared import sql
 
@@ -110,26 +110,25 @@ class ClickhouseDialect(sql.Dialect):
         """Return an exact sum of integers divided by a count, as a double."""
         return f"toFloat64({total}) / {count}"
 
-    def newest(self, query: NewestQuery) -> str:
+    def newest(self, query: NewestQuery, rows: str) -> sql.Select:
         """Return the newest row of each combination of tags, in one pass without a sort."""
         table = query.table
         time = self.name(table.time.name)
         tags = self.names(query.tags)
-        chosen = [tags]
+        chosen = [self.name(tag) for tag in query.tags]
         for name in query.columns:
             column = table.column(name)
             # argMax skips a NULL, but not a tuple that contains one.
             held = f"argMax(tuple({self.name(name)}), {time}).1"
             newest = held if column.nullable else f"argMax({self.name(name)}, {time})"
             chosen.append(self.read(column, newest))
-        rows = sql.selected(self, table, query.selection)
-        return f"SELECT {', '.join(chosen)} FROM {rows} GROUP BY {tags}"
+        return sql.Select(tuple(chosen), f"{rows} GROUP BY {tags}")
 
-    def render(self, query: Query) -> Statement:
-        """Return a query as SQL."""
-        if isinstance(query, NewestQuery):
-            return Statement(self.newest(query), outputs(query))
-        return sql.render(self, query)
+    def beside(self, expression: str, window: str, *, following: bool) -> str:
+        """Return an expression in the row before or after this one, NULL if there is none."""
+        function = "leadInFrame" if following else "lagInFrame"
+        frame = f"{window} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+        return f"{function}(toNullable({expression})) OVER ({frame})"
 
     def create_table(
         self, table: Table, name: str, key: Sequence[str], behind: str, on_cluster: str

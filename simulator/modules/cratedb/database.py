@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, SecretStr
 
+from simulator.data.derived import below
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
@@ -273,7 +274,7 @@ class Cratedb(CrateTables[CratedbSession], HttpDatabase[CratedbSession]):
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL; all rows are read in the order of time, portion by portion."""
         statement = super().translate(query)
-        if query == RowsQuery(query.table):
+        if below(query.table) is None and query == RowsQuery(query.table):
             return Statement(statement.text, statement.outputs, (query.table.time.name,))
         return statement
 

@@ -50,7 +50,7 @@ class CrateDialect(sql.Dialect):
         """The tags that are members of the object."""
         self._names = {column.name for column in self.members}
         self._object = quoted(sql.unused("tags", table))
-        self._unit = table.time_unit
+        self._table, self._unit = table, table.time_unit
 
     def name(self, identifier: str) -> str:
         """Return an identifier in quotes, or the subscript of a tag in the object."""
@@ -99,6 +99,10 @@ class CrateDialect(sql.Dialect):
             after = trail + (row.after + between if last else row.between)
             slots.append(Slot(column, style, before, after, before + style.null + after))
         return slots
+
+    def of_answers(self) -> "CrateDialect":
+        """Return the dialect for answers, in which tags are columns."""
+        return CrateDialect(self._table, tags_as_object=False)
 
     def number(self, column: Column, unit: TimeUnit) -> str:
         """Return a column as a number whose sum is exact."""

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import (
@@ -105,6 +106,10 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         acknowledged="in the translog of the primary and of every in-sync replica; "
         "index.translog.durability decides whether it is synced to disk; visible after a refresh",
         oldest={"Elasticsearch": (8, 0), "OpenSearch": (2, 0)},
+        unsupported={
+            Feature.QUOTIENTS: "it would need a script that runs for each document",
+            Feature.SUBQUERIES: "an aggregation reads documents, not the buckets of another one",
+        },
         in_client="turns hits and buckets into rows; counts distinct values; adds up sums of "
         "integers beyond 2**53 from parts",
         prefill_rows=10_000,

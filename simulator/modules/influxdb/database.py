@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic import Field, SecretStr
 
+from simulator.data.features import Feature
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Role, Table
@@ -76,6 +77,10 @@ class Influxdb(HttpDatabase[InfluxSession]):
         },
         acknowledged="in the write-ahead log, which is synced before the answer",
         oldest={"InfluxDB": (2, 0)},
+        unsupported={
+            Feature.QUOTIENTS: "the module does not join two fields, which are separate series",
+            Feature.SUBQUERIES: "the client merges several answers; the server never has the whole",
+        },
         in_client="decodes CSV or JSON; merges the answers of several statements; fetches all "
         "values for extremes of texts, sums of times and distinct times; selects the newest row "
         "among those of several series",

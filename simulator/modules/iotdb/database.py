@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, SecretStr, field_validator
 
+from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.schema import INTEGERS, PrimaryKey, Role, Table, TimeUnit, Type
 from simulator.errors import SetupError
@@ -76,6 +77,10 @@ class IotDb(Database["IotDbSession"]):
         acknowledged="in memory and handed to the write-ahead log, which is synced first only if "
         "the server's wal_mode is SYNC",
         replaces_rows=True,
+        unsupported={
+            Feature.QUOTIENTS: "a condition could, but it is not tested",
+            Feature.SUBQUERIES: "the client merges several answers; the server never has the whole",
+        },
         in_client="decodes blocks of columns; adds up integers from 16-bit pieces, because the "
         "server sums doubles; counts distinct values, because the server's DISTINCT repeats some; "
         "combines the answers of several tables, because there is no UNION",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, SecretStr, field_validator
 
+from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
@@ -138,6 +139,10 @@ class Mongodb(Database["MongodbSession"]):
         "w=majority implies it, also in their journals on disk",
         oldest={"MongoDB": (5, 2)},  # $top
         indices=True,
+        unsupported={
+            Feature.QUOTIENTS: "a pipeline could, but the module compares stored numbers only",
+            Feature.SUBQUERIES: "a pipeline could, but the module groups once in a pipeline",
+        },
         in_client="turns documents into rows",
         limits=(
             "The name of a column has no dot, does not begin with a dollar sign, and is not `_id`.",

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
+from simulator.data.derived import below, innermost
 from simulator.data.query import Query, RowsQuery, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
@@ -213,9 +214,9 @@ class QuestDb(HttpDatabase[QuestSession]):
 
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL; all rows are read part by part, portion by portion."""
-        dialect = QuestSql(query.table)
+        dialect = QuestSql(innermost(query).table)
         statement = dialect.render(query)
-        if query == RowsQuery(query.table):
+        if below(query.table) is None and query == RowsQuery(query.table):
             return Statement(statement.text, statement.outputs, dialect.portions())
         return statement
 

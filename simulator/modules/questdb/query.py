@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from simulator.data.block import Array, ColumnData
+from simulator.data.derived import with_innermost
 from simulator.data.query import Query, Statement, outputs
 from simulator.data.schema import FLOATS, Column, Role, Table, TimeUnit, Type
 from simulator.encode.lineprotocol import PLAIN, Check, Dialect, none_is
@@ -158,7 +159,9 @@ class QuestSql(sql.Dialect):
 
     def render(self, query: Query) -> Statement:
         """Return a query as SQL."""
-        statement = sql.render(self, replace(query, table=self._table))
+        statement = sql.render(
+            self, with_innermost(query, lambda each: replace(each, table=self._table))
+        )
         return replace(statement, outputs=outputs(query))
 
     def portions(self) -> tuple[str, ...]:

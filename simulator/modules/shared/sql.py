@@ -5,13 +5,16 @@ A module describes what its database writes differently in a Dialect.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, assert_never
 
 from simulator.data.block import Block
+from simulator.data.derived import DerivedTable, Spells, below
 from simulator.data.query import (
     ENDS,
     Aggregate,
     AggregateQuery,
+    Compared,
     DistinctQuery,
     Function,
     NewestQuery,
@@ -60,6 +63,22 @@ RESERVED = frozenset(
     user using values variadic verbose when where window with
     """.split()
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A SELECT statement: an expression for each column of the answer, and what follows FROM."""
+
+    expressions: tuple[str, ...]
+    rows: str
+
+    def text(self, names: Sequence[str] = ()) -> str:
+        """Return the statement; its columns have these names, if there are any."""
+        chosen = self.expressions
+        if names:
+            pairs = zip(chosen, names, strict=True)
+            chosen = tuple(e if e == name else f"{e} AS {name}" for e, name in pairs)
+        return f"SELECT {', '.join(chosen)} FROM {self.rows}"
 
 
 class Dialect:
@@ -135,6 +154,28 @@ class Dialect:
         """Return a column as it is compared with a number."""
         return self.name(column.name)
 
+    def newest(self, query: NewestQuery, rows: str) -> "Select":
+        """Return the newest row of each combination of tags; `rows` follows FROM."""
+        table = query.table
+        time, alias = self.name(table.time.name), unused("newest_time", table)
+        newest = f"{self.latest(time, self.names(query.tags))} AS {alias}"
+        read = [self.read(table.column(name)) for name in (*query.tags, *query.columns)]
+        return Select(
+            tuple(read), f"(SELECT *, {newest} FROM {rows}) AS newest WHERE {time} = {alias}"
+        )
+
+    def beside(self, expression: str, window: str, *, following: bool) -> str:
+        """Return an expression in the row before or after this one, NULL if there is none."""
+        return f"{'lead' if following else 'lag'}({expression}) OVER ({window})"
+
+    def group(self, place: int, expression: str) -> str:
+        """Return how GROUP BY names an expression: by place, as a name could be a column's."""
+        return str(place)
+
+    def of_answers(self) -> "Dialect":
+        """Return the dialect for tables that are made of answers, whose columns are not stored."""
+        return self
+
     def end(self, column: Column, time: str, *, last: bool) -> str | None:
         """Return a group's first or last value as an aggregate; None if that takes a window."""
         return None
@@ -197,40 +238,30 @@ def create_indices(dialect: Dialect, tables: Sequence[Table], *, missing: bool) 
 
 
 def render(dialect: Dialect, query: Query) -> Statement:
-    """Return a query as SQL."""
-    return Statement(_select(dialect, query), outputs(query))
+    """Return a query as SQL; the dialect is that of the stored table that it reads."""
+    return Statement(_select(dialect, query).text(), outputs(query))
 
 
-def _select(dialect: Dialect, query: Query) -> str:
+def _select(stored: Dialect, query: Query) -> Select:
+    """Return a query over a table, or over the answer to another one."""
+    table, rows = query.table, rows_of(stored, query.table)
+    dialect = stored if below(table) is None else stored.of_answers()
+    if isinstance(query, DistinctQuery):
+        combinations = f"SELECT DISTINCT {dialect.names(query.columns)} FROM {rows}"
+        return Select(("count(*)",), f"({combinations}) AS combinations")
+    chosen = conditions(dialect, table, query.selection)
+    rows += f" WHERE {' AND '.join(chosen)}" if chosen else ""
     match query:
         case AggregateQuery():
-            return _aggregates(dialect, query)
+            return _aggregates(dialect, query, rows)
         case NewestQuery():
-            return _newest(dialect, query)
-        case DistinctQuery(table=table):
-            columns, rows = dialect.names(query.columns), rows_of(dialect, table)
-            combinations = f"SELECT DISTINCT {columns} FROM {rows}"
-            return f"SELECT count(*) FROM ({combinations}) AS combinations"
-        case RowsQuery(table=table):
-            read = ", ".join(map(dialect.read, query.read))
-            statement = f"SELECT {read} FROM {selected(dialect, table, query.selection)}"
-            if query.newest is None:
-                return statement
-            return f"{statement} ORDER BY {dialect.name(table.time.name)} DESC LIMIT {query.newest}"
+            return dialect.newest(query, rows)
+        case RowsQuery():
+            if query.newest is not None:
+                rows += f" ORDER BY {dialect.name(table.time.name)} DESC LIMIT {query.newest}"
+            return Select(tuple(map(dialect.read, query.read)), rows)
         case _:
             assert_never(query)
-
-
-def _newest(dialect: Dialect, query: NewestQuery) -> str:
-    table = query.table
-    time, alias = dialect.name(table.time.name), unused("newest_time", table)
-    newest = f"{dialect.latest(time, dialect.names(query.tags))} AS {alias}"
-    read = [dialect.read(table.column(name)) for name in (*query.tags, *query.columns)]
-    rows = selected(dialect, table, query.selection)
-    return (
-        f"SELECT {', '.join(read)} "
-        f"FROM (SELECT *, {newest} FROM {rows}) AS newest WHERE {time} = {alias}"
-    )
 
 
 def unused(alias: str, table: Table) -> str:
@@ -241,11 +272,49 @@ def unused(alias: str, table: Table) -> str:
 
 
 def rows_of(dialect: Dialect, table: Table) -> str:
-    """Return the operand of FROM: the table, or the union of its parts."""
+    """Return the operand of FROM: the table, the union of its parts, or another query."""
+    match table:
+        case DerivedTable():
+            return f"({_answer(dialect, table)}) AS {dialect.name(table.name)}"
+        case Spells():
+            return f"({_spells(dialect, table)}) AS {dialect.name(table.name)}"
     if table.parts == 1:
         return dialect.name(table.name)
     parts = " UNION ALL ".join(f"SELECT * FROM {dialect.name(name)}" for name in table.names)
     return f"({parts}) AS {dialect.name(table.name)}"
+
+
+def _answer(stored: Dialect, table: DerivedTable) -> str:
+    """Return the query that a table is made of, whose columns have the names of the table's."""
+    names = map(stored.of_answers().name, (column.name for column in table.columns))
+    return _select(stored, table.source).text([*names])
+
+
+def _spells(stored: Dialect, table: Spells) -> str:
+    """Return the spells in which a condition holds: from each change of its state to the next."""
+    periods, dialect = table.periods, stored.of_answers()
+    tags, start = [dialect.name(tag.name) for tag in periods.tags], dialect.name(periods.time.name)
+    state, earlier, end = (
+        dialect.name(unused(alias, table)) for alias in ("state", "earlier", "following")
+    )
+    (condition,) = conditions(dialect, periods, Selection(compared=(table.holds,)))
+    columns = ", ".join((*tags, start))
+    window = f"PARTITION BY {', '.join(tags)} ORDER BY {start}" if tags else f"ORDER BY {start}"
+    states = (
+        f"SELECT {columns}, CASE WHEN {condition} THEN 1 ELSE 0 END AS {state} "
+        f"FROM {rows_of(stored, periods)}"
+    )
+    compared = f"{dialect.beside(state, window, following=False)} AS {earlier}"
+    changes = (
+        f"SELECT {columns}, {state}, {dialect.beside(start, window, following=True)} AS {end} "
+        f"FROM (SELECT {columns}, {state}, {compared} FROM ({states}) AS states) AS compared "
+        f"WHERE {state} <> {earlier}"
+    )
+    length = dialect.name(table.length)
+    return (
+        f"SELECT {columns}, {end} - {start} AS {length} FROM ({changes}) AS changes "
+        f"WHERE {state} = 1"
+    )
 
 
 def selected(dialect: Dialect, table: Table, selection: Selection) -> str:
@@ -260,12 +329,13 @@ def conditions(dialect: Dialect, table: Table, selection: Selection) -> list[str
     for one in selection.one_of:
         name, values = dialect.name(one.column), ", ".join(map(dialect.text, one.values))
         found.append(f"{name} IN ({values})" if len(one.values) > 1 else f"{name} = {values}")
-    for compared in selection.compared:
-        operand = dialect.operand(table.column(compared.column), compared.value)
-        found.append(f"{operand} {compared.operator} {compared.value}")
-    time = dialect.name(table.time.name)
+    found += [
+        f"{_operand(dialect, table, compared)} {compared.operator} {compared.value}"
+        for compared in selection.compared
+    ]
     for comparison, limit in ((">=", selection.since), ("<", selection.until)):
         if limit is not None:
+            time = dialect.name(table.time.name)
             literal = str(limit)
             if table.time.type is Type.TIMESTAMP:
                 literal = dialect.instant(limit, table.time_unit)
@@ -273,33 +343,42 @@ def conditions(dialect: Dialect, table: Table, selection: Selection) -> list[str
     return found
 
 
-def _aggregates(dialect: Dialect, query: AggregateQuery) -> str:
+def _operand(dialect: Dialect, table: Table, compared: Compared) -> str:
+    """Return a column as it is compared, or its quotient by another one."""
+    column = table.column(compared.column)
+    if compared.divisor is None:
+        return dialect.operand(column, compared.value)
+    divisor = f"nullif({dialect.name(compared.divisor)}, 0)"
+    return dialect.mean(dialect.name(column.name), divisor)
+
+
+def _aggregates(dialect: Dialect, query: AggregateQuery, rows: str) -> Select:
     table = query.table
     chosen = [dialect.name(tag) for tag in query.by]
     groups = list(chosen)
-    rows = _with_ends(dialect, query)
+    rows = _with_ends(dialect, query, rows)
     if query.bucket is not None:
-        chosen.append(dialect.bucket(table, query.bucket))
-        groups.append(str(len(chosen)))  # by position: a name could also be a column's
+        start = dialect.bucket(table, query.bucket)
+        chosen.append(start)
+        groups.append(dialect.group(len(chosen), start))
     chosen += [_aggregate(dialect, table, aggregate) for aggregate in query.aggregates]
-    statement = f"SELECT {', '.join(chosen)} FROM {rows}"
     if groups:
-        statement += f" GROUP BY {', '.join(groups)}"
+        rows += f" GROUP BY {', '.join(groups)}"
     if query.newest is not None:
-        statement += f" ORDER BY {groups[0]} DESC LIMIT {query.newest}"
-    return statement
+        rows += f" ORDER BY {groups[0]} DESC LIMIT {query.newest}"
+    return Select(tuple(chosen), rows)
 
 
-def _with_ends(dialect: Dialect, query: AggregateQuery) -> str:
+def _with_ends(dialect: Dialect, query: AggregateQuery, rows: str) -> str:
     """Return what follows FROM, with the first and last values that the dialect cannot aggregate.
 
     Each row has those of its group.
     """
-    table, time = query.table, dialect.name(query.table.time.name)
-    rows = selected(dialect, table, query.selection)
+    table = query.table
     ends = [a for a in dict.fromkeys(query.aggregates) if a.function in ENDS and a.column]
     if not ends:
         return rows
+    time = dialect.name(table.time.name)
     groups = [dialect.name(tag) for tag in query.by]
     if query.bucket is not None:
         groups.append(dialect.bucket(table, query.bucket))

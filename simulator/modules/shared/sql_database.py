@@ -9,6 +9,7 @@ from typing import ClassVar
 from pydantic import Field
 from typing_extensions import TypeVar
 
+from simulator.data.derived import innermost
 from simulator.data.query import Query, Statement
 from simulator.data.schema import PrimaryKey, Table
 from simulator.modules.base import Database, Session
@@ -118,7 +119,7 @@ class SqlDatabase(Database[SqlSession_co]):
 
     def translate(self, query: Query) -> Statement:
         """Return the query as SQL."""
-        return sql.render(self.dialect_of(query.table), query)
+        return sql.render(self.dialect_of(innermost(query).table), query)
 
     def texts(self, table: Table) -> SqlTexts:
         """Return SQL in the database's dialect."""

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, SecretStr, field_validator
 
+from simulator.data.features import Feature
 from simulator.data.query import Query, Statement
 from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
@@ -85,6 +86,10 @@ class Splunk(HttpDatabase[SplunkSession]):
         },
         acknowledged="in the memory of the receiving process, lost if it crashes; with "
         "`acknowledge` indexed",
+        unsupported={
+            Feature.QUOTIENTS: "a search could, but the module compares stored numbers only",
+            Feature.SUBQUERIES: "a search could, but the module groups once in a search",
+        },
         in_client="decodes JSON; calculates aggregates from counts of each value, because the "
         "digits of the server's own aggregates are not documented",
         limits=(

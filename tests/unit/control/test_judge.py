@@ -6,8 +6,19 @@ import pytest
 
 from simulator.control.judge import Judge
 from simulator.data.dataset import DatasetReader
+from simulator.data.derived import derived
 from simulator.data.own_query import Drawn, OwnQuery, own_types
-from simulator.data.query import Answer
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Answer,
+    Compared,
+    Function,
+    Operator,
+    RowsQuery,
+    Selection,
+)
+from simulator.data.query_type import always
 from simulator.data.ranges import RowRange
 from simulator.data.workloads import workload_class
 from simulator.modules.sqlite import Sqlite, SqliteOptions
@@ -20,10 +31,10 @@ from tests.unit.specs import dataset
 HOSTS, TICKS = 4, 3 * 360
 
 
-def fleet():
+def fleet(**params):
     """Three hours of four hosts, of which every row is stored."""
     cls = workload_class("devops")
-    params = cls.params_model(scale=HOSTS, duration_ms=TICKS * 10_000)
+    params = cls.params_model(scale=HOSTS, duration_ms=TICKS * 10_000, **params)
     empty = dataset(
         workload="devops", workload_version=cls.version, params=params.model_dump(mode="json")
     )
@@ -147,3 +158,29 @@ def test_digests_are_those_of_all_answers_and_wrong_ones_are_shown(right):
     assert [each.instance for each in hosts.shown] == [7]
     assert (len(count.digests), count.shown) == (1, ())
     assert judged(right)[0].digests == ()
+
+
+def test_an_answer_is_unknown_where_a_rounded_mean_is_the_limit():
+    stored = fleet(precision="full")
+    cpu = DatasetReader(stored).table("cpu")
+    mean = Aggregate(Function.AVG, "usage_user")
+    means = AggregateQuery(cpu, (mean,), ("hostname",))
+    ordered = sorted(row[::-1] for row in truths([means], stored)[means].answer.rows)
+    limit = Compared(mean.label, Operator.LESS, ordered[2][0])
+    query = RowsQuery(derived("hosts", means), ("hostname",), Selection(compared=(limit,)))
+    load = QueryLoad(queries={"idle": ""}, shown_answers=9, digests=True)
+    judge = Judge(Sqlite(SqliteOptions(path="unused")), stored, load)
+
+    def answered(hosts):
+        given = Answer(("hostname",), tuple(sorted((host,) for _, host in hosts)))
+        (found,) = judge.judged({"idle": always(query)}, lambda _: [(0, given)])
+        return found
+
+    right, either, wrong = answered(ordered[:2]), answered(ordered[:3]), answered(ordered[1:])
+
+    assert (right.verdict.status, right.shown[0].ok) == (Status.VERIFIED, True)
+    assert (either.verdict.status, either.shown[0].ok) == (Status.UNKNOWN, None)
+    assert [each.ok for each in either.digests] == [None]
+    assert "avg_usage_user < " in either.verdict.reason
+    assert "depends on the order in which a sum was computed" in either.verdict.reason
+    assert wrong.verdict.status is Status.UNKNOWN

@@ -1,19 +1,38 @@
 """The queries of workload `trucks`: those of TSBS for its use case `iot`, under its names.
 
-Four of the thirteen can be asked in the language of queries:
+Of a random fleet, at random times:
 
-- `last-loc`: the newest position of each truck of a random fleet, `single-last-loc` that of a
-  random truck. TSBS adds the driver, which follows from the truck.
-- `avg-load`: the mean load by fleet and model, and its capacity. TSBS divides the one by the other.
+- `last-loc`: the newest position of each truck, `single-last-loc` that of a random truck.
+- `low-fuel`: trucks whose newest `fuel_state` is below 10 %; `high-load`: whose newest load is more
+  than 90 % of their capacity.
+- `stationary-trucks`: trucks with a mean velocity below 1 in ten minutes.
+- `long-driving-sessions`: trucks that drove in more than 22 periods of four hours;
+  `long-daily-sessions`: in more than 60 periods of a day. A period has ten minutes; a truck drives
+  in it if its mean velocity is above 1.
+
+Of all trucks, at all times:
+
+- `avg-load`: the mean load by fleet, model and capacity. TSBS divides the one by the other.
 - `avg-vs-projected-fuel-consumption`: the mean consumption of driving trucks by fleet and nominal
   consumption, and the number of rows, of which the projected mean follows.
+- `avg-daily-driving-duration`: the mean number of driving periods a day, of the days that have any,
+  by truck. TSBS counts whole hours.
+- `avg-daily-driving-session`: the mean length of a session by truck and the day of its beginning. A
+  session is a run of periods with a mean velocity above 5. It ends with the next period, whose mean
+  is not; a session that is still going on at the end of the data has no length.
+- `daily-activity`: the number of periods with a mean status below 1, by fleet, model and day. TSBS
+  adds up the rows of these periods, and divides by the 144 periods of a day.
+- `breakdown-frequency`: how often trucks broke down, by model: the runs of periods with a mean
+  status of 1 or more, so that a truck is either active or broken down. TSBS means periods in which
+  half of the rows have status 0, but its SQL counts the others, too, so that no truck breaks down.
 
-The other nine exist by name, and say what would be needed.
+TSBS returns the driver, too, which follows from the truck. A row without a tag that is asked for
+belongs to another truck, there and here.
 """
 
-from collections.abc import Mapping
-
+from simulator.data.derived import DerivedTable, derived, spells
 from simulator.data.query import (
+    EVERYTHING,
     Aggregate,
     AggregateQuery,
     Compared,
@@ -22,70 +41,162 @@ from simulator.data.query import (
     OneOf,
     Operator,
     Query,
+    RowsQuery,
     Selection,
 )
-from simulator.data.query_type import Parameters, QueryType, impossible
+from simulator.data.query_type import Parameters, QueryType
 from simulator.data.schema import Table
-from simulator.data.workloads.trucks.tables import FLEETS, TRUCK
+from simulator.data.workloads.shared.fleets import DAY_MS, HOUR_MS, MINUTE_MS
+from simulator.data.workloads.shared.windows import Windows
+from simulator.data.workloads.trucks.tables import FLEETS, FUEL, LOAD, STATUS, TRUCK
 
 _POSITION = ("longitude", "latitude")
-_AMONG_NEWEST = "it selects among the newest rows of the trucks"
-_PERIODS = "it counts periods of ten minutes in which a truck was driving"
-_NOT_SAID: Mapping[str, str] = {
-    "low-fuel": _AMONG_NEWEST,
-    "high-load": f"{_AMONG_NEWEST}, by the quotient of two columns",
-    "stationary-trucks": "it selects trucks by the mean of their rows",
-    "long-driving-sessions": _PERIODS,
-    "long-daily-sessions": _PERIODS,
-    "avg-daily-driving-duration": f"{_PERIODS}, and averages them by day",
-    "avg-daily-driving-session": "it pairs instants at which a truck starts and stops",
-    "daily-activity": f"{_PERIODS}, and averages them by day",
-    "breakdown-frequency": "it counts changes from one period of ten minutes to the next",
-}
+_PERIOD_MS = 10 * MINUTE_MS
+_PERIOD_HOURS = _PERIOD_MS / HOUR_MS
+_COUNT = Aggregate(Function.COUNT)
+_LOW_FUEL, _HIGH_LOAD = 0.1, 0.9
+_LONG_DRIVES = {"long-driving-sessions": (4, 22), "long-daily-sessions": (24, 60)}
+"""Name -> hours, and the driving periods that are more than a driver should have in them."""
 
 
 def fixed_queries(readings: Table, diagnostics: Table) -> dict[str, Query]:
     """Return the queries that are always the same."""
-    count = Aggregate(Function.COUNT)
     return {
         "avg-load": AggregateQuery(
             diagnostics,
-            (Aggregate(Function.AVG, "current_load"),),
+            (Aggregate(Function.AVG, LOAD),),
             by=("fleet", "model", "load_capacity"),
         ),
         "avg-vs-projected-fuel-consumption": AggregateQuery(
             readings,
-            (Aggregate(Function.AVG, "fuel_consumption"), count),
+            (Aggregate(Function.AVG, "fuel_consumption"), _COUNT),
             by=("fleet", "nominal_fuel_consumption"),
             selection=Selection(compared=(Compared("velocity", Operator.MORE, 1),)),
         ),
-        **{f"count-{table.base}": AggregateQuery(table, (count,))
+        "avg-daily-driving-duration": _daily_drives(readings),
+        "avg-daily-driving-session": _daily_sessions(readings),
+        "daily-activity": AggregateQuery(
+            _periods(diagnostics, STATUS, ("name", "fleet", "model")),
+            (_COUNT,),
+            by=("fleet", "model"),
+            bucket=DAY_MS,
+            selection=_where(f"avg_{STATUS}", Operator.LESS, 1),
+        ),
+        "breakdown-frequency": _breakdowns(diagnostics),
+        **{f"count-{table.base}": AggregateQuery(table, (_COUNT,))
            for table in (readings, diagnostics)},
     }  # fmt: skip
 
 
-def drawn_types(readings: Table, seed: int, trucks: int) -> dict[str, QueryType]:
-    """Return the types with a random fleet or truck, and those that cannot be asked."""
-    fleets, names = Parameters(seed, "last-loc"), Parameters(seed, "single-last-loc")
-
-    def of_fleet(number: int) -> Query:
-        (fleet,) = fleets.among(number, len(FLEETS), 1)
-        return _newest(readings, OneOf("fleet", (FLEETS[fleet],)))
+def drawn_types(
+    readings: Table, diagnostics: Table, windows: Windows, trucks: int
+) -> dict[str, QueryType]:
+    """Return the types with a random fleet or truck, some of them at a random time."""
+    seed = windows.seed
+    fleets = {name: Parameters(seed, name) for name in ("last-loc", "low-fuel", "high-load")}
+    names = Parameters(seed, "single-last-loc")
 
     def of_truck(number: int) -> Query:
         (truck,) = names.among(number, trucks, 1)
-        return _newest(readings, OneOf("name", (TRUCK % truck,)))
+        return NewestQuery(
+            readings, ("name",), _POSITION, Selection((OneOf("name", (TRUCK % truck,)),))
+        )
 
-    not_said = {
-        name: impossible(f"{reason}, which the language of queries does not express")
-        for name, reason in _NOT_SAID.items()
-    }
+    def positions(number: int) -> Query:
+        fleet = _fleet(fleets["last-loc"], number)
+        return NewestQuery(readings, ("name",), _POSITION, Selection((fleet,)))
+
+    def low(number: int) -> Query:
+        newest = _newest(diagnostics, (FUEL,), _fleet(fleets["low-fuel"], number))
+        chosen = _where(f"newest_{FUEL}", Operator.LESS, _LOW_FUEL)
+        return RowsQuery(newest, ("name", f"newest_{FUEL}"), chosen)
+
+    def loaded(number: int) -> Query:
+        columns = (LOAD, "load_capacity")
+        newest = _newest(diagnostics, columns, _fleet(fleets["high-load"], number))
+        load, capacity = (f"newest_{column}" for column in columns)
+        chosen = _where(load, Operator.MORE, _HIGH_LOAD, capacity)
+        return RowsQuery(newest, ("name", load, capacity), chosen)
+
     return {
-        "last-loc": QueryType(of_fleet),
+        "last-loc": QueryType(positions),
         "single-last-loc": QueryType(of_truck),
-        **not_said,
+        "low-fuel": QueryType(low),
+        "high-load": QueryType(loaded),
+        "stationary-trucks": _stationary(readings, windows),
+        **{
+            name: _long_drives(name, readings, windows, hours, periods)
+            for name, (hours, periods) in _LONG_DRIVES.items()
+        },
     }
 
 
-def _newest(readings: Table, one_of: OneOf) -> Query:
-    return NewestQuery(readings, ("name",), _POSITION, Selection((one_of,)))
+def _fleet(parameters: Parameters, number: int) -> OneOf:
+    (fleet,) = parameters.among(number, len(FLEETS), 1)
+    return OneOf("fleet", (FLEETS[fleet],))
+
+
+def _where(column: str, operator: Operator, value: float, divisor: str | None = None) -> Selection:
+    return Selection(compared=(Compared(column, operator, value, divisor),))
+
+
+def _newest(table: Table, columns: tuple[str, ...], fleet: OneOf) -> DerivedTable:
+    return derived("newest", NewestQuery(table, ("name",), columns, Selection((fleet,))))
+
+
+def _periods(
+    table: Table,
+    column: str,
+    by: tuple[str, ...] = ("name",),
+    selection: Selection = EVERYTHING,
+) -> DerivedTable:
+    """Return the mean of a column in each period."""
+    means = AggregateQuery(table, (Aggregate(Function.AVG, column),), by, _PERIOD_MS, selection)
+    return derived("periods", means)
+
+
+def _stationary(readings: Table, windows: Windows) -> QueryType:
+    def instance(parameters: Parameters, number: int) -> Query:
+        fleet = _fleet(parameters, number)
+        window = windows.drawn(parameters, number, _PERIOD_HOURS, _PERIOD_MS, (fleet,))
+        mean = (Aggregate(Function.AVG, "velocity"),)
+        trucks = derived("trucks", AggregateQuery(readings, mean, ("name",), selection=window))
+        return RowsQuery(trucks, ("name",), _where("avg_velocity", Operator.LESS, 1))
+
+    return windows.type_of("stationary-trucks", _PERIOD_HOURS, _PERIOD_MS, instance)
+
+
+def _long_drives(
+    name: str, readings: Table, windows: Windows, hours: int, periods: int
+) -> QueryType:
+    def instance(parameters: Parameters, number: int) -> Query:
+        fleet = _fleet(parameters, number)
+        window = windows.drawn(parameters, number, hours, _PERIOD_MS, (fleet,))
+        trucks = derived("trucks", _drives(_periods(readings, "velocity", selection=window)))
+        return RowsQuery(trucks, ("name", "count"), _where("count", Operator.MORE, periods))
+
+    return windows.type_of(name, hours, _PERIOD_MS, instance)
+
+
+def _drives(periods: DerivedTable, bucket: int | None = None) -> AggregateQuery:
+    """Return the number of periods in which a truck drove."""
+    drove = _where("avg_velocity", Operator.MORE, 1)
+    return AggregateQuery(periods, (_COUNT,), ("name",), bucket, drove)
+
+
+def _daily_drives(readings: Table) -> Query:
+    days = derived("days", _drives(_periods(readings, "velocity"), DAY_MS))
+    return AggregateQuery(days, (Aggregate(Function.AVG, "count"),), ("name",))
+
+
+def _daily_sessions(readings: Table) -> Query:
+    driving = Compared("avg_velocity", Operator.MORE, 5)
+    sessions = spells("sessions", _periods(readings, "velocity"), driving)
+    mean = (Aggregate(Function.AVG, sessions.length),)
+    return AggregateQuery(sessions, mean, ("name",), DAY_MS)
+
+
+def _breakdowns(diagnostics: Table) -> Query:
+    broken = Compared(f"avg_{STATUS}", Operator.AT_LEAST, 1)
+    periods = _periods(diagnostics, STATUS, ("name", "model"))
+    return AggregateQuery(spells("breakdowns", periods, broken), (_COUNT,), ("model",))

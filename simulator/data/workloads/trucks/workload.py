@@ -53,6 +53,7 @@ from simulator.data.schema import Table
 from simulator.data.walks import Distribution, Precision, Walks
 from simulator.data.workloads.base import EndMs, Workload
 from simulator.data.workloads.shared.fleets import DAY_MS, MOST_MEMBERS, FleetParams, Members
+from simulator.data.workloads.shared.windows import Windows
 from simulator.data.workloads.trucks.queries import drawn_types, fixed_queries
 from simulator.data.workloads.trucks.tables import (
     FIELDS,
@@ -221,7 +222,11 @@ class Trucks(Workload):
         self, tables: Sequence[Table], *, aligned: bool, until_ms: int | None = None
     ) -> dict[str, QueryType]:
         """Return the types of TSBS under its names, and the numbers of rows."""
-        drawn = drawn_types(tables[0], self.seed, self.params.scale)
+        until = self.start_ms + self._ticks * self.params.interval_ms
+        until = until if until_ms is None else min(until, until_ms)
+        windows = Windows(self.seed, self.start_ms, until, aligned)
+        readings, diagnostics = tables
+        drawn = drawn_types(readings, diagnostics, windows, self.params.scale)
         return {**drawn, **super().query_types(tables, aligned=aligned, until_ms=until_ms)}
 
     def _absences(self, table: Table) -> list[Absent]:

@@ -28,7 +28,8 @@ from simulator.modules.shared.partials import ROWS, Groups, Key, Partial
 
 COUNT_ROWS = (Aggregate(Function.COUNT),)
 ROWS_APART = {
-    Feature.COMPARISONS: "a point has one number, and nothing joins it with the points of its row"
+    Feature.COMPARISONS: "a point has one number, and nothing joins it with the points of its row",
+    Feature.SUBQUERIES: "the client computes the answer from several of the server's series",
 }
 """What no database of metrics can answer."""
 

@@ -1,0 +1,145 @@
+"""Tables that are made of answers, so that a query can read the answer to another one.
+
+A derived table is a subquery in FROM: with a condition it is HAVING, with aggregates an aggregate
+of aggregates. Spells need window functions. Both are tables like any other to the query that reads
+them, and may lie on top of each other.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Compared,
+    Function,
+    NewestQuery,
+    Query,
+    outputs,
+)
+from simulator.data.schema import FLOATS, Column, Role, Table, Type
+
+Source: TypeAlias = AggregateQuery | NewestQuery
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedTable(Table):
+    """The answer to a query, as a table; its columns are those of the answer, in the same order.
+
+    Tags keep their names. No other column has the name of one that the source reads, because some
+    databases would take the one for the other: the newest `fuel` is `newest_fuel`.
+    """
+
+    source: Source = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Spells(Table):
+    """Runs of buckets in which a condition holds: the tags, the first bucket, and `length`.
+
+    Neighbours are the buckets of the same tags that have rows. A spell ends with the first bucket
+    in which the condition does not hold; without one, its length is NULL. What holds in the first
+    bucket of its tags is no spell, because its beginning is not known.
+    """
+
+    periods: DerivedTable = field(kw_only=True)
+    holds: Compared = field(kw_only=True)
+    """About a column of the periods."""
+
+    @property
+    def length(self) -> str:
+        """The name of the column with the length, in the table's time unit."""
+        return self.columns[-1].name
+
+
+def derived(name: str, source: Source) -> DerivedTable:
+    """Return the answer to a query as a table."""
+    read = source.table
+    columns: list[Column] = []
+    for output, column in zip(outputs(source), _columns(source), strict=True):
+        taken = {c.name for c in (*read.columns, *columns)}
+        free = column.name if column.role is Role.TAG else _unused(column.name, taken)
+        # An answer has instants as numbers in the table's unit.
+        kind = Type.INT64 if output.type is Type.TIMESTAMP else output.type
+        columns.append(replace(column, name=free, type=kind))
+    return DerivedTable(name, tuple(columns), (), read.time_unit, source=source)
+
+
+def _columns(source: Source) -> list[Column]:
+    """Return the columns of an answer, before their types and names are those of the table."""
+    read = source.table
+    if isinstance(source, NewestQuery):
+        newest = [replace(read.column(c), name=f"newest_{c}") for c in source.columns]
+        return [*_tags(read, source.tags), *(replace(c, role=Role.FIELD) for c in newest)]
+    bucket = [] if source.bucket is None else [Column("bucket", Type.INT64, Role.TIME)]
+    return [*_tags(read, source.by), *bucket, *(_aggregated(read, a) for a in source.aggregates)]
+
+
+def _tags(table: Table, names: Collection[str]) -> list[Column]:
+    return [replace(table.column(name), role=Role.TAG) for name in names]
+
+
+def _aggregated(table: Table, aggregate: Aggregate) -> Column:
+    """Return the column of an aggregate. What depends on the order of a sum is rounded."""
+    column = table.column(aggregate.column) if aggregate.column else None
+    summed = aggregate.function in (Function.SUM, Function.AVG)
+    exact = column is None or column.type not in FLOATS or column.exact or not summed
+    return Column(
+        aggregate.label,
+        Type.INT64,
+        Role.FIELD,
+        nullable=aggregate.function is not Function.COUNT,
+        exact=exact,
+        rounded=aggregate.function is Function.AVG or not exact,
+    )
+
+
+def spells(name: str, periods: DerivedTable, holds: Compared) -> Spells:
+    """Return the spells in which a condition on buckets holds; ValueError without buckets."""
+    source = periods.source
+    if not isinstance(source, AggregateQuery) or source.bucket is None or source.newest:
+        raise ValueError(f"{periods.name} has no buckets, or only some, and spells consist of them")
+    names = {column.name for column in periods.columns}
+    length = Column(_unused("length", names), Type.INT64, Role.FIELD, nullable=True)
+    columns = (*periods.tags, periods.time, length)
+    return Spells(name, columns, (), periods.time_unit, periods=periods, holds=holds)
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def below(table: Table) -> Source | None:
+    """Return the query that a table is made of; None if it is stored."""
+    match table:
+        case DerivedTable():
+            return table.source
+        case Spells():
+            return table.periods.source
+    return None
+
+
+def innermost(query: Query) -> Query:
+    """Return the query that reads a stored table."""
+    source = below(query.table)
+    return query if source is None else innermost(source)
+
+
+def with_innermost(query: Query, change: Callable[[Query], Query]) -> Query:
+    """Return a query in which the one that reads a stored table is another of its kind."""
+    match query.table:
+        case DerivedTable() as table:
+            return replace(query, table=_over(table, change))
+        case Spells() as table:
+            return replace(query, table=replace(table, periods=_over(table.periods, change)))
+    return change(query)
+
+
+def _over(table: DerivedTable, change: Callable[[Query], Query]) -> DerivedTable:
+    source = with_innermost(table.source, change)
+    if not isinstance(source, AggregateQuery | NewestQuery):
+        raise TypeError(f"{table.name} cannot be made of a {type(source).__name__}")
+    return replace(table, source=source)

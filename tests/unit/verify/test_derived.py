@@ -1,0 +1,282 @@
+"""The truth of queries that read answers, and of quotients."""
+
+import math
+from itertools import groupby
+
+import numpy as np
+import pytest
+
+from simulator.data.block import Block, Values
+from simulator.data.derived import derived, spells
+from simulator.data.query import (
+    Aggregate,
+    AggregateQuery,
+    Answer,
+    Compared,
+    DistinctQuery,
+    Function,
+    NewestQuery,
+    Operator,
+    RowsQuery,
+    Selection,
+)
+from simulator.data.schema import Column, Role, Table, Type
+from simulator.verify.oracle import Oracle
+
+TABLE = Table(
+    "points",
+    (
+        Column("at", Type.INT64, Role.TIME),
+        Column("site", Type.TEXT, Role.TAG, nullable=True),
+        Column("level", Type.FLOAT64, Role.FIELD),
+        Column("raw", Type.FLOAT64, Role.FIELD, exact=False),
+        Column("part", Type.INT16, Role.FIELD, nullable=True),
+        Column("whole", Type.INT32, Role.FIELD, nullable=True),
+    ),
+    key=("site", "at"),
+)
+COUNT = Aggregate(Function.COUNT)
+LENGTH = Aggregate(Function.SUM, "length")
+
+
+def rows(number=400, seed=3):
+    """Rows of three sites, one of which is NULL, at different times in no order."""
+    drawn = np.random.default_rng(seed)
+    return [
+        {
+            "at": int(at),
+            "site": ("a", "b", None)[int(drawn.integers(3))],
+            "level": float(drawn.integers(-8, 9) / 4),
+            "raw": float(drawn.random()),
+            "part": None if drawn.random() < 0.1 else int(drawn.integers(-3, 4)),
+            "whole": None if drawn.random() < 0.1 else int(drawn.integers(-9, 10)),
+        }
+        for at in drawn.permutation(2 * number)[:number] - number
+    ]
+
+
+def block(found):
+    data = {}
+    for column in TABLE.columns:
+        values = [row[column.name] for row in found]
+        valid = np.array([value is not None for value in values])
+        if column.type is Type.TEXT:
+            data[column.name] = Values(np.array([(v or "?").encode() for v in values]), valid)
+        else:
+            kind = {"level": float, "raw": float, "part": np.int16, "whole": np.int32}
+            array = np.array([v or 0 for v in values], kind.get(column.name, np.int64))
+            data[column.name] = Values(array, valid)
+    return Block(TABLE, 0, np.arange(len(found)), data)
+
+
+def truth_of(query, found):
+    oracle = Oracle([query])
+    whole = block(found)
+    for start in range(0, len(found), 90):
+        oracle.add(whole.slice(start, start + 90))
+    return oracle.truth(query)
+
+
+def compared(column, operator, value, divisor=None):
+    return Compared(column, Operator(operator), value, divisor)
+
+
+def where(*conditions):
+    return Selection(compared=conditions)
+
+
+def periods_of(found, width=7):
+    """(site, period) -> the rows, in order."""
+
+    def group(row):
+        return (row["site"] is not None, row["site"] or "", row["at"] // width)
+
+    return {
+        (key[1] if key[0] else None, key[2] * width): [*members]
+        for key, members in groupby(sorted(found, key=group), key=group)
+    }
+
+
+def mean_level(members):
+    return math.fsum(row["level"] for row in members) / len(members)
+
+
+PERIODS = derived(
+    "periods", AggregateQuery(TABLE, (Aggregate(Function.AVG, "level"), COUNT), ("site",), 7)
+)
+
+
+def test_conditions_on_groups():
+    found = rows()
+    expected = [
+        (site, start, len(members))
+        for (site, start), members in periods_of(found).items()
+        if mean_level(members) > 0.25 and len(members) < 4
+    ]
+    conditions = where(compared("avg_level", ">", 0.25), compared("count", "<", 4))
+    truth = truth_of(RowsQuery(PERIODS, ("site", "bucket", "count"), conditions), found)
+
+    assert [*truth.answer.rows] == expected
+    assert 9 < len(expected) < len(periods_of(found))
+    assert truth.undecided == ""
+
+
+def test_aggregates_of_groups():
+    found = rows()
+    counts = {}
+    for (site, start), members in periods_of(found).items():
+        if mean_level(members) <= 0:
+            counts.setdefault((site, start - start % 70), []).append(len(members))
+    query = AggregateQuery(
+        PERIODS,
+        (COUNT, Aggregate(Function.AVG, "count"), Aggregate(Function.MAX, "count")),
+        ("site",),
+        70,
+        where(compared("avg_level", "<=", 0)),
+    )
+
+    assert [*truth_of(query, found).answer.rows] == [
+        (*group, len(each), sum(each) / len(each), max(each)) for group, each in counts.items()
+    ]
+
+
+def test_an_aggregate_of_no_group_is_a_row_and_by_tags_none():
+    nothing = where(compared("avg_level", ">", 99))
+    for found in (rows(), []):
+        total = AggregateQuery(
+            PERIODS, (COUNT, Aggregate(Function.SUM, "count")), (), None, nothing
+        )
+        by_site = AggregateQuery(PERIODS, (COUNT,), ("site",), None, nothing)
+        listed = RowsQuery(PERIODS, ("site",), nothing)
+
+        assert truth_of(total, found).answer.rows == ((0, None),)
+        assert truth_of(by_site, found).answer.rows == ()
+        assert truth_of(listed, found).answer.rows == ()
+
+
+def test_conditions_on_newest_rows():
+    found = rows()
+    newest = {row["site"]: row for row in sorted(found, key=lambda row: row["at"])}
+    table = derived("newest", NewestQuery(TABLE, ("site",), ("level", "raw", "at")))
+    for limit in (-1, 0, 1):
+        chosen = where(compared("newest_level", ">=", limit))
+        query = RowsQuery(table, ("site", "newest_raw", "newest_at"), chosen)
+        assert [*truth_of(query, found).answer.rows] == sorted(
+            ((s, row["raw"], row["at"]) for s, row in newest.items() if row["level"] >= limit),
+            key=lambda row: (row[0] is not None, row),
+        )
+
+
+@pytest.mark.parametrize("operator", [*Operator])
+def test_quotients(operator):
+    compare = {"<": "__lt__", "<=": "__le__", "=": "__eq__", ">=": "__ge__", ">": "__gt__"}
+    found = rows()
+    query = AggregateQuery(
+        TABLE, (COUNT,), (), None, where(compared("whole", operator, 1.5, "part"))
+    )
+    expected = sum(
+        row["whole"] is not None
+        and bool(row["part"])
+        and getattr(row["whole"] / row["part"], compare[operator])(1.5)
+        for row in found
+    )
+
+    assert truth_of(query, found).answer.rows == ((expected,),)
+    assert 0 < expected < len(found)
+
+
+def test_spells():
+    found = rows(900)
+    states = {}
+    for (site, start), members in periods_of(found).items():
+        states.setdefault(site, []).append((start, mean_level(members) > 0))
+    expected = []
+    for site, each in states.items():
+        text = "".join("x" if holds else "." for _, holds in each)
+        starts = [start for start, _ in each] + [None]
+        for place in range(1, len(text)):
+            if text[place - 1 : place + 1] == ".x":
+                end = starts[place + len(text[place:]) - len(text[place:].lstrip("x"))]
+                expected.append((site, starts[place], None if end is None else end - starts[place]))
+    table = spells("runs", PERIODS, compared("avg_level", ">", 0))
+    listed = RowsQuery(table, selection=where(compared("length", ">", 0)))
+    ends = {site for site, _, length in expected if length is None}
+    totals = truth_of(
+        AggregateQuery(table, (COUNT, Aggregate(Function.COUNT, "length"), LENGTH), ("site",)),
+        found,
+    ).answer.rows
+
+    assert [*truth_of(listed, found).answer.rows] == [row for row in expected if row[2] is not None]
+    assert [row[0] for row in totals] == [None, "a", "b"]
+    for site, count, ended, length in totals:
+        own = [row[2] for row in expected if row[0] == site]
+        assert count == len(own) == ended + (site in ends)
+        assert length == sum(each for each in own if each is not None)
+    assert len(expected) > 60
+    assert len({row[2] for row in expected}) > 3
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        ([], []),
+        ([1, 1, 1], []),
+        ([0, 0], []),
+        ([1, 0, 0], []),
+        ([0, 1, 1], [(1, None)]),
+        ([1, 0, 1, 1, 0], [(2, 2)]),
+        ([0, 1, 0, 1, 0], [(1, 1), (3, 1)]),
+    ],
+)
+def test_a_spell_begins_and_ends_with_a_change(levels, expected):
+    table = derived(
+        "periods", AggregateQuery(TABLE, (Aggregate(Function.MAX, "level"),), (), bucket=1)
+    )
+    held = spells("runs", table, compared("max_level", ">", 0.5))
+    found = [{**rows(1)[0], "at": at, "level": level} for at, level in enumerate(levels)]
+    functions = (COUNT, Aggregate(Function.COUNT, "length"), LENGTH)
+    lengths = [length for _, length in expected if length is not None]
+
+    assert truth_of(AggregateQuery(held, functions), found).answer.rows == (
+        (len(expected), len(lengths), sum(lengths) if lengths else None),
+    )
+    by_start = truth_of(AggregateQuery(held, (LENGTH,), (), 1), found).answer.rows
+    assert [*by_start] == expected
+
+
+def test_a_sum_that_is_rounded_decides_only_away_from_the_limit():
+    table = derived("means", AggregateQuery(TABLE, (Aggregate(Function.AVG, "raw"),), ("site",)))
+    found = [{**row, "raw": 0.1 if row["site"] == "a" else 0.7} for row in rows(90)]
+
+    def listed(limit):
+        chosen = where(compared("avg_raw", "<", limit))
+        return truth_of(RowsQuery(table, ("site",), chosen), found)
+
+    assert listed(0.5).answer.rows == (("a",),)
+    assert listed(0.5).undecided == ""
+    assert listed(0.1).undecided.startswith("avg_raw < 0.1 depends on the order in which a sum")
+    assert listed(0.1).verdict(Answer(("site",), (("a",), ("b",)))) is None
+    assert listed(0.1).verdict(listed(0.1).answer) is True
+    assert listed(0.5).verdict(Answer(("site",), ())) is False
+
+
+def test_doubt_is_handed_up_and_exact_means_leave_none():
+    found = [{**row, "raw": 0.1, "level": 0.25} for row in rows(90)]
+
+    def doubt(column, limit):
+        means = AggregateQuery(TABLE, (Aggregate(Function.AVG, column), COUNT), ("site",), 7)
+        table = derived("means", means)
+        condition = compared(f"avg_{column}", ">=", limit)
+        counted = AggregateQuery(table, (COUNT,), ("site",), None, where(condition))
+        upper = RowsQuery(derived("n", counted), selection=where(compared("count_", ">", 1)))
+        runs = AggregateQuery(spells("runs", table, condition), (COUNT,))
+        return [truth_of(query, found).undecided != "" for query in (counted, upper, runs)]
+
+    assert doubt("raw", 0.1) == [True, True, True]
+    assert doubt("raw", 0.2) == [False, False, False]
+    assert doubt("level", 0.25) == [False, False, False]
+
+
+def test_keys_of_a_derived_table_are_not_counted():
+    with pytest.raises(ValueError, match="does not contain the natural key"):
+        truth_of(DistinctQuery(PERIODS, ("site",)), rows(9))
