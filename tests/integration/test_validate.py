@@ -100,9 +100,12 @@ FILTERED = {"high-cpu-all", "high-cpu-1", "avg-vs-projected-fuel-consumption"}
 REAL = [
     ("postgres", "postgresql", ["devops"], set()),
     pytest.param("postgres", "postgresql", [*LOADS], set(), marks=pytest.mark.rare),
-    ("influxdb", "influxdb", [*LOADS], set()),
+    ("influxdb", "influxdb", ["devops", "cpu", "homes", "trucks"], set()),
     ("questdb", "questdb", ["devops", "cpu", "homes", "trucks"], set()),
-    pytest.param("questdb", "questdb", [*OTHERS], set(), marks=pytest.mark.rare),
+    *(
+        pytest.param(name, name, [*OTHERS], set(), marks=pytest.mark.rare)
+        for name in ("influxdb", "questdb")
+    ),
     ("victoriametrics", "victoriametrics", ["cpu", "trucks"], FILTERED),
 ]
 """Server, target, the workloads that it can store, and the query types that it cannot answer."""

@@ -7,9 +7,10 @@ reached 0.80 of the rows/s with single rows, 0.82 with batches of 100 rows and 0
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, ClassVar, Literal
+from urllib.parse import quote
 
 from pydantic import Field, SecretStr
 
@@ -45,6 +46,7 @@ _TYPES = {
 _DOC_VALUES_OF_A_SEARCH = 100
 """index.max_docvalue_fields_search, unless the index sets it."""
 _POLL_S = 0.2
+_PATH_BYTES = 3500
 _WORK = {
     "merges": ("merge", "merges"),
     "refreshes": ("refresh", "refresh"),
@@ -198,14 +200,14 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         """Drop the indices."""
         names = [*map(queries.index_name, former_names(tables))]
         with self.administration() as session:
-            for some in queries.in_requests(names):
+            for some in in_requests(names):
                 session.client.indices.delete(index=some, ignore_unavailable=True)
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Open a view of the files that has every acknowledged row."""
         names = [*map(queries.index_name, names_of(tables))]
         with self.administration() as session:
-            for some in queries.in_requests(names):
+            for some in in_requests(names):
                 session.client.indices.refresh(index=some)
 
     def compact(self, tables: Sequence[Table]) -> None:
@@ -213,7 +215,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         names = [*map(queries.index_name, names_of(tables))]
         with self.administration() as session:
             indices = session.client.indices
-            for some in queries.in_requests(names):
+            for some in in_requests(names):
                 if self.options.force_merge:
                     self._merge(session, some)
                 # Merged segments are freed by a commit and a new view of the files.
@@ -236,7 +238,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         with self.administration() as session:
             found = [
                 session.client.indices.stats(index=some, metric="store")
-                for some in queries.in_requests(names)
+                for some in in_requests(names)
             ]
         return sum(int(each["_all"]["total"]["store"]["size_in_bytes"]) for each in found)
 
@@ -306,3 +308,15 @@ _OF_STATUS: dict[int | None, str] = {
     429: "use fewer workers, or give the server more memory",
 }
 """Status -> what to try."""
+
+
+def in_requests(names: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the names of indices in lists that fit into a path: a server takes 4,096 bytes."""
+    some: list[str] = []
+    for name in names:
+        if some and len(quote(",".join([*some, name]))) > _PATH_BYTES:
+            yield some
+            some = []
+        some.append(name)
+    if some:
+        yield some
