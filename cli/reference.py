@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from cli.cluster.permissions import FOR_RESOURCES, PERMISSIONS, Permission
 from cli.completion.skeleton import described
 from cli.completion.words import TABLE
-from cli.experiment.plan import InsertSetting
+from cli.experiment.settings import InsertSetting
 from cli.main import commands
 from cli.planning.insert_options import generator_params
 from cli.planning.plan import empty_dataset

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from cli.experiment.items import Pair
-from cli.experiment.plan import Plan, Setting
+from cli.experiment.plan import Plan
+from cli.experiment.settings import Setting
 from cli.experiment.tables import absences
 from cli.planning.plan import PlannedRun
 from cli.report.estimate import shown_time

@@ -1,6 +1,7 @@
 """The commands that install and remove the database of a target: of a plan, or of dbinstall/."""
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -17,6 +18,18 @@ _PROGRAMS = ("helm", "kubectl", "openssl")
 """What a README's commands may begin with to run unattended."""
 _ATTENDED = re.compile(r"--accept-| & ")
 """Of what a command agrees to, or leaves running."""
+_OF_SHELL = re.compile(r"[;&|<>$`()]")
+"""Of a command that is more than one program with its arguments."""
+_OF_DELETION = (
+    "--wait",
+    "--timeout",
+    "--cascade",
+    "--force",
+    "--grace-period",
+    "--now",
+    "--ignore-",
+)
+"""Options of `kubectl delete` that `kubectl get` does not have."""
 _COMMAND = re.compile(r"^ {4}(.*)$")
 _REMOVE = re.compile(r"^.*\bRemove\b")
 
@@ -31,6 +44,11 @@ class Installation:
     folder: Path
     """In which the commands run."""
 
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """The commands that list what those of `remove` would remove, as far as that is known."""
+        return tuple(filter(None, map(_look, self.remove)))
+
     def redacted(self, targets: Iterable[Target]) -> "Installation":
         """Return it for display: without the credentials of these targets."""
 
@@ -41,6 +59,20 @@ class Installation:
 
         install, remove = (tuple(map(without, each)) for each in (self.install, self.remove))
         return replace(self, install=install, remove=remove)
+
+
+def _look(command: str) -> str:
+    """Return the command that lists what a command would remove; empty: not known."""
+    if _OF_SHELL.search(command):
+        return ""
+    words = shlex.split(command)
+    if words[:2] == ["kubectl", "delete"]:
+        kept = (word for word in words[2:] if not word.startswith(_OF_DELETION))
+        return shlex.join(["kubectl", "get", *kept, "--ignore-not-found", "--output=name"])
+    if words[:2] == ["helm", "uninstall"] and len(words) > 2:
+        named = ["--all", "--short", f"--filter=^{words[2]}$"]
+        return shlex.join(["helm", "list", *named, *words[3:]])
+    return ""
 
 
 def installations_of(plan: Plan) -> dict[str, Installation]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.experiment.plan import Plan, Setting
+from cli.experiment.plan import Plan
+from cli.experiment.settings import Setting
 from cli.targets.config import Target
 from simulator import __version__
 from simulator.errors import counted

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from cli.experiment.engine import Found, Measured
 from cli.experiment.items import Item, Pair
 from cli.experiment.measures import measures_of
-from cli.experiment.plan import Setting
 from cli.experiment.record import Curve, CurvePoint
 from cli.experiment.search import best_number, next_number, numbers
+from cli.experiment.settings import Setting
 from cli.experiment.verdicts import worst_of
 from cli.targets.config import Target
 from simulator.errors import counted

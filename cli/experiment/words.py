@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cli.experiment.plan import MixedSetting, QuerySetting, Setting
 from cli.experiment.records import Record
+from cli.experiment.settings import MixedSetting, QuerySetting, Setting
 from cli.input.parameters import instant
 from cli.targets.config import Target, as_kept
 

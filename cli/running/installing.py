@@ -1,5 +1,6 @@
 """The database of a target, installed for the items of a plan, and removed whatever happens."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -12,9 +13,13 @@ from cli.experiment.items import Pair
 from cli.experiment.record import InstallRecord
 from cli.host.interrupts import Interrupts
 from cli.host.streams import say
+from cli.running.facts import silence
 from cli.running.shell import STOPPED, Shell
 from simulator.errors import Interrupted
 
+_THERE = re.compile(r"[\w.-]+/[\w.:-]+|[a-z0-9][a-z0-9.-]*")
+"""A line with the name of an object of Kubernetes, or of a release of helm."""
+_UNKNOWN_KIND = re.compile("doesn't have a resource type|no matches for kind|mapping not found")
 Ready = Callable[[], str]
 """Installs the database of the next item unless it is installed; returns why it is not there."""
 
@@ -58,7 +63,7 @@ class _Database:
     ) -> None:
         self._how = how
         self._found = found
-        targets = [pair.target for pair in pairs]
+        targets = self._targets = [pair.target for pair in pairs]
         self._shown = found.redacted(targets)
         self._log = how.output / f"{how.name}-{found.target}.log"
         self._mark = how.output / f".{found.target}.installed"
@@ -76,9 +81,11 @@ class _Database:
                 self._say("was left by a command line that was killed; it is removed first")
                 self._run_all()
             began_s = time.monotonic()
-            self._mark.touch()
-            self._say(f"installing; log: {self._log}")
-            cause = self._installed()
+            cause = self._taken()
+            if not cause:
+                self._mark.touch()
+                self._say(f"installing; log: {self._log}")
+                cause = self._installed()
             self._record = InstallRecord(
                 target=self._found.target,
                 install=self._shown.install,
@@ -88,6 +95,25 @@ class _Database:
                 cause=cause,
             )
         return self._record.cause
+
+    def _taken(self) -> str:
+        """Return what exists, which somebody else made and `remove` would remove."""
+        found: list[str] = []
+        for look in self._found.looks:
+            ran = self._shell.run(look, stops=True)
+            there = [line for line in ran.output if _THERE.fullmatch(line)]
+            found += there
+            if ran.problem and not there and not any(map(_UNKNOWN_KIND.search, ran.output)):
+                return f"not installed: {ran.problem}: {ran.last_lines}; see {self._log}"
+        target = self._targets[0]
+        if not found and target.runner == "local" and not target.open().capabilities.embedded:
+            found += [] if silence(target, self._how.cluster) else ["a server that answers"]
+        if not found:
+            return ""
+        return (
+            f"not installed: this program did not make what exists already:"
+            f" {', '.join(found)}; leave `install` out to measure it as it is, or remove it first"
+        )
 
     def _installed(self) -> str:
         for command in self._found.install:
@@ -102,14 +128,14 @@ class _Database:
 
     def remove(self) -> None:
         """Remove what was installed, by this command line or by one that was killed."""
-        if self._record is None and not self._mark.exists():
-            return
-        self._say("removing")
-        left = self._run_all()
-        if left:
-            self._say(f"warning: may not be removed: {left}; see {self._log}", always=True)
-        else:
-            self._mark.unlink(missing_ok=True)
+        left = ""
+        if self._mark.exists():
+            self._say("removing")
+            left = self._run_all()
+            if left:
+                self._say(f"warning: may not be removed: {left}; see {self._log}", always=True)
+            else:
+                self._mark.unlink(missing_ok=True)
         if self._record:
             self._how.records.append(self._record.model_copy(update={"left": left}))
 

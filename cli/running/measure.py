@@ -8,7 +8,7 @@ from typing import Any
 from cli.cluster.options import ClusterOptions
 from cli.experiment.engine import Measured
 from cli.experiment.items import Item
-from cli.experiment.plan import InsertSetting, MixedSetting, QuerySetting, Setting
+from cli.experiment.settings import InsertSetting, MixedSetting, QuerySetting, Setting
 from cli.experiment.words import asked_words, insert_words
 from cli.host.interrupts import Interrupts
 from cli.planning import plan

@@ -7,7 +7,8 @@ from typing import Any
 
 from cli.cluster.options import ClusterOptions
 from cli.experiment.items import Candidate, Pair
-from cli.experiment.plan import Plan, Setting
+from cli.experiment.plan import Plan
+from cli.experiment.settings import Setting
 from cli.host.streams import say
 from cli.running.facts import first_line, silence
 from cli.running.measure import refusal_of

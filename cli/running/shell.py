@@ -36,8 +36,13 @@ class Ran:
 
     problem: str = ""
     """Why it failed."""
-    last_lines: str = ""
-    """Of its output, without credentials."""
+    output: tuple[str, ...] = ()
+    """Its lines, without credentials."""
+
+    @property
+    def last_lines(self) -> str:
+        """The end of the output on one line."""
+        return " | ".join(self.output[-_LAST_LINES:])
 
 
 class Shell:
@@ -85,10 +90,10 @@ class Shell:
             finally:
                 _end(process)
                 text = self._logged(command, output)
-        if not ended and not process.returncode:
-            return Ran()
-        problem = self.redact(f"`{command}`: {ended or f'exit code {process.returncode}'}")
-        return Ran(problem, " | ".join(text.splitlines()[-_LAST_LINES:]))
+        problem = ""
+        if ended or process.returncode:
+            problem = self.redact(f"`{command}`: {ended or f'exit code {process.returncode}'}")
+        return Ran(problem, tuple(text.splitlines()))
 
     def silence(self) -> str:
         """Wait until the database answers; return why it does not, or that the user stopped."""

@@ -243,8 +243,8 @@ class DuckDb(SqlFile["DuckDbSession"]):
         found = self.existing(names)
         order = sorted(found, key=lambda name: found[name].kind != "table")
         quote = NanosecondDialect(TimeUnit.NANOSECOND).name
-        self.change([f"DROP {found[name].kind} IF EXISTS {quote(name)}" for name in order])
         if found:
+            self.change([f"DROP {found[name].kind} IF EXISTS {quote(name)}" for name in order])
             with self.administration() as session:
                 session.connection.execute("CHECKPOINT")
 

@@ -244,14 +244,13 @@ def test_an_existing_second_table_leaves_no_first_one_behind(target, database):
 
 
 def test_drop_removes_every_part_and_may_be_repeated(target, database):
-    single, multiple = target.wide(), target.wide(parts=4)
-    drop(database, single.tables)
-    for before, after in ((single, multiple), (multiple, single)):
-        database.create(before.tables, 100)
-        drop(database, after.tables)
-        drop(database, after.tables)
-        database.create(before.tables, 100)
-        drop(database, before.tables)
+    for wide in (target.wide(), target.wide(parts=4)):
+        drop(database, wide.tables)
+        database.create(wide.tables, 100)
+        drop(database, wide.tables)
+        drop(database, wide.tables)
+        database.create(wide.tables, 100)
+        drop(database, wide.tables)
 
 
 def test_drop_leaves_other_tables_alone(target, database):

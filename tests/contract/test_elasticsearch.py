@@ -35,7 +35,11 @@ from simulator.data.workloads.iot import EVENTS, Iot
 from simulator.errors import RunError, SetupError, UnstorableError
 from simulator.modules.base import BATCH, SINGLE, Failure, Unsupported
 from simulator.modules.elasticsearch import query as elasticsearch_query
-from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
+from simulator.modules.elasticsearch.database import (
+    Elasticsearch,
+    ElasticsearchOptions,
+    in_requests,
+)
 from simulator.modules.elasticsearch.session import BulkError
 from simulator.modules.shared.http import HttpReply, Refused
 from simulator.protocol.verdict import Status, VerifyMode
@@ -838,7 +842,11 @@ def test_the_clients_requests_have_media_types_that_opensearch_accepts():
 CREATES = """
 import sys
 from simulator.data.workloads.iot import EVENTS
-from simulator.modules.elasticsearch.database import Elasticsearch, ElasticsearchOptions
+from simulator.modules.elasticsearch.database import (
+    Elasticsearch,
+    ElasticsearchOptions,
+    in_requests,
+)
 try:
     Elasticsearch(ElasticsearchOptions(url=sys.argv[1])).create([EVENTS], 1)
 except Exception as error:
@@ -932,10 +940,10 @@ def test_sessions_write_at_the_same_time(search):
 
 def test_many_indices_are_named_in_several_paths_that_a_server_takes():
     names = [f"measurement_{number:04}" for number in range(500)]
-    found = [*elasticsearch_query.in_requests(names)]
+    found = [*in_requests(names)]
 
     assert [name for some in found for name in some] == names
     assert max(len(quote(",".join(some))) for some in found) <= 3500
     assert len(found) == 3
-    assert [*elasticsearch_query.in_requests(["one", "x" * 4000])] == [["one"], ["x" * 4000]]
-    assert [*elasticsearch_query.in_requests([])] == []
+    assert [*in_requests(["one", "x" * 4000])] == [["one"], ["x" * 4000]]
+    assert [*in_requests([])] == []

@@ -319,15 +319,17 @@ def test_a_second_table_in_the_way_leaves_no_first_one_behind(connected, tables)
     assert tables == {"points"}
 
 
-def test_dropping_takes_every_part_and_may_be_repeated(connected, tables):
+def test_dropping_takes_what_is_named_and_may_be_repeated(connected, tables):
     tables.update({"points", "points0", "points3", "other"})
-    drop(connected(), [POINTS])
-    drop(connected(), [POINTS])
-    assert tables == {"other"}
+    connected().drop(["points", "points0"])
+    connected().drop(["points", "points0"])
+    assert tables == {"points3", "other"}
 
 
-def test_old_versions_are_trimmed_before_files_are_compacted(connected, calls):
+def test_only_if_asked_old_versions_are_trimmed_before_files_are_compacted(connected, calls):
     connected().compact([POINTS])
+    assert calls == []
+    connected(trim=True).compact([POINTS])
     names = [name for name, _, _ in calls]
     order = [names.index(name) for name in ("trim_all", "compact_full", "wait_for_compaction")]
     assert order == sorted(order)

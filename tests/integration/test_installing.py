@@ -1,6 +1,7 @@
 """A plan installs databases one at a time, and leaves nothing behind."""
 
 import json
+import os
 import signal
 import time
 
@@ -76,6 +77,45 @@ def test_databases_are_installed_and_removed_one_at_a_time(planned: CommandLine)
     assert stored[0]["command"][:7] == [
         "insert", "--target", "two", "--config", str(planned.config), "--runner", "local"
     ]  # fmt: skip
+
+
+TAKEN = """
+name: taken
+targets:
+  - {name: postgresql, install: [touch made], remove: [touch gone, kubectl delete secret mine]}
+repeats: 1
+settings:
+  - {name: bulk, insert: {workload: iot, workers: 1, num_inserts: 500, batch: 500}}
+"""
+KUBECTL = """#!/bin/sh
+echo "kubectl $*" >> {log}
+echo secret/mine
+"""
+
+
+def test_what_somebody_else_has_installed_is_neither_installed_nor_removed(
+    cli: CommandLine,
+) -> None:
+    programs = cli.folder / "bin"
+    programs.mkdir()
+    stub = programs / "kubectl"
+    stub.write_text(KUBECTL.format(log=cli.folder / "kubectl.log"))
+    stub.chmod(0o755)
+    cli.environment["PATH"] = f"{programs}:{os.environ['PATH']}"
+    cli.config = cli.folder / "config.yaml"
+    cli.config.write_text(f"targets:\n  postgresql: {{module: sqlite, runner: local, path:"
+                          f" {cli.folder / 'x.db'}}}\n")  # fmt: skip
+    (cli.folder / "taken.yaml").write_text(TAKEN)
+
+    done = cli.run("run", "taken.yaml", f"--output={cli.output}", "--format=json")
+
+    assert done.code == 1, done.err
+    (install,) = done.json["installs"]
+    assert "this program did not make what exists already: secret/mine" in (install["cause"])
+    assert not (cli.folder / "made").exists()
+    assert not (cli.folder / "gone").exists()
+    calls = (cli.folder / "kubectl.log").read_text().splitlines()
+    assert calls == ["kubectl get secret mine --ignore-not-found --output=name"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

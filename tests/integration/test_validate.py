@@ -105,9 +105,12 @@ DERIVED = {
 REAL = [
     ("postgres", "postgresql", ["devops"], set()),
     pytest.param("postgres", "postgresql", [*LOADS], set(), marks=pytest.mark.rare),
-    ("influxdb", "influxdb", [*LOADS], DERIVED),
+    ("influxdb", "influxdb", ["devops", "cpu", "homes", "trucks"], DERIVED),
     ("questdb", "questdb", ["devops", "cpu", "homes", "trucks"], set()),
-    pytest.param("questdb", "questdb", [*OTHERS], set(), marks=pytest.mark.rare),
+    *(
+        pytest.param(name, name, [*OTHERS], set(), marks=pytest.mark.rare)
+        for name in ("influxdb", "questdb")
+    ),
     ("victoriametrics", "victoriametrics", ["cpu", "trucks"], FILTERED | DERIVED),
 ]
 """Server, target, the workloads that it can store, and the query types that it cannot answer."""

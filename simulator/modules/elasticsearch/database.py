@@ -7,7 +7,7 @@ reached 0.80 of the rows/s with single rows, 0.82 with batches of 100 rows and 0
 """
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, ClassVar, Literal
 from urllib.parse import quote
@@ -47,6 +47,7 @@ _TYPES = {
 _DOC_VALUES_OF_A_SEARCH = 100
 """index.max_docvalue_fields_search, unless the index sets it."""
 _POLL_S = 0.2
+_PATH_BYTES = 3500
 _WORK = {
     "merges": ("merge", "merges"),
     "refreshes": ("refresh", "refresh"),
@@ -228,14 +229,14 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
     def drop(self, names: Collection[str]) -> None:
         """Drop the indices; without a name the request would mean all of them."""
         with self.administration() as session:
-            for some in queries.in_requests([*names]):
+            for some in in_requests(names):
                 session.client.indices.delete(index=some, ignore_unavailable=True)
 
     def visible(self, tables: Sequence[Table]) -> None:
         """Open a view of the files that has every acknowledged row."""
         names = [*map(queries.index_name, names_of(tables))]
         with self.administration() as session:
-            for some in queries.in_requests(names):
+            for some in in_requests(names):
                 session.client.indices.refresh(index=some)
 
     def compact(self, tables: Sequence[Table]) -> None:
@@ -243,7 +244,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         names = [*map(queries.index_name, names_of(tables))]
         with self.administration() as session:
             indices = session.client.indices
-            for some in queries.in_requests(names):
+            for some in in_requests(names):
                 if self.options.force_merge:
                     self._merge(session, some)
                 # Merged segments are freed by a commit and a new view of the files.
@@ -266,7 +267,7 @@ class Elasticsearch(HttpDatabase[ElasticsearchSession]):
         with self.administration() as session:
             found = [
                 session.client.indices.stats(index=some, metric="store")
-                for some in queries.in_requests(names)
+                for some in in_requests(names)
             ]
         return sum(int(each["_all"]["total"]["store"]["size_in_bytes"]) for each in found)
 
@@ -338,3 +339,15 @@ _OF_STATUS: dict[int | None, str] = {
     429: "use fewer workers, or give the server more memory",
 }
 """Status -> what to try."""
+
+
+def in_requests(names: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the names of indices in lists that fit into a path: a server takes 4,096 bytes."""
+    some: list[str] = []
+    for name in names:
+        if some and len(quote(",".join([*some, name]))) > _PATH_BYTES:
+            yield some
+            some = []
+        some.append(name)
+    if some:
+        yield some

@@ -11,7 +11,7 @@ was not enough, `correct` runs an exact search: extremes by sorting, sums by fin
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, assert_never
 from urllib.parse import quote
 
@@ -44,7 +44,6 @@ PAGE = 10_000
 """Groups or rows per reply; the maximum of both servers."""
 
 _PARTS = 4096
-_PATH_BYTES = 3500
 _NULL = (None,)
 SEARCH = "request_cache=false&allow_partial_search_results=false"
 """The second run of a query must not be cached, and a partial answer is an error."""
@@ -62,18 +61,6 @@ def index_name(table: str) -> str:
 def indices(tables: Iterable[str]) -> str:
     """Return the part of a path that names the indices of physical tables."""
     return ",".join(quote(index_name(table)) for table in tables)
-
-
-def in_requests(names: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the names of indices in lists that fit into a path: a server takes 4,096 bytes."""
-    some: list[str] = []
-    for name in names:
-        if some and len(quote(",".join([*some, name]))) > _PATH_BYTES:
-            yield some
-            some = []
-        some.append(name)
-    if some:
-        yield some
 
 
 def is_date(column: Column, unit: TimeUnit) -> bool:

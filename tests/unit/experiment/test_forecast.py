@@ -4,7 +4,8 @@ import pytest
 
 from cli.experiment.forecast import forecast, forecast_text
 from cli.experiment.items import Pair
-from cli.experiment.plan import MixedSetting, Plan
+from cli.experiment.plan import Plan
+from cli.experiment.settings import MixedSetting
 from cli.planning.plan import PlannedRun
 from cli.targets.config import Target
 from simulator.data.ranges import lane_range

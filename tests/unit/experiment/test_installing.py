@@ -59,6 +59,28 @@ def test_commands_of_a_readme_are_run_in_its_folder():
     assert "or statefulset-bench.yaml" not in shown([installed(install="questdb")])
 
 
+def test_what_would_be_removed_can_be_listed_first():
+    assert installed(install="postgresql/StatefulSet").looks == (
+        "kubectl get -f statefulset.yaml --ignore-not-found --output=name",
+        "kubectl get pvc -l app.kubernetes.io/instance=postgres --ignore-not-found --output=name",
+        "kubectl get secret postgres-app --ignore-not-found --output=name",
+    )
+    assert installed(install="postgresql/CloudNativePG").looks[1:] == (
+        "helm list --all --short '--filter=^cnpg$' --namespace cnpg-system",
+    )
+    own = ["kubectl delete pod a --wait=false --timeout=9s", "rm -r data", "kubectl delete $WHAT"]
+    assert installed(install=["true"], remove=own).looks == (
+        "kubectl get pod a --ignore-not-found --output=name",
+    )
+
+
+@pytest.mark.parametrize("name", UNATTENDED)
+def test_every_command_that_removes_a_database_of_a_readme_can_be_looked_up(name):
+    found = installed(install=name)
+
+    assert len(found.looks) == len(found.remove)
+
+
 def test_only_commands_that_can_run_unattended_are_run():
     names = sorted(path.parent.name for path in shipped("dbinstall").glob("*/README.md"))
 
