@@ -16,6 +16,7 @@ def item_records(found: Found) -> tuple[ItemRecord, ...]:
             repeat=item.repeat,
             verdict=verdict_of(each),
             cause=each.failure,
+            exit_code=each.results[-1][1].exit_code if each.results else 0,
             files=tuple(path.name for path, _ in each.results if path),
         )
         for item, each in found

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from cli.host.machine import Machine
-from simulator.errors import Interrupted, MismatchError, RunError, UnverifiableError
+from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.protocol import verdict
 
 FAILED = "failed"
@@ -30,6 +30,8 @@ class ItemRecord(Frozen):
     repeat: int
     verdict: str
     cause: str = ""
+    exit_code: int = 0
+    """Of its last sweep."""
     files: tuple[str, ...] = ()
     """Its result files."""
 
@@ -111,16 +113,20 @@ class PlanRecord(Frozen):
     @property
     def exit_code(self) -> int:
         """The worst of the items; that of a failure if a database may be left behind."""
-        code = exit_code_of(self.status, {item.verdict for item in self.items})
+        code = exit_code_of(self.status, self.items)
         return code or (RunError.exit_code if any(each.left for each in self.installs) else 0)
 
 
-def exit_code_of(status: Status, verdicts: Collection[str]) -> int:
-    """Return the exit code that the verdicts of all items come to."""
+def exit_code_of(status: Status, items: Collection[ItemRecord]) -> int:
+    """Return the exit code that all items come to; if all that failed were refused, that of these."""
+    verdicts = {item.verdict for item in items}
+    failures = {item.exit_code for item in items if item.verdict == FAILED}
     if status == "interrupted":
         return Interrupted.exit_code
     if verdict.Status.MISMATCH in verdicts:
         return MismatchError.exit_code
+    if failures == {ConfigError.exit_code} and verdict.Status.INCOMPLETE not in verdicts:
+        return ConfigError.exit_code
     if not verdicts or FAILED in verdicts or verdict.Status.INCOMPLETE in verdicts:
         return RunError.exit_code
     unverified = {verdict.Status.UNKNOWN, verdict.Status.UNCHECKED}

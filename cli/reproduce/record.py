@@ -148,7 +148,7 @@ class Reproduction(Frozen):
     @property
     def exit_code(self) -> int:
         """The exit code; that a claim is not seen is no failure."""
-        return exit_code_of(self.status, {item.verdict for item in self.items})
+        return exit_code_of(self.status, self.items)
 
 
 def is_reproduction(path: Path) -> bool:

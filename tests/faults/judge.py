@@ -27,6 +27,9 @@ def problems(cell: Cell, seen: Seen) -> list[str]:
     found += _killed(cell, seen) if killed else _ended(cell, seen)
     found += _rows(cell, seen)
     found += _next(cell, seen)
+    kept, now = seen.neighbour
+    if kept != now:
+        found.append(f"what the user had stored beside was {kept}, and is {now}")
     return found
 
 

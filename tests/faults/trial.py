@@ -65,6 +65,8 @@ class Seen:
     after_cleanup: list[str] = field(default_factory=list)
     exposed: list[str] = field(default_factory=list)
     used_by: str = ""
+    neighbour: tuple[str, str] = ("", "")
+    """What the user had stored beside, before and after all commands."""
     before: Counts = field(default_factory=lambda: NOTHING)
     stored: Counts = field(default_factory=lambda: NOTHING)
     parts_seen: bool = False
@@ -149,6 +151,7 @@ class _Trial:
 
     def _prepare(self) -> None:
         cell = self.cell
+        self.seen.neighbour = (self.world.neighbour(), "")
         if cell.before:
             rows = (f"--num-inserts={_BEFORE_ROWS}", "--seed=7")
             if self.place.command == "query":
@@ -371,3 +374,4 @@ class _Trial:
         seen.stored_then = self.world.counts()
         seen.insert = line.run("insert", *_SMALL, "--num-inserts=500", "--seed=99")
         seen.stored_last = self.world.counts()
+        seen.neighbour = (seen.neighbour[0], self.world.neighbour())

@@ -22,6 +22,8 @@ from tests.servers.influxdb import ORG, InfluxDb
 from tests.servers.postgres import ADMIN, Postgres
 
 Listen = Callable[[int], socket.socket]
+NEIGHBOUR = "events2"
+"""A table of the user's, which an insert with `--tables multiple` would need."""
 _SLOW_S = 0.03
 
 
@@ -47,6 +49,13 @@ class World(ABC):
     @abstractmethod
     def counts(self) -> Counts:
         """Count the stored rows, not through the benchmark."""
+
+    @abstractmethod
+    def neighbour(self) -> str:
+        """Return what the user has stored beside, under a name that another insert would need.
+
+        It is stored when it is first asked for.
+        """
 
     @abstractmethod
     def slow(self) -> None:
@@ -97,6 +106,15 @@ class Sqlite(World):
                     return Counts(None, None)
                 raise
             return Counts(rows, distinct)
+
+    def neighbour(self) -> str:
+        with contextlib.closing(sqlite3.connect(self._path, timeout=30)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            try:
+                return repr(connection.execute(f"SELECT * FROM {NEIGHBOUR}").fetchall())
+            except sqlite3.OperationalError:
+                connection.execute(f"CREATE TABLE {NEIGHBOUR} AS SELECT 7 AS mine")
+                return repr(connection.execute(f"SELECT * FROM {NEIGHBOUR}").fetchall())
 
     def used_by(self) -> str:
         if not self._path.exists():
@@ -211,6 +229,21 @@ class PostgresWorld(Served):
         finally:
             connection.close()
 
+    def neighbour(self) -> str:
+        assert isinstance(self.server, Postgres)
+        where = self.server.connection_string(self._database)
+        connection = psycopg2.connect(where, password=self.secret, connect_timeout=10)
+        connection.autocommit = True
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT to_regclass(%s)", (NEIGHBOUR,))
+                if cursor.fetchone() == (None,):
+                    cursor.execute(f"CREATE TABLE {NEIGHBOUR} AS SELECT 7 AS mine")
+                cursor.execute(f"SELECT *, '{NEIGHBOUR}'::regclass::oid FROM {NEIGHBOUR}")
+                return repr(cursor.fetchall())
+        finally:
+            connection.close()
+
 
 class InfluxWorld(Served):
     """A bucket of an InfluxDB server."""
@@ -252,6 +285,20 @@ class InfluxWorld(Served):
         lines = [line.split(",") for line in answer.text.strip().splitlines()]
         points = int(lines[1][-1]) if len(lines) > 1 else 0
         return Counts(points, points)  # a point replaces its double
+
+    def neighbour(self) -> str:
+        assert isinstance(self.server, InfluxDb)
+        name, there = f"{self._database}_{NEIGHBOUR}", f"{self.server.url}/api/v2/buckets"
+        headers = {"Authorization": f"Token {self.secret}"}
+        found = requests.get(f"{there}?name={name}", headers=headers, timeout=30).json()
+        if not found.get("buckets"):
+            orgs = requests.get(
+                f"{self.server.url}/api/v2/orgs?org={ORG}", headers=headers, timeout=30
+            )
+            body = {"name": name, "orgID": orgs.json()["orgs"][0]["id"], "retentionRules": []}
+            requests.post(there, json=body, headers=headers, timeout=30).raise_for_status()
+            found = requests.get(f"{there}?name={name}", headers=headers, timeout=30).json()
+        return str(found["buckets"][0]["id"])
 
 
 SERVED: dict[str, tuple[str, type[Served]]] = {

@@ -1,0 +1,165 @@
+"""No command drops, alters or writes into what this program did not make."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.integration.conftest import CommandLine
+
+SQLITE = ("--target=sqlite", "--extra-option=path=bench.db")
+ROWS = ("--workers=1", "--batch=100")
+PLAN = """
+name: tiny
+targets: [sqlite]
+repeats: 1
+settings:
+  - name: bulk
+    insert: {workload: iot, workers: 1, num_inserts: 500, batch: 500}
+    options: {path: bench.db}
+"""
+COMMANDS = {
+    "insert": ("insert", *SQLITE, *ROWS, "--runs=1", "--num-inserts=100"),
+    "no-clean": ("insert", *SQLITE, *ROWS, "--runs=1", "--num-inserts=100", "--no-clean"),
+    "prefill": ("insert", *SQLITE, *ROWS, "--runs=1", "--num-inserts=100", "--prefill=10"),
+    "steps": ("insert", *SQLITE, *ROWS, "--num-inserts=100", "--steps=2"),
+    "several": ("insert", *SQLITE, *ROWS, "--runs=1", "--num-inserts=100", "--tables=multiple"),
+    "file": ("insert", *SQLITE, *ROWS, "--runs=1", "--data=events.csv", "--time-column=time"),
+    "capacity": ("capacity", *SQLITE, "--slo=p99_ms<50", "--duration=1s", "--workers=1"),
+    "plan": ("run", "plan.yaml"),
+}
+
+
+@pytest.fixture
+def shared(cli: CommandLine) -> CommandLine:
+    """A database with tables of the user's, and the files that commands read."""
+    (cli.folder / "plan.yaml").write_text(PLAN)
+    (cli.folder / "events.csv").write_text("time,level\n2026-01-01 08:00:00,20.5\n")
+    change(cli, "CREATE TABLE events (mine TEXT)", "INSERT INTO events VALUES ('a'), ('b')")
+    change(cli, "CREATE VIEW events3 AS SELECT * FROM events", "CREATE TABLE other (mine TEXT)")
+    return cli
+
+
+def change(cli: CommandLine, *statements: str) -> None:
+    with closing(sqlite3.connect(cli.folder / "bench.db")) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def content(cli: CommandLine) -> bytes:
+    return (cli.folder / "bench.db").read_bytes()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_refused_and_leaves_the_file_as_it_was(
+    shared: CommandLine, name: str
+) -> None:
+    before = content(shared)
+    done = shared.run(*COMMANDS[name], f"--output={shared.output}", "--quiet")
+
+    assert done.code == 2, done.err
+    expected = "view events3 (2 rows" if name == "several" else "table events (2 rows, 4.1 kB)"
+    assert f"this program did not make {expected}" in done.out + done.err
+    assert "nothing was changed" in done.out + done.err
+    assert content(shared) == before
+    assert shared.leftovers() == []
+
+
+@pytest.mark.rare
+def test_a_reproduction_is_refused_and_leaves_the_file_as_it_was(shared: CommandLine) -> None:
+    shared.config = shared.folder / "config.yaml"
+    path = shared.folder / "bench.db"
+    shared.config.write_text(f"targets:\n  sqlite: {{module: sqlite, runner: local, path: {path}}}")
+    before = content(shared)
+    done = shared.run("reproduce", "iot", "--targets=sqlite", "--quiet")
+
+    assert done.code == 2, done.err
+    assert content(shared) == before
+
+
+def test_other_names_are_measured_queried_and_verified(shared: CommandLine) -> None:
+    prefix = "--table-prefix=bench_"
+    assert shared.run(*COMMANDS["several"], prefix).code == 0
+    assert shared.run("query", *SQLITE, "--runs=1").code == 0
+    assert shared.run("verify", *SQLITE).code == 0
+    assert shared.run(*COMMANDS["plan"], prefix).code == 0
+    assert shared.run(*COMMANDS["insert"], prefix).code == 0
+    more = ("--insert-workers=1", "--query-workers=1", "--duration=1s", "--insert-rate=100")
+    assert shared.run("mixed", *SQLITE, *more).code == 0
+
+    with closing(sqlite3.connect(shared.folder / "bench.db")) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        assert connection.execute("SELECT * FROM events").fetchall() == [("a",), ("b",)]
+        assert connection.execute("PRAGMA journal_mode").fetchall() == [("delete",)]
+    assert {"events", "events3", "other", "bench_events", "iotbench_marks"} <= names
+    assert not {f"bench_events{part}" for part in range(4)} & names
+
+
+def test_a_repetition_replaces_only_what_is_named_again(shared: CommandLine) -> None:
+    named = "--replace-table=events"
+    assert shared.run(*COMMANDS["insert"], named).code == 0
+    change(shared, "DROP TABLE iotbench_marks")
+    refused = shared.run("repeat", "last", "--quiet")
+    assert refused.code == 2, refused.err
+    assert "--replace-table events" in refused.out + refused.err
+
+    assert shared.run("repeat", "last~1", "--quiet", named).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--replace-table=evens",), "--replace-table evens: this insert needs no such name"),
+        (("--replace-table=events", "--no-clean"), "--no-clean adds to the tables"),
+        (("--table-prefix=Bench-",), "--table-prefix: expected a letter"),
+        (("--table-prefix=iotbench_",), "the beginning of this program's own tables"),
+    ],
+)
+def test_a_wrong_name_is_refused_before_anything_starts(
+    shared: CommandLine, arguments: tuple[str, ...], words: str
+) -> None:
+    done = shared.run(*COMMANDS["insert"], *arguments)
+
+    assert done.code == 2
+    assert words in done.err
+
+
+KINDS = {
+    "table": "CREATE TABLE {} AS SELECT 1 AS mine",
+    "view": "CREATE VIEW {} AS SELECT 1 AS mine",
+    "index": "CREATE INDEX {} ON other (mine)",
+}
+NAMES = st.sampled_from([
+    "events", "events0", "events1", "events2", "events3", "Events", "iotbench_marks", "cpu",
+])  # fmt: skip
+
+
+@settings(
+    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    made=st.dictionaries(NAMES, st.sampled_from([*KINDS]), max_size=3),
+    parts=st.sampled_from(["single", "multiple"]),
+    command=st.sampled_from(["insert", "steps"]),
+)
+def test_whatever_others_made_is_still_there(cli, made, parts, command) -> None:
+    (cli.folder / "bench.db").unlink(missing_ok=True)
+    change(cli, "CREATE TABLE other (mine TEXT)")
+    folded = {name.lower(): (name, kind) for name, kind in made.items()}
+    change(cli, *(KINDS[kind].format(name) for name, kind in folded.values()))
+
+    def kept() -> list[tuple[str, str, str]]:
+        names = ["other", *(name for name, _ in folded.values())]
+        with closing(sqlite3.connect(cli.folder / "bench.db")) as connection:
+            every = connection.execute("SELECT name, type, sql FROM sqlite_master ORDER BY name")
+            return [row for row in every if row[0] in names]
+
+    before = kept()
+    done = cli.run(*COMMANDS[command], f"--tables={parts}", "--quiet")
+
+    needed = {"iotbench_marks", *(("events",) if parts == "single" else
+                                  (f"events{part}" for part in range(4)))}  # fmt: skip
+    assert done.code == (2 if needed & {*folded} else 0), done.err
+    assert kept() == before
