@@ -118,7 +118,7 @@ class PlanRecord(Frozen):
 
 
 def exit_code_of(status: Status, items: Collection[ItemRecord]) -> int:
-    """Return the exit code that all items come to; if all that failed were refused, that of these."""
+    """Return the exit code of all items: the worst, or that of a refusal if all failed by one."""
     verdicts = {item.verdict for item in items}
     failures = {item.exit_code for item in items if item.verdict == FAILED}
     if status == "interrupted":
