@@ -305,10 +305,11 @@ def _spells(stored: Dialect, table: Spells) -> str:
         f"FROM {rows_of(stored, periods)}"
     )
     compared = f"{dialect.beside(state, window, following=False)} AS {earlier}"
+    # One of two states is 1 where it changes. To QuestDB, every number also differs from NULL.
     changes = (
         f"SELECT {columns}, {state}, {dialect.beside(start, window, following=True)} AS {end} "
         f"FROM (SELECT {columns}, {state}, {compared} FROM ({states}) AS states) AS compared "
-        f"WHERE {state} <> {earlier}"
+        f"WHERE {state} + {earlier} = 1"
     )
     length = dialect.name(table.length)
     return (
