@@ -170,6 +170,8 @@ class MarkTable:
         names = [column.name for column in TABLE.columns]
         statement = self._database.render(RowsQuery(TABLE))
         found = answer(statement.outputs, session.run(statement)).rows
+        if found and all(row[names.index("mark")] is None for row in found):
+            raise LookupError("no row has a mark: the table is another one")
         return [dict(zip(names, row, strict=True)) for row in found if None not in row]
 
     def _read(self, session: Session) -> Marks:

@@ -53,7 +53,7 @@ def refused(target: str, foreign: Sequence[Foreign], *, prefixes: bool, drops: b
 
 def _stored(contents: Contents) -> str:
     rows, size_bytes = contents.rows, contents.size_bytes
-    shown = "rows unknown" if rows is None else counted(rows, "row")
+    shown = "rows unknown" if rows is None else counted(rows, contents.noun)
     if rows is not None and rows > MOST_COUNTED:
         shown = f"more than {MOST_COUNTED:,} rows"
     return f"{shown}, {'size unknown' if size_bytes is None else _size(size_bytes)}"

@@ -21,5 +21,7 @@ class Contents:
     """How much is stored in something; None: unknown."""
 
     rows: int | None = None
-    """Up to MOST_COUNTED + 1."""
+    """Up to MOST_COUNTED + 1; or points, where there are no rows."""
     size_bytes: int | None = None
+    noun: str = "row"
+    """What is counted."""

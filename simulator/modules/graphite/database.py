@@ -18,7 +18,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.existing import Existing
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.graphite import query as queries
 from simulator.modules.graphite.session import PICKLE, GraphiteSession, check_span, checked
 from simulator.modules.graphite.wire import Carbon, CarbonError
@@ -131,6 +131,11 @@ class Graphite(HttpDatabase[GraphiteSession]):
                 elif not session.newest(name) and session.has_path(name):
                     found[name] = Existing("path", alike=False)
         return found
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of paths below that of a table, or of other metrics."""
+        with self.administration() as session:
+            return Contents(session.paths_below(name), noun="path")
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Mark the next generation of each table as created."""

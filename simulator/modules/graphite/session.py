@@ -266,9 +266,17 @@ class GraphiteSession(MetricSession):
 
     def has_path(self, name: str) -> bool:
         """Return whether there is a metric, or a folder of metrics, at the path of a table."""
-        asked = urlencode({"query": f"{self._prefix}{name}"})
+        return bool(self._nodes(f"{self._prefix}{name}"))
+
+    def paths_below(self, name: str) -> int:
+        """Return how many nodes are below the path of a table, or below that of other metrics."""
+        generation = [str(self.newest(name))] if self.newest(name) else []
+        return len(self._nodes(".".join([f"{self._prefix}{name}", *generation, "*"])))
+
+    def _nodes(self, path: str) -> list[Any]:
+        asked = urlencode({"query": path})
         with self.waiting():
-            return bool(self.http.request("GET", f"/metrics/find?{asked}").json())
+            return list(self.http.request("GET", f"/metrics/find?{asked}").json())
 
     def generation(self, name: str) -> int:
         """Return the generation of a table; SetupError if the table does not exist."""

@@ -147,7 +147,7 @@ class OpenTsdb(HttpDatabase[OpenTsdbSession]):
                 sum(value for item in session.ask(body) for _, value in item["dps"])
                 for body in (queries.marks(name), queries.marks(name, {queries.TABLE_TAG: "*"}))
             )
-        return Contents(int(every - marking))
+        return Contents(int(every - marking), noun="point")
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Assign UIDs to metrics and tags, and mark the tables as existing."""

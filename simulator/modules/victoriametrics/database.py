@@ -17,7 +17,7 @@ from simulator.data.records import RecordFormat
 from simulator.data.schema import PrimaryKey, Table, names_of
 from simulator.errors import SetupError
 from simulator.modules.base import BATCH, SINGLE, Capabilities, Server
-from simulator.modules.existing import Existing
+from simulator.modules.existing import Contents, Existing
 from simulator.modules.options import Options
 from simulator.modules.shared.http import Http, HttpDatabase, HttpOptions, basic
 from simulator.modules.shared.metrics.points import fields
@@ -130,6 +130,12 @@ class VictoriaMetrics(HttpDatabase[VictoriaMetricsSession]):
         found = {name: Existing("metric", alike=False) for name in metrics}
         found |= {name: Existing("table") for name in tables}
         return {name: found[name] for name in names if name in found}
+
+    def contents(self, name: str, found: Existing) -> Contents:
+        """Return the number of points of a table, or of a metric that has no table."""
+        with self.administration() as session:
+            points = session.now(queries.points(name, of_table=found.alike))
+        return Contents(int(points or 0), noun="point")
 
     def create(self, tables: Sequence[Table], batch_rows: int) -> None:
         """Mark the tables as existing; metrics are created by their first points."""

@@ -132,6 +132,13 @@ def of_no_table(metrics: Sequence[str]) -> str:
     return f'{{{names},{TABLE_LABEL}=""}}'
 
 
+def points(name: str, *, of_table: bool) -> str:
+    """Return the expression for the number of points of a table, or of a metric of no table."""
+    label = f'{_match(TABLE_LABEL, [name])},__name__!="{TABLE_LABEL}"'
+    chosen = f"{{{label}}}" if of_table else of_no_table([name])
+    return f"sum(count_over_time({chosen}[{LAST_MS + 1}ms]))"
+
+
 def marks(name: str) -> str:
     """Return the expression for how often a table was marked as existing."""
     chosen = f'{{__name__="{TABLE_LABEL}",{_match(TABLE_LABEL, [name])}}}'

@@ -202,7 +202,8 @@ class VictoriaMetricsSession(MetricSession):
         return self._values("__name__", queries.of_no_table([*names]))
 
     def _values(self, label: str, chosen: str) -> set[str]:
-        form = {"match[]": chosen, "start": wire.iso(0), "end": wire.iso(wire.LAST_MS)}
+        since_ms = 1000  # the server takes a start of 0 for none at all
+        form = {"match[]": chosen, "start": wire.iso(since_ms), "end": wire.iso(wire.LAST_MS)}
         return set(json.loads(self.call(f"/api/v1/label/{label}/values", form))["data"])
 
     def rolled_up(self, text: str, query: AggregateQuery, wanted: Sequence[Rollup]) -> RolledUp:
