@@ -45,6 +45,41 @@ def test_a_sweep_is_verified_and_no_worker_runs_on_the_databases_node(
     assert re.search(r"iot-database-benchmark|sha256:[0-9a-f]{64}", result["ran_on"]["image"])
 
 
+def test_a_table_that_others_made_is_refused_and_stays_as_it_was(cli: ClusterLine) -> None:
+    cli.namespace.sql("CREATE TABLE bench_events AS SELECT 7 AS mine")
+    done = cli.insert(POSTGRES, *QUICK, "--table-prefix=bench_")
+
+    assert done.code == 2, done.err
+    assert "did not make table bench_events (1 row, 8.19 kB)" in done.out
+    assert cli.namespace.sql("SELECT mine FROM bench_events") == "7"
+    cli.namespace.sql("DROP TABLE bench_events")
+    assert cli.leftovers() == []
+
+
+PLAN = """
+name: taken
+targets:
+  - name: postgresql
+    install: [kubectl create secret generic mine]
+    remove: [kubectl delete secret mine]
+repeats: 1
+settings:
+  - {name: bulk, insert: {workload: iot, workers: 1, num_inserts: 500, batch: 500}}
+"""
+
+
+def test_what_others_installed_is_neither_installed_over_nor_removed(cli: ClusterLine) -> None:
+    cli.namespace.secret("mine", word="theirs")
+    plan = cli.folder / "taken.yaml"
+    plan.write_text(PLAN)
+    done = cli.run("run", str(plan), "--format=json")
+
+    assert done.code == 1, done.err
+    (install,) = json.loads(done.out)["installs"]
+    assert "did not make what exists already: secret/mine" in install["cause"]
+    assert cli.namespace.kubectl("get", "secret", "mine", "--output=name").strip() == "secret/mine"
+
+
 def test_steps_fill_the_table_up(cli: ClusterLine) -> None:
     words = ("--workers=2", "--steps=2", "--batch=1000", "--num-inserts=2000")
     done = cli.insert(POSTGRES, *words)
