@@ -4,10 +4,11 @@ On every database: something under each name that a run needs, with rows in it, 
 kind of run is refused with exit code 2, names it, and leaves it as it was.
 """
 
+import json
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import numpy as np
@@ -22,9 +23,10 @@ from simulator.errors import ConfigError
 from simulator.modules.base import BATCH, Database
 from simulator.protocol.spec import Ask, Insert, Kind, RunSpec
 from tests.contract.harness import Wideset, ask, drop, send
-from tests.contract.targets import Target
+from tests.contract.targets import TARGETS, Target
 from tests.unit.specs import run_spec
 
+NOW_MS = int(time.time()) * 1000
 OTHER_MARKS = replace(
     MARKS,
     columns=(
@@ -58,8 +60,7 @@ def _made_by_others(database: Database, wide: Wideset, table: Table) -> Iterator
     mine = [block for block in wide.batches if block.table.name == table.name]
     if table is OTHER_MARKS:
         database = database.for_own_tables()
-        now_ms = int(time.time()) * 1000
-        times = {"time": Values(now_ms - 1000 * np.arange(3)), "value": Values(np.arange(3) + 0.5)}
+        times = {"time": Values(NOW_MS - 1000 * np.arange(3)), "value": Values(np.arange(3) + 0.5)}
         mine = [Block(table, 0, np.arange(3), times)]
     database.create([table], 100)
     try:
@@ -120,3 +121,98 @@ def test_the_refusal_says_how_much_is_stored(target: Target, database: Database)
         Upkeep(spec, database, lambda _: None).prepare()
     counts = re.findall(r"\(([\d,]+) rows", str(refused.value))
     assert not counts or any(int(count.replace(",", "")) for count in counts)
+
+
+# --- what only some databases have ----------------------------------------------------------------
+
+
+def _sql(*statements: str) -> Callable[[Database, str], None]:
+    def make(database: Database, name: str) -> None:
+        with database.administration() as session:
+            for statement in statements:
+                text = statement.format(name=name)
+                run = getattr(session, "execute", None) or session.connection.cursor().execute
+                run(text)
+
+    return make
+
+
+def _alias(database: Database, name: str) -> None:
+    with database.administration() as session:
+        session.client.indices.create(index="of-others", aliases={name: {}})
+
+
+def _data_stream(database: Database, name: str) -> None:
+    with database.administration() as session:
+        session.client.indices.put_index_template(
+            name=name, index_patterns=[name], data_stream={}, priority=500
+        )
+        session.client.indices.create_data_stream(name=name)
+
+
+def _remove_from_search(database: Database, name: str) -> None:
+    with database.administration() as session:
+        for remove in (
+            lambda: session.client.indices.delete(index="of-others"),
+            lambda: session.client.indices.delete_data_stream(name=name),
+            lambda: session.client.indices.delete_index_template(name=name),
+        ):
+            with suppress(Exception):
+                remove()
+
+
+def _series(database: Database, name: str) -> None:
+    line = {"metric": {"__name__": name, "a": "b"}, "values": [7], "timestamps": [NOW_MS]}
+    with database.administration() as session:
+        session.http.request("POST", "/api/v1/import", json.dumps(line).encode())
+
+
+def _point(database: Database, name: str) -> None:
+    point = {"metric": name, "timestamp": NOW_MS, "value": 7, "tags": {"a": "b"}}
+    with database.administration() as session:
+        session.assign([name], ["a"])
+        session.call("POST", "/api/put?details&sync", [point])
+
+
+def _delete_points(database: Database, name: str) -> None:
+    database.drop([name])
+
+
+NATIVE = [
+    ("postgres", "view", _sql("CREATE VIEW {name} AS SELECT 7 AS mine"), None),
+    ("postgres", "sequence", _sql("CREATE SEQUENCE {name}"), None),
+    (
+        "postgres", "table in schema other",
+        _sql("CREATE SCHEMA other", "CREATE TABLE other.{name} AS SELECT 7 AS mine",
+             "ALTER ROLE CURRENT_USER SET search_path = public, other"),
+        lambda database, _: _sql("ALTER ROLE CURRENT_USER RESET search_path")(database, ""),
+    ),
+    ("clickhouse_embedded", "View", _sql("CREATE VIEW {name} AS SELECT 7 AS mine"), None),
+    ("elasticsearch", "alias", _alias, _remove_from_search),
+    ("opensearch", "data stream", _data_stream, _remove_from_search),
+    ("victoriametrics", "metric", _series, None),
+    ("opentsdb", "metric", _point, _delete_points),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "make", "remove"),
+    [pytest.param(TARGETS[name], *rest, id=f"{name}-{rest[0]}") for name, *rest in NATIVE],
+)
+def test_what_no_insert_makes_is_refused_too(request, target, kind, make, remove):
+    database, wide = target.open(request), target.wide()
+    name = database.objects(wide.tables[0])[-1]
+    spec = next(_runs(wide, database))
+    try:
+        make(database, name)
+        found = database.existing([name])
+        assert found[name].kind == kind
+        for given in (spec, spec.model_copy(update={"replace_tables": (name,)})):
+            if found[name].alike and given.replace_tables:
+                continue
+            with pytest.raises(ConfigError, match=f"{kind} {re.escape(name)} \\("):
+                Upkeep(given, database, lambda _: None).prepare()
+        assert database.existing([name]) == found
+    finally:
+        if remove:
+            remove(database, name)
