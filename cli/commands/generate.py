@@ -15,7 +15,7 @@ from cli.options.basic import COUNT, Command, generator_options, option
 from cli.planning import insert_options
 from cli.planning.distribution import Split
 from cli.planning.plan import empty_dataset
-from cli.records.manifest import beside
+from cli.records.manifest import beside, read
 from cli.records.output import Written, to_file, to_standard_output
 from cli.records.processes import encoded
 from cli.results import result_files
@@ -148,9 +148,25 @@ def generate(  # noqa: PLR0913
             _expect_one_file(DatasetReader(empty), found, table)
     except ConfigError as error:
         problems += error.problems
+    problems += _in_the_way(output, manifest)
     if problems or not dataset or not found:
         raise ConfigError(problems)
     _write(dataset, found, output, manifest, workers, quiet=quiet)
+
+
+def _in_the_way(output: Path | None, manifest: Path | None) -> list[str]:
+    """Return which files are not those of an earlier `generate`, by its manifest."""
+    known = manifest or (beside(output) if output else None)
+    has_manifest = known is not None and known.is_file()
+    wrong = ""
+    if known and has_manifest:
+        try:
+            read(known)
+        except ConfigError:
+            wrong = f"{known}: exists and is not a manifest of this program"
+    elif output and output.is_file() and output.stat().st_size:
+        wrong = f"--output: {output}: exists and has no manifest of this program"
+    return [f"{wrong}; remove it, or use another name"] if wrong else []
 
 
 def _options(

@@ -227,6 +227,26 @@ def test_everything_that_is_wrong_is_named_at_once(cli: CommandLine) -> None:
     assert ended.err == "error: --num-inserts: workload devops has an end; leave it out\n"
 
 
+def test_a_file_of_the_users_is_not_replaced(cli: CommandLine) -> None:
+    rows = ("generate", "--workload=iot", "--num-inserts=5", "--format=csv")
+    file = cli.folder / "rooms.csv"
+    file.write_text("mine\n")
+    done = cli.run(*rows, f"--output={file}")
+    assert done.code == 2
+    assert f"{file}: exists and has no manifest of this program" in done.err
+    assert file.read_text() == "mine\n"
+
+    made = cli.folder / "made.csv"
+    assert cli.run(*rows, f"--output={made}").code == 0
+    assert cli.run(*rows, f"--output={made}", "--seed=2").code == 0
+    other = cli.folder / "made.csv.json"
+    other.write_text("{}")
+    done = cli.run(*rows, f"--output={made}")
+    assert done.code == 2
+    assert f"{other}: exists and is not a manifest of this program" in done.err
+    assert other.read_text() == "{}"
+
+
 def test_a_reader_that_has_enough_ends_it_silently(cli: CommandLine) -> None:
     command = f"{sys.executable} {ROOT / 'run.py'} generate --format csv --num-inserts 100M"
     done = subprocess.run(
@@ -289,7 +309,8 @@ def test_an_interrupted_file_does_not_exist(
     cli: CommandLine, eventually: Callable[[Callable[[], Any]], Any], workers: int
 ) -> None:
     before = cli.folder / "f.csv"
-    before.write_text("kept")
+    assert cli.run("generate", "--format=csv", "--num-inserts=5", "--output=f.csv").code == 0
+    kept = before.read_bytes()
     process = cli.start(
         "generate", "--format=csv", "--num-inserts=1000M", "--output=f.csv", f"--workers={workers}"
     )
@@ -303,5 +324,6 @@ def test_an_interrupted_file_does_not_exist(
     assert len(encoding) >= (workers if workers > 1 else 0)
     eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in encoding))
     assert time.monotonic() - began < 5
-    assert [each.name for each in cli.folder.iterdir() if each.is_file()] == ["f.csv"]
-    assert before.read_text() == "kept"
+    names = {each.name for each in cli.folder.iterdir() if each.is_file()}
+    assert names == {"f.csv", "f.csv.json"}
+    assert before.read_bytes() == kept
