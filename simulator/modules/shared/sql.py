@@ -224,7 +224,7 @@ def indices(tables: Sequence[Table]) -> list[tuple[str, str, list[Column]]]:
 def counting(dialect: Dialect, name: str) -> str:
     """Return the statement that counts the rows of something, up to MOST_COUNTED + 1."""
     some = f"SELECT 1 AS one FROM {dialect.name(name)} LIMIT {MOST_COUNTED + 1}"
-    return f"SELECT count(*) FROM ({some}) AS some"
+    return f"SELECT count(*) FROM ({some}) AS counted"
 
 
 def create_indices(dialect: Dialect, tables: Sequence[Table], *, missing: bool) -> list[str]:
