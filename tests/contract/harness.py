@@ -1,7 +1,7 @@
 """The wide dataset as blocks, and how to write and query it."""
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +24,7 @@ from simulator.data.ranges import RowRange
 from simulator.data.schema import Column, PrimaryKey, Role, Table, Type
 from simulator.errors import SetupError
 from simulator.load.imports import written
-from simulator.modules.base import BATCH, IMPORT, Database, Session
+from simulator.modules.base import BATCH, IMPORT, Database, Session, Unsupported
 from tests.contract import reference
 from tests.contract.wide import ROWS, Awkward, Wide
 
@@ -105,6 +105,16 @@ def send(session: Session, batch: Block, mode: str, batch_rows: int) -> None:
     for payload in payloads:
         assert payload.rows <= batch_rows
         session.send(payload)
+
+
+def rendered(database: Database, wide: Wideset) -> Iterator[tuple[str, Query, Statement]]:
+    """Yield the queries that the database can express, with their names and statements."""
+    for name, query in wide.queries.items():
+        try:
+            statement = database.render(query)
+        except Unsupported:
+            continue
+        yield name, query, statement
 
 
 def ask(session: Session, statement: Statement) -> Answer:

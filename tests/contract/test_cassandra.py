@@ -44,7 +44,7 @@ from simulator.modules.cassandra.database import Cassandra, CassandraOptions
 from simulator.modules.cassandra.durability import durability
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
-from tests.contract.harness import Wideset, ask, count, drop, refusal, send
+from tests.contract.harness import Wideset, ask, count, drop, refusal, rendered, send
 from tests.contract.wide import READINGS, STATES
 from tests.servers import free_port
 
@@ -296,8 +296,7 @@ def test_the_clients_plan_gives_the_same_answers(open_cassandra, primary_key):
     wide = Wideset(primary_key, parts=4)
     wide.fill(database)
     with database.connect() as session:
-        for name, query in wide.queries.items():
-            statement = database.render(query)
+        for name, query, statement in rendered(database, wide):
             assert "GROUP BY" not in statement.text
             assert "CAST" not in statement.text
             assert ask(session, statement) == wide.answer(query), name

@@ -45,7 +45,7 @@ from simulator.modules.shared.http import HttpReply, Refused
 from simulator.protocol.verdict import Status, VerifyMode
 from simulator.verify.comparison import verify
 from tests import ROOT
-from tests.contract.harness import Wideset, ask, count, drop, send
+from tests.contract.harness import Wideset, ask, count, drop, rendered, send
 from tests.contract.reference import answer_of, rows_of
 from tests.contract.wide import READINGS
 from tests.servers import free_port
@@ -150,8 +150,8 @@ def test_the_template_aggregation_keeps_no_document_and_loses_nothing(open_searc
         assert ("_source" in hits[0]) == (template == "default")
         sizes[template] = database.size_bytes(wide.tables)
         with database.connect() as session:
-            for name, query in wide.queries.items():
-                assert ask(session, database.render(query)) == wide.answer(query), name
+            for name, query, statement in rendered(database, wide):
+                assert ask(session, statement) == wide.answer(query), name
         drop(database, wide.tables)
     assert sizes["aggregation"] < sizes["default"]
 
@@ -260,9 +260,9 @@ def test_groups_of_many_pages_are_complete(search, monkeypatch):
     wide = Wideset(PrimaryKey.DB)
     wide.fill(search)
     with search.connect() as session:
-        for name, query in wide.queries.items():
+        for name, query, statement in rendered(search, wide):
             if name != "distinct":  # 300 pages
-                assert ask(session, search.render(query)) == wide.answer(query), name
+                assert ask(session, statement) == wide.answer(query), name
 
 
 @BOTH

@@ -56,6 +56,14 @@ def _runs(wide: Wideset, database: Database) -> Iterator[RunSpec]:
         )  # fmt: skip
 
 
+def _prepare(spec: RunSpec, database: Database) -> None:
+    upkeep = Upkeep(spec, database, lambda _: None)
+    try:
+        upkeep.prepare()
+    finally:
+        upkeep.background.finish()
+
+
 @contextmanager
 def _made_by_others(database: Database, wide: Wideset, table: Table) -> Iterator[Database]:
     """A table with rows and without a mark, for as long as the context lasts."""
@@ -90,7 +98,7 @@ def test_what_others_made_is_refused_and_stays_as_it_is(target: Target, database
             assert found
             for spec in _runs(wide, database):
                 with pytest.raises(ConfigError) as refused:
-                    Upkeep(spec, database, lambda _: None).prepare()
+                    _prepare(spec, database)
                 assert refused.value.exit_code == 2
                 for name, each in found.items():
                     assert f"{each.kind} {name} (" in str(refused.value)
@@ -105,10 +113,10 @@ def test_what_is_replaced_by_name_is_ours_from_then_on(target: Target, database:
     try:
         with _made_by_others(database, wide, table):
             named = {"replace_tables": tuple(database.objects(table))}
-            Upkeep(spec.model_copy(update=named), database, lambda _: None).prepare()
+            _prepare(spec.model_copy(update=named), database)
             database.visible(wide.tables)
             assert _rows(database, table) == ()
-            Upkeep(spec, database, lambda _: None).prepare()
+            _prepare(spec, database)
     finally:
         drop(database, wide.tables)
 
@@ -120,7 +128,7 @@ def test_the_refusal_says_how_much_is_stored(target: Target, database: Database)
         _made_by_others(database, wide, table),
         pytest.raises(ConfigError, match=STORED) as refused,
     ):
-        Upkeep(spec, database, lambda _: None).prepare()
+        _prepare(spec, database)
     assert ("rows unknown" in str(refused.value)) == (target.module in UNCOUNTED)
     counts = re.findall(r"\(([\d,]+) rows", str(refused.value))
     assert not counts or any(int(count.replace(",", "")) for count in counts)
@@ -214,7 +222,7 @@ def test_what_no_insert_makes_is_refused_too(request, target, kind, make, remove
             if found[name].alike and given.replace_tables:
                 continue
             with pytest.raises(ConfigError, match=f"{kind} {re.escape(name)} \\("):
-                Upkeep(given, database, lambda _: None).prepare()
+                _prepare(given, database)
         assert database.existing([name]) == found
     finally:
         if remove:
