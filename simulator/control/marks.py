@@ -6,7 +6,7 @@ databases keep one row a second, and none of them lies in the future.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -81,8 +81,9 @@ class MarkTable:
                 rows = self._rows(session)
         except Exception:  # noqa: BLE001 - a driver's error: another table has other columns
             return False
-        if rows:
-            return all(map(_is_of_a_mark, rows))
+        if rows:  # of some databases a row is visible before all of its fields are
+            some = any(row["mark"] is not None for row in rows)
+            return some and all(map(_is_of_a_mark, _whole(rows)))
         stored = [self.contents(name, each) for name, each in found.items()]
         return not any(each.rows or (each.rows is None and each.size_bytes) for each in stored)
 
@@ -166,16 +167,14 @@ class MarkTable:
             " back; look at the server's log, or drop the table"
         )
 
-    def _rows(self, session: Session) -> list[dict[str, int]]:
+    def _rows(self, session: Session) -> list[dict[str, int | None]]:
         names = [column.name for column in TABLE.columns]
         statement = self._database.render(RowsQuery(TABLE))
         found = answer(statement.outputs, session.run(statement)).rows
-        if found and all(row[names.index("mark")] is None for row in found):
-            raise LookupError("no row has a mark: the table is another one")
-        return [dict(zip(names, row, strict=True)) for row in found if None not in row]
+        return [dict(zip(names, row, strict=True)) for row in found]
 
     def _read(self, session: Session) -> Marks:
-        rows = self._rows(session)
+        rows = _whole(self._rows(session))
         self._seconds = [row["time"] // 1000 for row in rows]
         self._last_ms = max([self._last_ms, *(row["mark"] for row in rows)])
         return Marks.of((row["mark"], row["part"], row["value"]) for row in rows)
@@ -188,6 +187,15 @@ class MarkTable:
         self._seconds = []
         for mark in reversed(kept):
             self._send(mark, look=True)
+
+
+def _whole(rows: Iterable[Mapping[str, int | None]]) -> list[dict[str, int]]:
+    """Return the rows without NULLs."""
+    return [
+        {name: value for name, value in row.items() if value is not None}
+        for row in rows
+        if None not in row.values()
+    ]
 
 
 def _is_of_a_mark(row: Mapping[str, int]) -> bool:

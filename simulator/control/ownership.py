@@ -46,6 +46,11 @@ class Ownership:
         """Table -> the names that it needs in the database."""
         return {n: tuple(self._database.objects(table)) for n, table in self._tables.items()}
 
+    @property
+    def _drops(self) -> bool:
+        """Whether the run drops the tables that exist and creates them again."""
+        return bool(self._spec.inserts) and self._spec.clean and not self._spec.dataset.ranges
+
     def expect_ours(self) -> None:
         """Raise ConfigError if something that is not ours bears a name that the run needs.
 
@@ -64,13 +69,13 @@ class Ownership:
             *(Foreign(n, each, self._book.contents(n, each)) for n, each in marks.items()),
         ]
         if foreign:
-            drops = bool(self._spec.inserts) and self._spec.clean and not self._spec.dataset.ranges
-            raise ConfigError(refused(self._spec.target, foreign, prefixes=not marks, drops=drops))
+            problem = refused(self._spec.target, foreign, prefixes=not marks, drops=self._drops)
+            raise ConfigError(problem)
         if {*self._database.for_own_tables().objects(TABLE)} & {*self._spec.replace_tables}:
             self._replace_marks()
 
     def _foreign(self, found: Mapping[str, Existing], marks: Marks) -> dict[str, Existing]:
-        ours = {*_all(self._owned(marks)), *self._spec.replace_tables}
+        ours = {*_all(self._owned(marks)), *(self._spec.replace_tables if self._drops else ())}
         return {n: each for n, each in found.items() if not each.alike or n not in ours}
 
     def _owned(self, marks: Marks) -> dict[str, tuple[str, ...]]:
