@@ -21,6 +21,8 @@ from cli.main import commands
 from cli.planning.insert_options import generator_params
 from cli.planning.plan import empty_dataset
 from cli.schemas import config_schema, plan_schema, queries_schema, result_schema
+from cli.summary.figures import FIGURES
+from cli.summary.rows import SUBJECTS
 from simulator.data.dataset import DatasetReader
 from simulator.data.features import Feature
 from simulator.data.schema import PrimaryKey
@@ -30,7 +32,9 @@ from simulator.modules.base import PREFILL_ROWS, Capabilities
 from simulator.modules.evidence import evidence
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "docs" / name for name in ("databases.md", "options.md", "security.md")]
+DOCUMENTS = [
+    ROOT / "docs" / name for name in ("databases.md", "options.md", "results.md", "security.md")
+]
 
 
 def completion_table() -> str:
@@ -265,6 +269,21 @@ def _in_client() -> str:
     return _table(("Module", "The client"), rows)
 
 
+def _figures() -> str:
+    by_subject = [(each.name, each.figures) for each in SUBJECTS.values()]
+    rows = (
+        (
+            f"`{name}`",
+            figure.unit.value,
+            figure.better.value,
+            ", ".join(subject for subject, figures in by_subject if name in figures),
+            figure.meaning,
+        )
+        for name, figure in FIGURES.items()
+    )
+    return _table(("Figure", "Unit", "Better", "Of rows by", "Meaning"), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "common options": _shared_command_options,
     "commands": _commands,
@@ -274,6 +293,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "modules": _modules,
     "unsupported queries": _unsupported,
     "work in the client": _in_client,
+    "figures": _figures,
     "permissions": _permissions,
     "permissions for resources": partial(_permissions, FOR_RESOURCES),
 }

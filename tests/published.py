@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 import yaml
@@ -119,7 +119,7 @@ def row_of(record: PlanRecord) -> tuple[float, str] | None:
     results = [read(FOLDER / file) for item in record.items for file in item.files]
     inserts = [each for each in results if each.kind == "insert"]
     rates = batches.measures["rows_per_s"]
-    rate = median(rates)
+    rate = fmean(rates)
     verdicts = dict.fromkeys(line.verdict for line in record.lines)
     cells = (
         f"{batches.target} ({version_of(inserts[0])})",
@@ -141,24 +141,22 @@ def version_of(result: Result) -> str:
 
 
 def middle(line: PlanLine | None, measure: str, shown: Callable[[float], str]) -> str:
-    """Return the median over the repeats; - if it was not measured."""
+    """Return the mean over the repeats; - if it was not measured."""
     values = line.measures.get(measure) if line else None
-    return shown(median(values)) if values else "-"
+    return shown(fmean(values)) if values else "-"
 
 
 def waits_of(line: PlanLine) -> str:
-    """Return the least and the greatest of the queries' waits, of their medians over repeats."""
-    waits = [
-        median(values) for name, values in line.measures.items() if name.startswith("wait_ms ")
-    ]
+    """Return the least and the greatest of the queries' waits, of their means over repeats."""
+    waits = [fmean(values) for name, values in line.measures.items() if name.startswith("avg_ms ")]
     return f"{significant(min(waits))} to {significant(max(waits))}" if waits else "-"
 
 
 def client_of(inserts: Sequence[Result]) -> float:
-    """Return the median share of the workers' time that the client used in the batches."""
+    """Return the mean share of the workers' time that the client used in the batches."""
     batches = [each for each in inserts if each.configuration["batch"]]
     metrics = [run.metrics for each in batches for run in each.runs]
-    return median(each.client_share for each in metrics if each)
+    return fmean(each.client_share for each in metrics if each)
 
 
 def said_of(records: Sequence[PlanRecord]) -> Iterator[str]:
@@ -171,7 +169,7 @@ def said_of(records: Sequence[PlanRecord]) -> Iterator[str]:
     settings: Mapping[str, Any] = {each["name"]: each for each in records[0].plan["settings"]}
     insert, single = (settings[name]["insert"] for name in ("batches", "single-rows"))
     yield (
-        f"Medians of {records[0].plan['repeats']} repeats, measured on {when} on"
+        f"Means of {records[0].plan['repeats']} repeats, measured on {when} on"
         f" {' and '.join(sorted(machines))}, which ran worker and database together;"
         f" one worker, {insert['num_inserts']:,} rows in batches of"
         f" {insert['batch']:,}, or {single['num_inserts']:,} single rows each;"
@@ -184,7 +182,7 @@ def said_of(records: Sequence[PlanRecord]) -> Iterator[str]:
 def queries_of(records: Sequence[PlanRecord]) -> int:
     """Return how many queries were asked of any target."""
     return max(
-        sum(name.startswith("wait_ms ") for name in line.measures)
+        sum(name.startswith("avg_ms ") for name in line.measures)
         for record in records
         for line in record.lines
     )

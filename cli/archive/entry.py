@@ -11,7 +11,8 @@ from cli.archive.gathered import KINDS
 from cli.archive.names import Named
 from cli.results import result_files
 from cli.results.result import Result
-from cli.summary.build import headline_of, summary_of
+from cli.summary.build import summary_of
+from cli.summary.figures import FIGURES
 from cli.summary.verdicts import verdict_of
 from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError, counted
@@ -72,16 +73,14 @@ def entry_of(name: Named) -> Entry:
 def _sweep(name: Named) -> Entry:
     result = result_files.read(name.path)
     summary = summary_of(result)
-    found = headline_of(summary)
-    head = None
-    if found and isfinite(found.figure.value):
-        figure = found.figure
+    row, listed_by, head = summary.headline, summary.subject.listed_by, None
+    if row and isfinite(row.figures[listed_by].value):
         head = Head(
-            value=figure.value,
-            unit=figure.unit.value,
-            n=figure.n,
-            spread=figure.spread,
-            at=_place(summary.subject, found.row.name, found.row.workers),
+            value=row.figures[listed_by].value,
+            unit=FIGURES[listed_by].unit.value,
+            n=row.figures[listed_by].n,
+            spread=row.figures[listed_by].spread,
+            at=str(row.place),
         )
     return Entry(
         id=name.id,
@@ -121,17 +120,6 @@ def _listed(counts: object) -> str:
     given: Sequence[object] = counts if isinstance(counts, list | tuple) else (counts,)
     shown = [*given[:3], "...", given[-1]] if len(given) > 5 else given
     return ",".join(map(str, shown))
-
-
-def _place(subject: str, name: str | int, workers: int) -> str:
-    match subject:
-        case "workers":
-            return counted(int(name), "worker")
-        case "level":
-            return f"level {name:,}"
-        case "stage":
-            return f"stage {name}, {counted(workers, 'worker')}"
-    return f"{name}, {counted(workers, 'worker')}"
 
 
 def _tables(result: Result) -> tuple[str, ...]:

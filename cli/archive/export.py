@@ -6,16 +6,17 @@ Every figure has its number of measurements, its spread if there is one, and its
 import csv
 import io
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from cli.archive.entry import what_of
-from cli.report.numbers import significant
-from cli.report.openmetrics import END, PREFIX, labels_of
+from cli.report.numbers import written
+from cli.report.openmetrics import END, PREFIX, labels_of, metric_of
 from cli.results.result import Result
 from cli.summary.build import summary_of
-from cli.summary.figures import Figure, Row, Summary, Unit
+from cli.summary.figures import FIGURES, Figure, Measurement
+from cli.summary.rows import Place, Row, Summary
 
 FORMATS = ("csv", "json", "markdown", "openmetrics")
 
@@ -40,11 +41,6 @@ class Exported:
             "what": what_of(self.result),
         }
 
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """Its rows, and what several queries come to together."""
-        return (*self.summary.rows, *self.summary.totals)
-
 
 def exported(found: Iterable[tuple[str, Result]], form: str) -> str:
     """Return results, each with its id, in one of FORMATS."""
@@ -57,18 +53,34 @@ def _csv(found: Sequence[Exported]) -> str:
     """Return a line for each figure."""
     out = io.StringIO()
     facts = ("id", "created", "kind", "target", "module", "what")
-    names = (*facts, "status", "subject", "row", "workers", "runs", "figure", "value", "unit", "n")
+    dimensions = [field.name for field in fields(Place)]
+    of_figure = ("figure", "value", "unit", "n", "low", "high", "spread")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*names, "spread", "verdict"])
+    writer.writerow([*facts, "status", *dimensions, "runs", *of_figure, "verdict"])
     for each in found:
-        for row in each.rows:
-            place = (each.result.status, each.summary.subject, row.name, row.workers, row.runs)
-            for name, figure in row.figures.items():
-                value = (name, figure.value, figure.unit.value, figure.n, figure.spread)
-                writer.writerow([*each.facts.values(), *place, *value, row.verdict])
+        for row in each.summary.every:
+            values = row.place.dimensions
+            place = [each.result.status, *map(values.get, dimensions), row.runs]
+            for figure in map(_content, row.figures, row.figures.values()):
+                writer.writerow([*each.facts.values(), *place, *figure.values(), row.verdict])
             if not row.figures:
-                writer.writerow([*each.facts.values(), *place, *[None] * 5, row.verdict])
+                empty = [None] * len(of_figure)
+                writer.writerow([*each.facts.values(), *place, *empty, row.verdict])
     return out.getvalue()
+
+
+def _content(name: str, found: Measurement) -> dict[str, Any]:
+    """Return a figure as plain data."""
+    unit = FIGURES[name].unit.value
+    return {"figure": name, "value": found.value, "unit": unit, "n": found.n, "low": found.low,
+            "high": found.high, "spread": found.spread}  # fmt: skip
+
+
+def _row(row: Row) -> dict[str, Any]:
+    figures = {name: _content(name, found) for name, found in row.figures.items()}
+    checked = {"expected": row.expected, "found": row.found} if row.place.check else {}
+    return {**row.place.dimensions, "runs": row.runs, "figures": figures, **checked,
+            "verdict": row.verdict}  # fmt: skip
 
 
 def _json(found: Sequence[Exported]) -> str:
@@ -79,7 +91,9 @@ def _json(found: Sequence[Exported]) -> str:
             "tags": each.result.tags,
             "configuration": each.result.configuration,
             "target_options": each.result.target_options,
-            "summary": asdict(each.summary),
+            "subject": each.summary.subject.name,
+            "rows": [*map(_row, each.summary.rows)],
+            "totals": [*map(_row, each.summary.totals)],
         }
         for each in found
     ]
@@ -95,12 +109,12 @@ def _markdown_of(each: Exported) -> Iterator[str]:
     facts = each.facts
     yield f"### {facts['kind']} of {facts['target']}: {facts['what']}\n"
     yield f"{facts['id']}, {facts['created']}, {each.result.status}\n"
-    names = list(dict.fromkeys(name for row in each.rows for name in row.figures))
-    yield _line([each.summary.subject, *names, "verdict"])
+    names = list(dict.fromkeys(name for row in each.summary.every for name in row.figures))
+    yield _line([each.summary.subject.title, *(FIGURES[name].title for name in names), "Verdict"])
     yield "|" + "---|" * (len(names) + 2)
-    for row in each.rows:
-        cells = [_cell(row.figures.get(name)) for name in names]
-        yield _line([str(row.name), *cells, row.verdict])
+    for row in each.summary.every:
+        cells = [_cell(FIGURES[name], row.figures.get(name)) for name in names]
+        yield _line([str(row.place), *cells, row.verdict])
     yield ""
 
 
@@ -108,22 +122,14 @@ def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
-def _cell(figure: Figure | None) -> str:
-    if figure is None:
+def _cell(figure: Figure, found: Measurement | None) -> str:
+    if found is None:
         return "-"
-    spread = "" if figure.spread is None else f", spread {figure.spread:.1%}"
-    share = figure.unit is Unit.SHARE
-    value = f"{figure.value:.1%}" if share else f"{significant(figure.value)} {figure.unit.value}"
-    return f"{value} (n={figure.n:,}{spread})"
+    spread = "" if found.spread is None else f", spread {found.spread:.1%}"
+    return f"{written(found.value, figure.unit)} (n={found.n:,}{spread})"
 
 
 # --- OpenMetrics
-
-_BASE = {
-    Unit.MILLISECONDS: ("_ms", "_seconds", 1e-3),
-    Unit.SHARE: ("_share", "_share_ratio", 1.0),
-}
-"""Unit -> end of a figure's name, that of its metric, and what the value is multiplied by."""
 
 
 def _openmetrics(found: Sequence[Exported]) -> str:
@@ -131,7 +137,7 @@ def _openmetrics(found: Sequence[Exported]) -> str:
     families: dict[str, list[str]] = {}
     for each in found:
         at = f"{each.result.created.timestamp():.3f}"
-        for number, row in enumerate(each.rows):
+        for number, row in enumerate(each.summary.every):
             labels = _labels(each, row, number)
             for name, value in _samples(row):
                 families.setdefault(name, []).append(f"{name}{labels} {value!r} {at}")
@@ -144,18 +150,15 @@ def _openmetrics(found: Sequence[Exported]) -> str:
 def _samples(row: Row) -> Iterator[tuple[str, float]]:
     """Yield metrics and values: each figure, its measurements, its spread."""
     for name, figure in row.figures.items():
-        end, metric, factor = _BASE.get(figure.unit, ("", "", 1.0))
-        base = re.sub(rf"{end}(?=_|$)", "", name) + metric if metric else name
-        yield f"{PREFIX}_{base}", figure.value * factor
-        yield f"{PREFIX}_{base}_measurements", float(figure.n)
+        metric, factor = metric_of(name)
+        yield f"{PREFIX}_{metric}", figure.value * factor
+        yield f"{PREFIX}_{metric}_measurements", float(figure.n)
         if figure.spread is not None:
-            yield f"{PREFIX}_{base}_spread_ratio", figure.spread
+            yield f"{PREFIX}_{metric}_spread_ratio", figure.spread
 
 
 def _labels(each: Exported, row: Row, number: int) -> str:
     facts = {name: value for name, value in each.facts.items() if name != "created"}
-    own = {each.summary.subject: str(row.name), "verdict": row.verdict, "row": str(number)}
-    if each.summary.subject in ("query", "load"):
-        own["workers"] = str(row.workers)
-    labels: Mapping[str, str] = {**facts, **own}
+    place = {name: str(value) for name, value in row.place.dimensions.items()}
+    labels: Mapping[str, str] = {**facts, **place, "verdict": row.verdict, "row": str(number)}
     return labels_of(labels)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import median
+from statistics import fmean
 
 CURVE = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Rates that are measured first, as shares of the rate without a schedule."""
@@ -70,13 +70,13 @@ class Level:
 
     @property
     def p50_ms(self) -> float:
-        """Median of the repeats."""
-        return median(trial.p50_ms for trial in self.trials)
+        """Mean of the repeats."""
+        return fmean(trial.p50_ms for trial in self.trials)
 
     @property
     def p99_ms(self) -> float:
-        """Median of the repeats."""
-        return median(trial.p99_ms for trial in self.trials)
+        """Mean of the repeats."""
+        return fmean(trial.p99_ms for trial in self.trials)
 
 
 @dataclass(frozen=True, slots=True)

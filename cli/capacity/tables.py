@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator
-from statistics import mean, median
+from statistics import fmean
 
 from rich import box
 from rich.console import Console
@@ -49,10 +49,10 @@ def _curve(record: Capacity) -> Table:
 def _cells(rate: RateRecord) -> tuple[str, ...]:
     return (
         f"{rate.rate_rows_per_s:,.0f}",
-        f"{median(rate.rows_per_s):,.0f}",
-        significant(median(rate.p50_ms)),
-        significant(median(rate.p99_ms)),
-        f"{median(rate.client_share):.1%}",
+        f"{fmean(rate.rows_per_s):,.0f}",
+        significant(fmean(rate.p50_ms)),
+        significant(fmean(rate.p99_ms)),
+        f"{fmean(rate.client_share):.1%}",
         f"{rate.held} of {rate.repeats}",
         rate.reached.value if rate.reached else "-",
     )
@@ -78,7 +78,7 @@ def _lines(record: Capacity, path: str) -> Iterator[str]:
         rates = record.unscheduled_rows_per_s
         spread = spread_of(rates)
         known = "one run" if spread is None else f"spread {spread:.1%} of {len(rates)} runs"
-        yield f"without a schedule: {mean(rates):,.0f} rows/s ({known})"
+        yield f"without a schedule: {fmean(rates):,.0f} rows/s ({known})"
     few = min((rate.sends for rate in record.rates), default=_FEW_SENDS)
     if few < _FEW_SENDS:
         yield (

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 import click
@@ -13,7 +13,6 @@ import click
 from cli.capacity.record import Capacity, findings
 from cli.capacity.search import Bounds, Level, Trial, next_rate
 from cli.capacity.tables import printed
-from cli.compare.measures import MEASURES
 from cli.compare.thresholds import EXIT_CODE, Scope, Threshold, parsed
 from cli.host.interrupts import Interrupts, caught_interrupts
 from cli.host.machine import this_machine
@@ -42,7 +41,7 @@ from cli.running.launch import carried_out
 from cli.running.stored import Stored
 from cli.running.sweeps import insert_sweep
 from cli.summary.build import summary_of
-from cli.summary.figures import Row
+from cli.summary.rows import Row
 from cli.summary.verdicts import worst
 from cli.targets.config import Target
 from simulator import __version__
@@ -258,7 +257,7 @@ def _searched(task: _Task, tolerance: float, interrupts: Interrupts) -> Capacity
             levels.append(Level(rate, tuple(_trials(result, task.objectives))))
         else:
             unscheduled = tuple(run.metrics.rows_per_s for run in result.runs if run.metrics)
-        rate = next_rate(Bounds(median(unscheduled), task.lowest_rows_per_s, tolerance), levels)
+        rate = next_rate(Bounds(fmean(unscheduled), task.lowest_rows_per_s, tolerance), levels)
     last, said = found[-1][1], findings(levels)
     verdict = worst([run for _, result in found for run in result.runs])
     status, cause = last.status, last.cause
@@ -285,7 +284,7 @@ def _searched(task: _Task, tolerance: float, interrupts: Interrupts) -> Capacity
 
 
 def _keeps(objective: Threshold, row: Row) -> bool:
-    value = MEASURES[objective.figure].of("workers", row)
+    value = row.value(objective.figure)
     return value is not None and objective.is_reached(value)
 
 

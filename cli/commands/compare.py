@@ -84,10 +84,10 @@ def compare(  # noqa: PLR0913
 
 def _scope(comparisons: Sequence[Comparison]) -> Scope:
     """Return what thresholds may name: the rows that are compared."""
-    keys = [(row.name, row.workers) for each in comparisons for row in each.rows]
-    subject = comparisons[0].subject
-    names = dict.fromkeys(str(name) for name, _ in keys) if subject in ("query", "load") else ()
-    workers = {workers for _, workers in keys}
+    places = [row.place for each in comparisons for row in each.rows]
+    names = dict.fromkeys(each.name for each in places if each.query or each.load)
+    workers = {each.workers for each in places if each.workers is not None}
+    subject = comparisons[0].subject.name
     return Scope({subject}, compares=True, workers=workers, queries=tuple(names))
 
 

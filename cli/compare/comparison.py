@@ -1,13 +1,14 @@
 """Two sides compared row by row: the difference of each figure, and a judgement on the headline."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean, geometric_mean
 
-from cli.compare.measures import HEADLINE, SHOWN, Better, Measure
-from cli.compare.sides import Key, Sample, Side, differing
+from cli.compare.sides import Sample, Side, differing
 from cli.compare.statistics import Difference, difference
+from cli.summary.figures import Better, Figure
+from cli.summary.rows import Place, Subject
 from simulator.errors import ConfigError
 
 CONFIDENCE = 0.95
@@ -31,7 +32,7 @@ class Judgement(StrEnum):
 class Line:
     """One figure of a row on both sides."""
 
-    measure: Measure
+    figure: Figure
     base: float
     """Geometric mean of the runs, as the difference is one of logarithms."""
     other: float
@@ -45,8 +46,7 @@ class Line:
 class Compared:
     """One row: a worker count, a level or a query."""
 
-    name: str | int
-    workers: int
+    place: Place
     runs: tuple[int, int]
     verdicts: tuple[tuple[str, ...], tuple[str, ...]]
     lines: tuple[Line, ...]
@@ -59,10 +59,10 @@ class Comparison:
 
     base: Side
     other: Side
-    subject: str
+    subject: Subject
     rows: tuple[Compared, ...]
     differing: tuple[tuple[str, str, str], ...]
-    only: tuple[tuple[str, Key], ...]
+    only: tuple[tuple[str, Place], ...]
     """Rows of one side: "base" or "other", and which."""
     noise: float
 
@@ -77,14 +77,13 @@ def compared(base: Side, other: Side, noise: float = NOISE) -> Comparison:
     common = [key for key in before if key in after]
     if not common:
         raise ConfigError(
-            f"{other.label}: has no {base.subject} in common with {base.label}, so there is nothing"
-            " to compare"
+            f"{other.label}: has no {base.subject.name} in common with {base.label}, so there is"
+            " nothing to compare"
         )
     only = [("base", key) for key in before if key not in after]
     only += [("other", key) for key in after if key not in before]
-    rows = tuple(
-        _row(key, base.subject, before[key], after[key], noise, len(common)) for key in common
-    )
+    shown = base.subject.compared
+    rows = tuple(_row(key, shown, before[key], after[key], noise, len(common)) for key in common)
     return Comparison(
         base,
         other,
@@ -97,39 +96,37 @@ def compared(base: Side, other: Side, noise: float = NOISE) -> Comparison:
 
 
 def _row(  # noqa: PLR0913, PLR0917
-    key: Key, subject: str, base: Sample, other: Sample, noise: float, rows: int
+    place: Place, shown: Sequence[Figure], base: Sample, other: Sample, noise: float, rows: int
 ) -> Compared:
     lines = [
-        _line(measure, base.values, other.values, noise, rows if is_headline else 0)
-        for measure in SHOWN[subject]
-        for is_headline in [measure is HEADLINE[subject]]
-        if measure.name in base.values and measure.name in other.values
+        _line(figure, base.values, other.values, noise, 0 if number else rows)
+        for number, figure in enumerate(shown)
+        if figure.name in base.values and figure.name in other.values
     ]
-    verdicts = (base.verdicts, other.verdicts)
-    return Compared(*key, (base.runs, other.runs), verdicts, tuple(lines))
+    return Compared(place, (base.runs, other.runs), (base.verdicts, other.verdicts), tuple(lines))
 
 
 def _line(
-    measure: Measure,
+    figure: Figure,
     base: Mapping[str, tuple[float, ...]],
     other: Mapping[str, tuple[float, ...]],
     noise: float,
     judged: int,
 ) -> Line:
     """Return a line; `judged` is how many rows are judged together, 0: the line is not."""
-    before, after = base[measure.name], other[measure.name]
+    before, after = base[figure.name], other[figure.name]
     # Judgements on several rows are right together: each may err less often.
     confidence = 1 - (1 - CONFIDENCE) / max(judged, 1)
     found = difference(before, after, confidence)
-    judgement = _judged(measure, found, noise) if judged else None
+    judgement = _judged(figure, found, noise) if judged else None
     mean = geometric_mean if found else fmean
-    return Line(measure, mean(before), mean(after), found, judgement)
+    return Line(figure, mean(before), mean(after), found, judgement)
 
 
-def _judged(measure: Measure, found: Difference | None, noise: float) -> Judgement:
+def _judged(figure: Figure, found: Difference | None, noise: float) -> Judgement:
     if found is None:
         return Judgement.ZERO
     if not found.exceeds(noise):
         return Judgement.NOISE if found.has_interval else Judgement.ONE_RUN
     is_more = found.change > 0
-    return Judgement.FASTER if is_more == (measure.better is Better.HIGHER) else Judgement.SLOWER
+    return Judgement.FASTER if is_more == (figure.better is Better.HIGHER) else Judgement.SLOWER

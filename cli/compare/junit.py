@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from cli.compare.comparison import Comparison, Judgement, Line
-from cli.compare.tables import interval_of, row_name
+from cli.compare.tables import interval_of
 from cli.compare.thresholds import Check
 from cli.results.result import Result
 from cli.summary.build import summary_of
-from cli.summary.figures import Row
+from cli.summary.rows import Row
 from simulator.protocol.verdict import Status
 
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -46,10 +46,8 @@ def result_cases(result: Result, name: str = "") -> Iterator[Case]:
         yield Case(suite, "done")
     else:
         yield Case(suite, "done", End.ERROR, f"{result.status}: {result.cause}")
-    summary = summary_of(result)
-    for row in summary.rows:
-        name = row_name(summary.subject, (row.name, row.workers))
-        yield Case(suite, f"verdict {name}", _end(row), row.verdict)
+    for row in summary_of(result).rows:
+        yield Case(suite, f"verdict {row.place}", _end(row), row.verdict)
 
 
 def _end(row: Row) -> End:
@@ -65,14 +63,14 @@ def comparison_cases(comparison: Comparison) -> Iterator[Case]:
     suite = f"compare.{comparison.other.label}"
     for row in comparison.rows:
         line = row.lines[0]
-        name = f"{_judgement(line)} {row_name(comparison.subject, (row.name, row.workers))}"
+        name = f"{_judgement(line)}, {row.place}"
         is_judged = line.judgement in (Judgement.FASTER, Judgement.SLOWER, Judgement.NOISE)
         yield Case(suite, name, End.PASSED if is_judged else End.SKIPPED)
 
 
 def _judgement(line: Line) -> str:
     change = f" {line.difference.change:+.1%}" if line.difference else ""
-    return f"{line.judgement}: {line.measure.name}{change} ({interval_of(line.difference)})"
+    return f"{line.judgement}: {line.figure.name}{change} ({interval_of(line.difference)})"
 
 
 def check_cases(suite: str, checks: Iterable[Check]) -> Iterator[Case]:

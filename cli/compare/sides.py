@@ -2,20 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cli.compare.measures import SHOWN
 from cli.results.result import Result
-from cli.summary.build import summary_of
+from cli.summary.build import subject_of, summary_of
+from cli.summary.figures import Measurement
+from cli.summary.rows import Place, Subject
 from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
 
-Key = tuple[str | int, int]
-"""Name of a row (worker count, level or query), and workers."""
 _VARIES = frozenset({"start_ms", "timeout_s", "workers"})
 """Of a configuration: differs between any two sweeps, or stands in the rows."""
 _ROWS_OF = {"steps": "a step", "stages": "a stage"}
@@ -29,7 +28,7 @@ class Sample:
     runs: int
     verdicts: tuple[str, ...]
     values: Mapping[str, tuple[float, ...]]
-    """Measure -> its value in each run; only those that every run has."""
+    """Figure -> its value in each run; only those that every run has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,36 +48,33 @@ class Side:
         return ", ".join(result.sweep_id for _, result in self.results)
 
     @property
-    def subject(self) -> str:
+    def subject(self) -> Subject:
         """What its rows are about."""
-        return summary_of(self.first.model_copy(update={"runs": []})).subject
+        return subject_of(self.first)
 
-    def samples(self) -> dict[Key, Sample]:
+    def samples(self) -> dict[Place, Sample]:
         """Return what was measured for each row, run by run."""
         return samples_of([result for _, result in self.results])
 
 
-def samples_of(results: Sequence[Result]) -> dict[Key, Sample]:
+def samples_of(results: Sequence[Result]) -> dict[Place, Sample]:
     """Return row -> what its runs measured; each run is summarised alone."""
-    found: dict[Key, list[tuple[str, Mapping[str, float]]]] = defaultdict(list)
+    found: dict[Place, list[tuple[str, Mapping[str, Measurement]]]] = defaultdict(list)
     for result in results:
         for run in result.runs:
-            alone = summary_of(result.model_copy(update={"runs": [run]}))
-            for row in (*alone.rows, *alone.totals):
-                values = {each.name: each.of(alone.subject, row) for each in SHOWN[alone.subject]}
-                known = {name: value for name, value in values.items() if value is not None}
-                if known:
-                    workers = row.workers if run.stages else run.workers
-                    found[row.name, workers].append((row.verdict, known))
-    return {key: _sample(runs) for key, runs in found.items()}
+            for row in summary_of(result.model_copy(update={"runs": [run]})).every:
+                if row.figures:
+                    place = row.place if run.stages else replace(row.place, workers=run.workers)
+                    found[place].append((row.verdict, row.figures))
+    return {place: _sample(runs) for place, runs in found.items()}
 
 
-def _sample(runs: Sequence[tuple[str, Mapping[str, float]]]) -> Sample:
-    common = [name for name in runs[0][1] if all(name in values for _, values in runs)]
+def _sample(runs: Sequence[tuple[str, Mapping[str, Measurement]]]) -> Sample:
+    common = [name for name in runs[0][1] if all(name in figures for _, figures in runs)]
     return Sample(
         runs=len(runs),
         verdicts=tuple(dict.fromkeys(verdict for verdict, _ in runs)),
-        values={name: tuple(values[name] for _, values in runs) for name in common},
+        values={name: tuple(figures[name].value for _, figures in runs) for name in common},
     )
 
 

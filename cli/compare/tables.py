@@ -10,32 +10,15 @@ from rich.console import Console
 from rich.table import Table
 
 from cli.compare.comparison import CONFIDENCE, Compared, Comparison, Judgement, Line
-from cli.compare.sides import Key, Side
+from cli.compare.sides import Side
 from cli.compare.statistics import Difference
-from cli.report.numbers import significant
-from cli.summary.figures import Unit
+from cli.report.numbers import written
 from simulator.errors import counted
 from simulator.protocol.verdict import Status
 
 _NAME_WIDTH = 12
 """A longer name of a query is wrapped."""
 FORMATS = ("table", "json", "markdown")
-_TITLES = {
-    "workers": "Workers",
-    "level": "Level",
-    "stage": "Stage",
-    "query": "Query",
-    "load": "Load",
-}
-_NAMED = ("query", "load")
-"""Subjects whose rows have names."""
-_LABELS = {
-    "rows_per_s_stored": "stored rows/s",
-    "client_share": "client",
-    "bytes_per_row": "bytes/row",
-}
-_UNITS = {Unit.MILLISECONDS, Unit.SHARE}
-"""Of which the name of a figure says more than its unit."""
 
 
 def printed(comparisons: Sequence[Comparison], form: str, width: int) -> str:
@@ -46,14 +29,6 @@ def printed(comparisons: Sequence[Comparison], form: str, width: int) -> str:
     return "\n".join(shown(each, width) for each in comparisons)
 
 
-def written(value: float, unit: Unit) -> str:
-    """Return a value of a figure without its unit, a share in percent."""
-    if unit is Unit.SHARE:
-        return f"{value:.1%}"
-    whole = (Unit.ROWS_PER_S, Unit.VALUES_PER_S, Unit.BYTES_PER_S)
-    return f"{value:,.0f}" if unit in whole else significant(value)
-
-
 def interval_of(found: Difference | None) -> str:
     """Return the interval of a difference as text; a dash without one."""
     if found is None or found.low is None or found.high is None:
@@ -61,35 +36,16 @@ def interval_of(found: Difference | None) -> str:
     return f"{100 * found.low:+.1f} to {found.high:+.1%}"
 
 
-def label_of(line: Line) -> str:
-    """Return the name of a line's figure with its unit, for people."""
-    measure = line.measure
-    if measure.name in _LABELS:
-        return _LABELS[measure.name]
-    return measure.name.replace("_ms", " ms") if measure.unit in _UNITS else measure.unit.value
-
-
-def row_name(subject: str, key: Key) -> str:
-    """Return which row of a summary it is, in words."""
-    name, workers = key
-    if subject == "workers":
-        return f"with {counted(workers, 'worker')}"
-    where = f"at level {name:,}" if subject == "level" else f"{name}"
-    if subject == "stage":
-        where = f"in stage {name}"
-    return f"{where} with {counted(workers, 'worker')}"
-
-
 def _cells(comparison: Comparison, row: Compared) -> Iterator[list[str]]:
     """Yield the cells of a row's lines; its name stands in the first one."""
     by_workers = _has_workers(comparison)
+    place = [row.place.name, *[str(row.place.workers)] * by_workers]
     for number, line in enumerate(row.lines):
-        name = f"{row.name:,}" if isinstance(row.name, int) else row.name
         yield [
-            *([name, *[str(row.workers)] * by_workers] if not number else [""] * (1 + by_workers)),
-            label_of(line),
-            written(line.base, line.measure.unit),
-            written(line.other, line.measure.unit),
+            *(place if not number else [""] * len(place)),
+            line.figure.title,
+            written(line.base, line.figure.unit),
+            written(line.other, line.figure.unit),
             f"{line.difference.change:+.1%}" if line.difference else "-",
             interval_of(line.difference),
             line.judgement.value if line.judgement else "",
@@ -98,15 +54,15 @@ def _cells(comparison: Comparison, row: Compared) -> Iterator[list[str]]:
 
 def _has_workers(comparison: Comparison) -> bool:
     """Whether a column says how many workers asked."""
-    counts = {row.workers for row in comparison.rows}
-    return comparison.subject in ("query", "stage") and len(counts) > 1
+    counts = {row.place.workers for row in comparison.rows}
+    return comparison.subject.name in ("query", "stage") and len(counts) > 1
 
 
 def _headings(comparison: Comparison) -> list[tuple[str, bool]]:
     """Return the titles of the columns, and whether their cells are text."""
     subject = comparison.subject
     return [
-        (_TITLES[subject], subject in _NAMED),
+        (subject.title, subject.is_named),
         *[("Workers", False)] * _has_workers(comparison),
         ("Figure", True),
         ("Base", False),
@@ -123,7 +79,7 @@ def _as_table(comparison: Comparison, width: int) -> str:
     for line in _sides(comparison):
         console.print(line, soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    least = min(max(len(str(row.name)) for row in comparison.rows), _NAME_WIDTH)
+    least = min(max(len(row.place.name) for row in comparison.rows), _NAME_WIDTH)
     headings = _headings(comparison)
     for number, (title, is_text) in enumerate(headings):
         table.add_column(
@@ -175,11 +131,10 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     for row in comparison.rows:
         for name, verdicts in zip(("base", "other"), row.verdicts, strict=True):
             if verdicts != (Status.VERIFIED.value,):
-                where = row_name(comparison.subject, (row.name, row.workers))
-                yield f"verdict: {name}, {where}: {', '.join(verdicts)}"
+                yield f"verdict: {name}, {row.place}: {', '.join(verdicts)}"
     yield from _runs(comparison)
-    for name, key in comparison.only:
-        yield f"only in {name}: {row_name(comparison.subject, key)}"
+    for name, place in comparison.only:
+        yield f"only in {name}: {place}"
     for what, base, other in comparison.differing:
         yield f"differs: {what}: {base} -> {other}"
     if not comparison.differing:
@@ -199,7 +154,7 @@ def _runs(comparison: Comparison) -> Iterator[str]:
 def _judgements(comparison: Comparison) -> str:
     found = ((comparison.count(judgement), judgement) for judgement in Judgement)
     counts = ", ".join(f"{count} {judgement.value}" for count, judgement in found if count)
-    headline = label_of(comparison.rows[0].lines[0])
+    headline = comparison.rows[0].lines[0].figure.name
     return f"judgement of {comparison.other.label} by {headline}: {counts}"
 
 
@@ -222,7 +177,7 @@ def content_of(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     return {
         "kind": "compare",
         "base": _side(comparisons[0].base),
-        "subject": comparisons[0].subject,
+        "subject": comparisons[0].subject.name,
         "noise": comparisons[0].noise,
         "confidence": CONFIDENCE,
         "comparisons": [_comparison(each) for each in comparisons],
@@ -236,18 +191,14 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "judgements": {name: count for name, count in judgements.items() if count},
         "rows": [
             {
-                comparison.subject: row.name,
-                "workers": row.workers,
+                **row.place.dimensions,
                 "runs": dict(zip(("base", "other"), row.runs, strict=True)),
                 "verdicts": dict(zip(("base", "other"), row.verdicts, strict=True)),
-                "figures": {line.measure.name: _line(line) for line in row.lines},
+                "figures": {line.figure.name: _line(line) for line in row.lines},
             }
             for row in comparison.rows
         ],
-        "only": [
-            {"side": side, comparison.subject: key[0], "workers": key[1]}
-            for side, key in comparison.only
-        ],
+        "only": [{"side": side, **place.dimensions} for side, place in comparison.only],
         "differing": {
             what: {"base": base, "other": other} for what, base, other in comparison.differing
         },
@@ -267,7 +218,7 @@ def _side(side: Side) -> dict[str, Any]:
 def _line(line: Line) -> dict[str, Any]:
     found = line.difference
     return {
-        "unit": line.measure.unit.value,
+        "unit": line.figure.unit.value,
         "base": line.base,
         "other": line.other,
         "change": found.change if found else None,

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from cli.compare.comparison import Comparison, Judgement
-from cli.compare.measures import LOAD, MEASURES, SHOWN, Measure
-from cli.compare.tables import interval_of, row_name, written
+from cli.compare.tables import interval_of
 from cli.input.quantities import parse_number
-from cli.summary.figures import Summary, Unit
+from cli.report.numbers import written
+from cli.summary.figures import FACETS, Unit, resolved, unit_of
+from cli.summary.rows import SUBJECTS, Place, Summary
 from simulator.errors import nearest
 
 EXIT_CODE = 99
@@ -32,15 +33,17 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 _UNITS: Mapping[Unit, Mapping[str, float]] = {
     Unit.MILLISECONDS: {"ms": 1.0, "us": 0.001, "s": 1000.0},
+    Unit.SECONDS: {"s": 1.0, "ms": 0.001, "m": 60.0},
     Unit.SHARE: {"%": 0.01},
+    Unit.ROWS: {"rows": 1.0},
     Unit.ROWS_PER_S: {"rows/s": 1.0},
     Unit.QUERIES_PER_S: {"queries/s": 1.0},
     Unit.VALUES_PER_S: {"values/s": 1.0},
     Unit.BYTES_PER_S: {"B/s": 1.0, "bytes/s": 1.0},
     Unit.BYTES_PER_ROW: {"B": 1.0, "bytes": 1.0, "bytes/row": 1.0},
 }
-_OF_ROWS = frozenset({Unit.ROWS_PER_S, Unit.VALUES_PER_S, Unit.BYTES_PER_S, Unit.BYTES_PER_ROW})
 _CHANGE = "_change"
+_ALIASES = {"spread": "rows_per_s_spread"}
 _COUNTS = {each.value: each for each in (Judgement.SLOWER, Judgement.FASTER)}
 
 
@@ -75,11 +78,11 @@ class Threshold:
         """Whether a value is beyond the limit."""
         return _OPERATORS[self.sign](value, self.limit)
 
-    def is_about(self, name: str | int, workers: int) -> bool:
+    def is_about(self, place: Place) -> bool:
         """Whether it is about a row."""
         if self.key == "workers":
-            return workers == int(self.value)
-        return not self.key or fnmatchcase(str(name), self.value)
+            return place.workers == int(self.value)
+        return not self.key or fnmatchcase(place.name, self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +114,8 @@ def _parsed(text: str, scope: Scope) -> Threshold:
     match = _WRITTEN.fullmatch(text)
     if not match:
         raise ValueError(f"expected {FORM}; OP is <, <=, > or >=")
-    figure, sign, number, unit, key, value = match.groups(default="")
-    known = _known(scope)
+    name, sign, number, unit, key, value = match.groups(default="")
+    figure, known = _ALIASES.get(name, name), _known(scope)
     if figure not in known:
         raise ValueError(f"unknown figure {figure!r} ({nearest(figure, known)})")
     kind = known[figure]
@@ -130,12 +133,11 @@ def _parsed(text: str, scope: Scope) -> Threshold:
 
 def _known(scope: Scope) -> dict[str, Unit | None]:
     """Return the figures that a threshold may name, with their units; None: a number of rows."""
-    wanted = frozenset(scope.subjects)
-    known: dict[str, Unit | None] = {
-        name: each.unit for name, each in MEASURES.items() if wanted & each.figures.keys()
-    }
+    subjects = [SUBJECTS[name] for name in scope.subjects]
+    names = (f"{name}{facet}" for each in subjects for name in each.figures for facet in FACETS)
+    known: dict[str, Unit | None] = {name: unit_of(name) for name in names}
     if scope.compares:
-        changes = (each.name for subject in wanted for each in SHOWN[subject])
+        changes = (each.name for subject in subjects for each in subject.compared)
         known |= {f"{name}{_CHANGE}": Unit.SHARE for name in changes}
         known |= dict.fromkeys(_COUNTS)
     return known
@@ -160,32 +162,29 @@ def checks_of(
     Those about figures of other summaries are left out.
     """
     for threshold in thresholds:
-        measure = MEASURES.get(threshold.figure)
-        having = [each for each in summaries if measure and each.subject in measure.figures]
-        if measure is None or not having:
+        figure, _ = resolved(threshold.figure) or (None, "")
+        having = [each for each in summaries if figure and figure.name in each.subject.figures]
+        if not having:
             continue
-        found = [check for each in having for check in _row_checks(threshold, measure, each, place)]
+        found = [check for each in having for check in _row_checks(threshold, each, place)]
         nothing = Check(threshold.text, place.rstrip(" ,"), "nothing was measured", ok=False)
         yield from found or [nothing]
 
 
-def _row_checks(
-    threshold: Threshold, measure: Measure, summary: Summary, place: str
-) -> Iterator[Check]:
-    about = [
-        row for row in (*summary.rows, *summary.totals) if threshold.is_about(row.name, row.workers)
-    ]
-    if summary.subject == LOAD:  # inserts have no rate of queries, and queries none of rows
-        name, of_rows = measure.figures[LOAD], measure.unit in _OF_ROWS
-        about = [row for row in about if name in row.figures or not (row.figures or of_rows)]
-    for row in about:
-        value = measure.of(summary.subject, row)
-        where = f"{place}{row_name(summary.subject, (row.name, row.workers))}"
+def _row_checks(threshold: Threshold, summary: Summary, place: str) -> Iterator[Check]:
+    figure, unit = resolved(threshold.figure), unit_of(threshold.figure)
+    assert figure
+    assert unit
+    for row in summary.every:
+        may_have = figure[0].name in summary.subject.figures_at(row.place)
+        if not may_have or not threshold.is_about(row.place):
+            continue
+        value, where = row.value(threshold.figure), f"{place}{row.place}"
         if value is None:
-            yield Check(threshold.text, where, f"{measure.name} was not measured", ok=False)
+            yield Check(threshold.text, where, f"{threshold.figure} was not measured", ok=False)
         else:
-            shown = _shown(value, measure.unit)
-            yield Check(threshold.text, where, shown, ok=not threshold.is_reached(value))
+            reached = threshold.is_reached(value)
+            yield Check(threshold.text, where, _shown(value, unit), ok=not reached)
 
 
 def comparison_checks(thresholds: Iterable[Threshold], comparison: Comparison) -> Iterator[Check]:
@@ -210,13 +209,13 @@ def _count_check(threshold: Threshold, comparison: Comparison) -> Check:
 
 
 def _change_checks(threshold: Threshold, comparison: Comparison, place: str) -> Iterator[Check]:
-    measure = MEASURES[threshold.figure.removesuffix(_CHANGE)]
-    about = [row for row in comparison.rows if threshold.is_about(row.name, row.workers)]
+    name = threshold.figure.removesuffix(_CHANGE)
+    about = [row for row in comparison.rows if threshold.is_about(row.place)]
     for row in about:
-        where = f"{place}{row_name(comparison.subject, (row.name, row.workers))}"
-        line = next((line for line in row.lines if line.measure is measure), None)
+        where = f"{place}{row.place}"
+        line = next((line for line in row.lines if line.figure.name == name), None)
         if line is None or line.difference is None:
-            yield Check(threshold.text, where, f"{measure.name} cannot be compared", ok=False)
+            yield Check(threshold.text, where, f"{name} cannot be compared", ok=False)
             continue
         change = line.difference.change
         interval = interval_of(line.difference)

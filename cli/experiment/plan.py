@@ -22,8 +22,7 @@ from cli.planning.query_plan import load_problems, matches_of
 from cli.planning.stages import (
     stage_conflicts,
 )
-from cli.summary.mixed import INSERTS
-from cli.summary.queries import ALL_QUERIES
+from cli.summary.rows import ALL_QUERIES, INSERTS
 from simulator.data.dataset import DatasetReader
 from simulator.data.query_type import QueryType
 from simulator.data.workloads import GENERATORS

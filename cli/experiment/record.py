@@ -2,10 +2,11 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from cli.experiment.measures import current
 from cli.host.machine import Machine
 from simulator.errors import ConfigError, Interrupted, MismatchError, RunError, UnverifiableError
 from simulator.protocol import verdict
@@ -55,6 +56,15 @@ class Curve(Frozen):
     """Up to it, every repeat is faster than those with fewer shards."""
 
 
+def _with_current_names(found: Any) -> Any:
+    """Return measures with their present names; files of earlier versions have others."""
+    return (
+        {current(name): values for name, values in found.items()}
+        if isinstance(found, dict)
+        else found
+    )
+
+
 class PlanLine(Frozen):
     """What the repeats of a setting on a target measured."""
 
@@ -62,8 +72,8 @@ class PlanLine(Frozen):
     target: str
     repeats: int
     """Those that were measured to their end."""
-    measures: dict[str, tuple[float, ...]]
-    """By name, of each repeat; those of queries are followed by the query: `wait_ms groupby`."""
+    measures: Annotated[dict[str, tuple[float, ...]], BeforeValidator(_with_current_names)]
+    """By name, of each repeat; those of queries are followed by the query: `avg_ms groupby`."""
     verdict: str
     """The worst of the repeats."""
 

@@ -1,33 +1,21 @@
 """A plan's record as text: what each setting came to on each target, and what was left out."""
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from cli.experiment.record import FAILED, PlanLine, PlanRecord
-from cli.report.numbers import significant
-from cli.summary.figures import spread_of
+from cli.report.numbers import written
+from cli.summary.figures import FIGURES, spread_of
 from simulator.errors import counted
 
-_INSERTS = {
-    "rows_per_s": "rows/s",
-    "rows_per_s_stored": "Stored\nrows/s",
-    "p50_ms": "p50\nms",
-    "p99_ms": "p99\nms",
-    "bytes_per_row": "Bytes\n/row",
-}
-"""Measure of an insert -> its title."""
-_WAIT, _ASKED = "wait_ms", "queries_per_s"
-_MIXED = {
-    "mixed_rows_per_s": "Rows/s",
-    "mixed_queries_per_s": "Queries\n/s",
-    "mixed_p50_ms": "p50\nms",
-    "mixed_p99_ms": "p99\nms",
-}
-"""Measure of a mixed load -> its title; the first two are rates."""
+_INSERTS = ("rows_per_s", "rows_per_s_stored", "p50_ms", "p99_ms", "bytes_per_row")
+_QUERIES = ("avg_ms", "queries_per_s")
+_MIXED = ("rows_per_s", "queries_per_s", "p50_ms", "p99_ms")
 
 
 def printed(record: PlanRecord, path: str, width: int) -> str:
@@ -44,38 +32,35 @@ def printed(record: PlanRecord, path: str, width: int) -> str:
 
 
 def _inserts(lines: Sequence[PlanLine]) -> Table:
-    table = _table("Setting", "Target", "Repeats", *_INSERTS.values(), "Spread", "Verdict")
+    table = _table("Setting", "Target", "Repeats", *_titles(_INSERTS), "Spread", "Verdict")
     for setting, target, line in _grouped(lines):
-        cells = (_mean(line.measures.get(name, ()), significant) for name in _INSERTS)
+        cells = (_mean(name, line.measures.get(name, ())) for name in _INSERTS)
         spread = _spread(line.measures.get("rows_per_s", ()))
         table.add_row(setting, target, str(line.repeats), *cells, spread, line.verdict)
     return table
 
 
 def _queries(lines: Sequence[PlanLine]) -> Table:
-    table = _table("Setting", "Target", "Query", "Repeats", "Wait\nms", "Queries\n/s", "Spread")
-    for setting, target, line in _grouped(lines):
-        names = [name.partition(" ")[2] for name in line.measures if name.startswith(f"{_WAIT} ")]
-        for number, name in enumerate(names):
-            waits = line.measures[f"{_WAIT} {name}"]
-            asked = line.measures.get(f"{_ASKED} {name}", ())
-            place = ("", "") if number else (setting, target)
-            figures = (_mean(waits, significant), _mean(asked, significant), _spread(waits))
-            table.add_row(*place, name, str(len(waits)), *figures)
-    return table
+    return _by_row("Query", "", _QUERIES, lines)
 
 
 def _mixed(lines: Sequence[PlanLine]) -> Table:
-    table = _table("Setting", "Target", "Load", "Repeats", *_MIXED.values(), "Spread")
+    return _by_row("Load", "mixed_", _MIXED, lines)
+
+
+def _by_row(title: str, prefix: str, figures: Sequence[str], lines: Sequence[PlanLine]) -> Table:
+    """Return a line for each query or load; the spread is that of the first figure it has."""
+    table = _table("Setting", "Target", title, "Repeats", *_titles(figures), "Spread")
     for setting, target, line in _grouped(lines):
         measures = (name.partition(" ") for name in line.measures)
-        loads = dict.fromkeys(load for kind, _, load in measures if kind in _MIXED)
-        for number, load in enumerate(loads):
-            values = [line.measures.get(f"{kind} {load}", ()) for kind in _MIXED]
+        kinds = {f"{prefix}{name}" for name in figures}
+        names = dict.fromkeys(name for kind, _, name in measures if name and kind in kinds)
+        for number, name in enumerate(names):
+            values = [line.measures.get(f"{prefix}{figure} {name}", ()) for figure in figures]
             place = ("", "") if number else (setting, target)
-            cells = (_mean(each, significant) for each in values)
-            repeats, rates = len(values[-1]), values[0] or values[1]
-            table.add_row(*place, load, str(repeats), *cells, _spread(rates))
+            cells = map(_mean, figures, values)
+            first = next(each for each in values if each)
+            table.add_row(*place, name, str(len(first)), *cells, _spread(first))
     return table
 
 
@@ -98,8 +83,12 @@ def _table(*titles: str) -> Table:
     return table
 
 
-def _mean(values: Sequence[float], write: Callable[[float], str]) -> str:
-    return write(sum(values) / len(values)) if values else "-"
+def _titles(figures: Sequence[str]) -> list[str]:
+    return ["\n".join(FIGURES[name].title.rsplit(" ", 1)) for name in figures]
+
+
+def _mean(name: str, values: Sequence[float]) -> str:
+    return written(fmean(values), FIGURES[name].unit) if values else "-"
 
 
 def _spread(values: Sequence[float]) -> str:

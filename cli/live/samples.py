@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cli.report.course import Moment
-from cli.report.openmetrics import END, PREFIX, labels_of
+from cli.report.openmetrics import END, PREFIX, labels_of, metric_of
 from cli.results.result import Result
-from cli.summary.queries import ALL_QUERIES
+from cli.summary.figures import FIGURES
+from cli.summary.rows import ALL_QUERIES
 from simulator.protocol.events import AskedSample, SampleEvent
 
 
@@ -16,15 +17,12 @@ class _Family(NamedTuple):
     meaning: str
 
 
+_NOW = [name for name in FIGURES if name in SampleEvent.model_fields and name != "rows"]
+"""The figures that are known while a run is going on: rates now, latencies of the last 5 s."""
 FAMILIES: Mapping[str, _Family] = {
     "rows": _Family("counter", "Rows acknowledged in this phase of the run."),
-    "rows_per_second": _Family("gauge", "Rows acknowledged per second, now."),
     "queries": _Family("counter", "Timed runs of the query that is asked now; all of a mixed run."),
-    "queries_per_second": _Family("gauge", "Timed runs of queries per second, now."),
-    "latency_p50_seconds": _Family(
-        "gauge", "Median latency of batches, or wait for answers, in the last 5 s, within 3 %."
-    ),
-    "latency_p99_seconds": _Family("gauge", "99th percentile of the same."),
+    **{metric_of(name)[0]: _Family("gauge", f"Now: {FIGURES[name].meaning}") for name in _NOW},
     "errors": _Family("counter", "Batches that failed, each as often as it did."),
     "retried": _Family("counter", "Batches that were sent again."),
     "uncertain_rows": _Family("gauge", "Rows of unknown outcome."),
@@ -85,23 +83,24 @@ def _values(sample: SampleEvent) -> Iterator[tuple[str, float]]:
         yield from _asked(sample)
         return
     yield "rows_total", sample.rows
-    yield "rows_per_second", sample.rows_per_s
     yield "errors_total", sample.errors
     yield "retried_total", sample.retried
     yield "uncertain_rows", sample.uncertain_rows
-    yield from _latencies(sample)
+    yield from _now(sample, without="queries_per_s")
 
 
 def _asked(sample: SampleEvent | AskedSample) -> Iterator[tuple[str, float]]:
     yield "queries_total", sample.runs
-    yield "queries_per_second", sample.queries_per_s
-    yield from _latencies(sample)
+    yield from _now(sample, without="rows_per_s")
 
 
-def _latencies(sample: SampleEvent | AskedSample) -> Iterator[tuple[str, float]]:
-    for name, wait_ms in (("p50", sample.p50_ms), ("p99", sample.p99_ms)):
-        if wait_ms is not None:
-            yield f"latency_{name}_seconds", wait_ms / 1000
+def _now(sample: SampleEvent | AskedSample, *, without: str) -> Iterator[tuple[str, float]]:
+    """Yield the figures but for the rate of the other kind of load."""
+    for name in _NOW:
+        value = getattr(sample, name, None)
+        if value is not None and name != without:
+            metric, factor = metric_of(name)
+            yield metric, value * factor
 
 
 def exposition(lines: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from cli.options.basic import option
 from cli.results.result import Result
 from cli.results.result_files import now_utc, read, write_whole
 from cli.summary.build import summary_of
-from cli.summary.queries import ALL_QUERIES
+from cli.summary.rows import ALL_QUERIES
 from simulator.errors import ConfigError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -82,7 +82,7 @@ def _typical(each: Measured) -> list[RunRecord]:
     groups: dict[int, list[RunRecord]] = defaultdict(list)
     for run in each.done:
         if run.metrics:
-            groups[run.level if each.summary.subject == "level" else run.workers].append(run)
+            groups[run.level if each.summary.subject.name == "level" else run.workers].append(run)
     found = [
         sorted(runs, key=lambda run: run.metrics.rows_per_s if run.metrics else 0)[len(runs) // 2]
         for runs in groups.values()
@@ -96,7 +96,7 @@ def _typical(each: Measured) -> list[RunRecord]:
 
 def _place(each: Measured, run: RunRecord) -> str:
     ended = "" if run.outcome.status == "done" else f", {run.outcome.status}"
-    if each.summary.subject == "level":
+    if each.summary.subject.name == "level":
         return f"level {run.level:,}{ended}"
     return f"{counted(run.workers, 'worker')}{ended}"
 

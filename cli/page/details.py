@@ -9,7 +9,7 @@ from cli.report.answers import answers_of
 from cli.report.notes import alerts_of, background_text, facts_of
 from cli.report.numbers import significant
 from cli.report.ramps import ramps_of
-from cli.report.tables import COLUMNS
+from cli.report.tables import columns_of
 from cli.results.result import RunRecord
 from simulator.protocol.verdict import WORST_FIRST, Status
 
@@ -75,15 +75,14 @@ def _facts(each: Measured) -> Iterator[tuple[str, str]]:
 
 def _rows(each: Measured) -> Table:
     """Return the table that the terminal shows, with every column and what it stands on."""
-    shown = COLUMNS[each.summary.subject]
-    own = [column for column in shown if column.title != VERDICT.title]
+    own = [column for column in columns_of(each.summary.subject) if column.title != VERDICT.title]
     columns = [Column(c.title.replace("\n", " "), text=c.text) for c in own]
     rows = []
-    for row in (*each.summary.rows, *each.summary.totals):
+    for row in each.summary.every:
         values = (
             [(column, column.value(row)) for column in own]
             if row.figures or row.expected
-            else [(column, row.name if column is own[0] else None) for column in own]
+            else [(column, row.place.name if column is own[0] else None) for column in own]
         )
         cells = ["-" if value is None else column.write(value) for column, value in values]
         rows.append([*cells, f"{row.runs}", row.verdict])

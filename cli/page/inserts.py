@@ -8,24 +8,25 @@ from hdrh.histogram import HdrHistogram
 from cli.page import charts
 from cli.page.charts import Axis, Bar, Point, Series
 from cli.page.content import VERDICT, Picture, Section, Table, number, words
-from cli.page.measured import Measured, figure_text, range_of, spread_text
-from cli.report.numbers import significant, written
+from cli.page.measured import Measured
+from cli.page.pictures import Over, chunks, over
+from cli.report.numbers import significant
 from cli.results.metrics import latency_of, merged, percentiles_ms
 from cli.summary.build import on_disk_of
-from cli.summary.figures import OnDisk, Row, spread_of
+from cli.summary.figures import FIGURES, spread_of
+from cli.summary.rows import OnDisk, Row
 from simulator.load.meter import merged_histogram
 from simulator.protocol.spec import Kind
 
 _PER_DECADE = 12
 """Points of a distribution for each further nine."""
-_PLACES = {
-    "workers": ("workers", "Workers"),
-    "level": ("rows in the tables before", "Rows before"),
-    "stage": ("stages", "Stage"),
-}
 _OVER = {"workers": "over workers", "level": "over fill level", "stage": "by stage"}
-_LAST = {"workers": "most workers", "level": "most rows in the tables", "stage": "last stage"}
-_RATES = {"workers": "rows_per_s_avg", "level": "rows_per_s", "stage": "rows_per_s"}
+_LAST = {
+    "workers": "With the most workers",
+    "level": "With the most rows in the tables",
+    "stage": "In the last stage",
+}
+_PERCENTILES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
 def sections_of(found: Sequence[Measured]) -> Iterator[Section]:
@@ -35,7 +36,7 @@ def sections_of(found: Sequence[Measured]) -> Iterator[Section]:
         if each.result.kind is Kind.INSERT and any(row.figures for row in each.summary.rows):
             groups[each.group].append(each)
     for index, group in enumerate(groups.values()):
-        subject, workload = group[0].summary.subject, group[0].result.dataset.workload
+        subject, workload = group[0].summary.subject.name, group[0].result.dataset.workload
         yield Section(
             id=f"insert-{index}",
             title=f"Inserts {_OVER[subject]}, workload {workload}",
@@ -61,107 +62,30 @@ def _notes(group: Sequence[Measured]) -> list[str]:
 
 
 def _pictures(prefix: str, subject: str, group: Sequence[Measured]) -> Iterator[Picture]:
-    place, title = _PLACES[subject]
-    rate = _RATES[subject]
-    for part, series in _parts(group, f"{prefix}-rate"):
-        yield _figure_picture(part, f"Rate over {place}", Axis("rows/s"), title, series, rate)
-    for name, text in (
-        ("latency_p50_ms", "Median latency"),
-        ("latency_p99_ms", "Latency, 99th percentile"),
-    ):
-        for part, some in _parts(group, f"{prefix}-{name}"):
-            yield _figure_picture(part, text, Axis("ms", log=True), title, some, name)
-    for part, some in _parts(group, f"{prefix}-distribution"):
-        yield _distribution(part, subject, some)
-    shared = [each for each in group if "client_share" in each.summary.rows[0].figures]
-    for part, some in _parts(shared, f"{prefix}-client"):
-        yield _figure_picture(
-            part, "Client share of the time", Axis("", share=True), title, some, "client_share"
-        )
-    sized = [each for each in group if any(map(on_disk_of, each.results))]
-    for part, some in _parts(sized, f"{prefix}-size"):
-        yield _sizes(part, some)
-
-
-def _parts(group: Sequence[Measured], name: str) -> Iterator[tuple[str, Sequence[Measured]]]:
-    """Yield a name and as many results as a picture has room for."""
-    for start in range(0, len(group), charts.MOST_SERIES):
-        yield f"{name}-{start}", group[start : start + charts.MOST_SERIES]
-
-
-def _figure_picture(  # noqa: PLR0913, PLR0917
-    name: str,
-    title: str,
-    y: Axis,
-    place: str,
-    group: Sequence[Measured],
-    figure: str,
-) -> Picture:
-    """Return a picture of one figure of each row: lines, or bars where each result has one row."""
-    series = [_series(each, figure) for each in group]
-    if any(len(each.points) > 1 for each in series):
-        x = Axis(place.lower(), counts=place in ("Workers", "Stage"))
-        svg = charts.lines(name, title, x, y, series)
-    else:
-        found = [
-            Bar(each.label, each.style, (p.y,), p.low, p.high)
-            for each in series
-            for p in each.points
-        ]
-        svg = charts.bars(name, title, y, found)
-    ranged = any(p.low is not None for each in series for p in each.points)
-    return Picture(title, svg, _table(place, group, figure, ranged=ranged), _note(group, ranged))
-
-
-def _note(group: Sequence[Measured], ranged: bool) -> str:  # noqa: FBT001
-    of = "repeat" if any(each.is_repeated for each in group) else "run"
-    return f"The lines at a value reach from its lowest to its highest {of}." if ranged else ""
-
-
-def _series(each: Measured, figure: str) -> Series:
-    points = [
-        Point(float(row.name), row.figures[figure].value, *range_of(row, figure))
-        for row in each.summary.rows
-        if figure in row.figures
-    ]
-    return Series(each.label, each.style, points)
-
-
-def _table(place: str, group: Sequence[Measured], figure: str, *, ranged: bool) -> Table:
-    titles = ["Value", *["Lowest", "Highest"] * ranged, "n", "Spread"]
-    columns = [words("Result"), number(place), *map(number, titles), words("Durability"), VERDICT]
-    rows = []
-    for each in group:
-        for row in each.summary.rows:
-            found = row.figures.get(figure)
-            rows.append([
-                each.label,
-                f"{row.name:,}",
-                figure_text(row, figure),
-                *_ends(row, figure) * ranged,
-                f"{found.n:,}" if found else "-",
-                spread_text(found),
-                each.durability,
-                row.verdict,
-            ])  # fmt: skip
-    return Table(columns, rows)
-
-
-def _ends(row: Row, figure: str) -> tuple[str, ...]:
-    """Return the lowest and the highest value behind a mean, as texts."""
-    found = row.figures.get(figure)
-    ends = range_of(row, figure) if found else (None, None)
-    return tuple("-" if v is None or not found else written(v, found.unit) for v in ends)
+    shown = [(each, each.summary.rows) for each in group]
+    for figure in (each for each in FIGURES.values() if each.picture):
+        having = [(each, rows) for each, rows in shown if figure.name in rows[0].figures]
+        title = f"{figure.picture} {_OVER[subject]}"
+        for name, some in chunks(having, f"{prefix}-{figure.name}"):
+            yield over(name, Over(figure.name, title, subject), some)
+    for name, some in chunks(shown, f"{prefix}-distribution"):
+        yield _distribution(name, subject, [each for each, _ in some])
+    sized = [(each, rows) for each, rows in shown if any(map(on_disk_of, each.results))]
+    for name, some in chunks(sized, f"{prefix}-size"):
+        yield _sizes(name, [each for each, _ in some])
 
 
 def _latencies(each: Measured, row: Row) -> HdrHistogram:
     """Return the latencies of the batches behind a row."""
-    if each.summary.subject == "stage":
+    if row.place.stage is not None:
         reports = [worker for run in each.done for worker in run.outcome.workers]
         stages = [stage for report in reports for stage in report.stages]
-        return merged_histogram([s.latency for s in stages if s.stage + 1 == row.name])
-    place = each.summary.subject
-    runs = [run for run in each.done if getattr(run, place) == row.name]
+        return merged_histogram([s.latency for s in stages if s.stage + 1 == row.place.stage])
+    runs = [
+        run
+        for run in each.done
+        if row.place.level in (None, run.level) and row.place.workers == run.workers
+    ]
     return merged(tuple(worker for run in runs for worker in run.outcome.workers))
 
 
@@ -172,9 +96,8 @@ def _distribution(name: str, subject: str, group: Sequence[Measured]) -> Picture
         for row in each.summary.rows:
             histogram = _latencies(each, row)
             found = latency_of(histogram)
-            values = (found.p50_ms, found.p95_ms, found.p99_ms, found.p999_ms, found.max_ms)
-            shown = map(significant, values)
-            rows.append([each.label, f"{row.name:,}", *shown, f"{found.sends:,}", row.verdict])
+            shown = (significant(getattr(found, figure)) for figure in _PERCENTILES)
+            rows.append([each.label, row.place.name, *shown, f"{found.sends:,}", row.verdict])
         if found.sends:
             points = percentiles_of(histogram)
             series.append(Series(each.label, each.style, points))
@@ -183,14 +106,11 @@ def _distribution(name: str, subject: str, group: Sequence[Measured]) -> Picture
         Axis("of the batches were acknowledged within", percentiles=True),
         Axis("ms", log=True), series, marked=False,
     )  # fmt: skip
-    titles = ("p50 ms", "p95 ms", "p99 ms", "p99.9 ms", "Max ms", "n (batches)")
-    columns = [words("Result"), number(_PLACES[subject][1]), *map(number, titles), VERDICT]
-    return Picture(
-        "Latency distribution",
-        svg,
-        Table(columns, rows),
-        f"{'In' if subject == 'stage' else 'With'} the {_LAST[subject]}, all runs together.",
-    )
+    place = group[0].summary.subject.title
+    titles = [*(FIGURES[figure].title for figure in _PERCENTILES), "n (batches)"]
+    columns = [words("Result"), number(place), *map(number, titles), VERDICT]
+    note = f"{_LAST[subject]}, all runs together."
+    return Picture("Latency distribution", svg, Table(columns, rows), note)
 
 
 def percentiles_of(histogram: HdrHistogram) -> list[Point]:

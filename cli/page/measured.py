@@ -10,11 +10,10 @@ from cli.archive.lookup import id_of
 from cli.page.sources import Repeated
 from cli.page.style import Style, colours_of
 from cli.report.damage import expect_whole
-from cli.report.numbers import written
-from cli.report.repeats import RepeatedFigure, joined_result, joined_summary
+from cli.report.repeats import joined_result, joined_summary
 from cli.results.result import Result, RunRecord
 from cli.summary.build import summary_of
-from cli.summary.figures import Figure, Row, Summary
+from cli.summary.rows import Summary
 from simulator.protocol.spec import Kind
 
 _SHOWN_ANYWAY = ("queries", "rows", "workers", "start_ms", "seed", "runs")
@@ -181,34 +180,3 @@ def _options(result: Result) -> Mapping[str, str]:
         and isinstance(value, str | int | float)
         and len(str(value)) < _LONGEST_VALUE
     }
-
-
-def figure_text(row: Row, name: str) -> str:
-    """Return a figure of a row with its unit's digits, or a dash."""
-    figure = row.figures.get(name)
-    return written(figure.value, figure.unit) if figure else "-"
-
-
-def basis_of(figure: Figure, *, of: str) -> str:
-    """Return what a figure stands on: how many measurements, and their spread."""
-    of = "repeat" if isinstance(figure, RepeatedFigure) else of
-    counted = f"{figure.n:,} {of}{'' if figure.n == 1 else 's'}"
-    if figure.spread is None:
-        return f"{counted}, no spread" if of == "run" else counted
-    return f"{counted}, spread {figure.spread:.1%}"
-
-
-def range_of(row: Row, name: str) -> tuple[float | None, float | None]:
-    """Return the lowest and the highest value behind a mean: of repeats, or of runs."""
-    figure = row.figures[name]
-    if isinstance(figure, RepeatedFigure):
-        return (figure.low, figure.high) if figure.n > 1 else (None, None)
-    low, high = (row.figures.get(name.replace("_avg", end)) for end in ("_min", "_max"))
-    if row.runs < 2 or not name.endswith("_avg") or not low or not high:
-        return None, None
-    return low.value, high.value
-
-
-def spread_text(figure: Figure | None) -> str:
-    """Return the spread of a figure, or a dash."""
-    return "-" if figure is None or figure.spread is None else f"{figure.spread:.1%}"

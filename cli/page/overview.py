@@ -1,13 +1,13 @@
 """The head of a page: a card for each result, and the table of all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from cli.page.content import VERDICT, Card, Table, number, words
 from cli.page.details import verdict_of
-from cli.page.measured import Measured, basis_of, figure_text
-from cli.report.numbers import written
+from cli.page.measured import Measured
+from cli.page.pictures import figure_text, spread_text
 from cli.summary.build import on_disk_of
-from cli.summary.figures import Figure, Row
+from cli.summary.figures import FIGURES, Measurement
 from simulator.errors import counted
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
@@ -28,41 +28,11 @@ _CONSEQUENCES = (
     (Status.OFF.value, "not verified: verification was switched off"),
     (Status.VERIFIED.value, "verified: every row and every answer is right"),
 )
-_HEADLINES: Mapping[str, str] = {
-    "workers": "rows_per_s_avg",
-    "level": "rows_per_s",
-    "stage": "rows_per_s",
-    "query": "queries_per_s",
-    "load": "rows_per_s",
-}
-_WAITS: Mapping[str, tuple[str, str]] = {
-    "workers": ("latency_p50_ms", "latency_p99_ms"),
-    "level": ("latency_p50_ms", "latency_p99_ms"),
-    "stage": ("latency_p50_ms", "latency_p99_ms"),
-    "query": ("wait_ms_p50", "wait_ms_p99"),
-    "load": ("p50_ms", "p99_ms"),
-}
 
 
 def worst_of(verdicts: Sequence[str]) -> str:
     """Return the worst verdict with what follows from it."""
     return next((text for word, text in _CONSEQUENCES if word in verdicts), "unknown")
-
-
-def headline_of(each: Measured) -> tuple[Row, Figure] | None:
-    """Return the row that a result is known by, and its figure.
-
-    The fastest worker count, the last level, or the most queries per second; None without any.
-    """
-    name = _HEADLINES.get(each.summary.subject, "")
-    rows = [row for row in each.summary.totals if name in row.figures]
-    rows = rows or [row for row in each.summary.rows if name in row.figures]
-    if not rows:
-        return None
-    if each.summary.subject == "level":
-        return rows[-1], rows[-1].figures[name]
-    best = max(rows, key=lambda row: row.figures[name].value)
-    return best, best.figures[name]
 
 
 def cards_of(found: Sequence[Measured]) -> list[Card]:
@@ -71,32 +41,25 @@ def cards_of(found: Sequence[Measured]) -> list[Card]:
 
 
 def _card(each: Measured) -> Card:
-    headline = headline_of(each)
-    name = f"{each.about}: {each.label}"
-    if not headline:
+    name, verdict = f"{each.about}: {each.label}", verdict_of(each)
+    row, colour = each.summary.headline, each.style.colour
+    if not row:
         checks = len(each.summary.rows)
         is_check = each.result.kind is Kind.VERIFY
         value, unit = (
             (f"{checks:,}", "checks" if checks != 1 else "check") if is_check else ("-", "")
         )
-        return Card(name, each.anchor, value, unit, "", verdict_of(each), each.style.colour)
-    row, figure = headline
-    of = "execution" if each.summary.subject == "query" else "run"
-    basis = f"{_place(each, row)}; {basis_of(figure, of=of)}"
-    value = written(figure.value, figure.unit)
-    return Card(
-        name, each.anchor, value, figure.unit.value, basis, verdict_of(each), each.style.colour
-    )
+        return Card(name, each.anchor, value, unit, "", verdict, colour)
+    figure = FIGURES[each.summary.subject.listed_by]
+    value = figure_text(row, figure.name)
+    basis = f"{row.place}; {_basis(each, row.figures[figure.name])}"
+    return Card(name, each.anchor, value, figure.unit.value, basis, verdict, colour)
 
 
-def _place(each: Measured, row: Row) -> str:
-    if each.summary.subject == "level":
-        return f"{row.name:,} rows before"
-    if each.summary.subject == "stage":
-        return f"stage {row.name}, {counted(row.workers, 'worker')}"
-    if each.summary.subject in ("query", "load"):
-        return f"{row.name}, {counted(row.workers, 'worker')}"
-    return counted(int(row.name), "worker")
+def _basis(each: Measured, found: Measurement) -> str:
+    """Return what a figure stands on: how many measurements, and their spread."""
+    runs = counted(found.n, "repeat" if each.is_repeated else "run")
+    return f"{runs}, {'no spread' if found.spread is None else f'spread {found.spread:.1%}'}"
 
 
 def overview_of(found: Sequence[Measured]) -> Table:
@@ -110,24 +73,23 @@ def overview_of(found: Sequence[Measured]) -> Table:
 
 
 def _line(each: Measured) -> list[str]:
-    result, headline, on_disk = each.result, headline_of(each), on_disk_of(each.result)
+    result, row, on_disk = each.result, each.summary.headline, on_disk_of(each.result)
     begun = f"{result.created:%F %H:%M}"
     size = f"{on_disk.bytes_per_row:.1f}" if on_disk else "-"
-    if not headline:
+    if not row:
         return [each.label, each.about, begun, *["-"] * 8, size, each.durability, verdict_of(each)]
-    row, figure = headline
-    waits = _WAITS[each.summary.subject]
+    figure = FIGURES[each.summary.subject.listed_by]
+    found = row.figures[figure.name]
     return [
         each.label,
         each.about,
         begun,
-        _place(each, row),
-        written(figure.value, figure.unit),
+        str(row.place),
+        figure_text(row, figure.name),
         figure.unit.value,
-        f"{figure.n:,}",
-        "-" if figure.spread is None else f"{figure.spread:.1%}",
-        *(figure_text(row, name) for name in waits),
-        figure_text(row, "client_share"),
+        f"{found.n:,}",
+        spread_text(found),
+        *(figure_text(row, name) for name in ("p50_ms", "p99_ms", "client_share")),
         size,
         each.durability,
         verdict_of(each),

@@ -3,24 +3,21 @@
 from cli.results.result import Result
 from cli.summary.build import on_disk_of, summary_of
 from simulator.errors import ConfigError, counted
+from simulator.protocol.spec import Kind
 
 _DAY_S = 86_400
-_RATES = {"workers": "rows_per_s_avg", "level": "rows_per_s", "stage": "rows_per_s"}
-"""What a row of the summary is about -> the rate that it has."""
 
 
 def days_until_full(result: Result, disk_bytes: int) -> str:
     """Return a line with the days for each rate; ConfigError if size or rate were not measured."""
     summary, on_disk = summary_of(result), on_disk_of(result)
-    name = _RATES.get(summary.subject, "")
-    rates = {row.name: row.figures[name].value for row in summary.rows if name in row.figures}
-    if not on_disk or not any(rates.values()):
+    rows = summary.rows if result.kind is Kind.INSERT else ()
+    rates = {row.place: rate for row in rows if (rate := row.value("rows_per_s"))}
+    if not on_disk or not rates:
         raise ConfigError("--disk: this result has no rows/s or no size on disk; use an insert's")
     days = ", ".join(
-        f"{_days(disk_bytes, on_disk.bytes_per_row, rate)} at {rate:,.0f} rows/s"
-        f" ({_of(summary.subject, row)})"
-        for row, rate in rates.items()
-        if rate
+        f"{_days(disk_bytes, on_disk.bytes_per_row, rate)} at {rate:,.0f} rows/s ({place})"
+        for place, rate in rates.items()
     )
     return f"days until {counted(disk_bytes, 'byte')} are full: {days}"
 
@@ -28,7 +25,3 @@ def days_until_full(result: Result, disk_bytes: int) -> str:
 def _days(disk_bytes: int, bytes_per_row: float, rows_per_s: float) -> str:
     days = disk_bytes / (rows_per_s * bytes_per_row * _DAY_S)
     return f"{days:,.0f}" if days >= 100 else f"{days:.3g}"
-
-
-def _of(subject: str, row: int | str) -> str:
-    return counted(int(row), "worker") if subject == "workers" else f"{subject} {row:,}"

@@ -12,7 +12,7 @@ from cli.report.occurrences import occurrences_of, seconds_text
 from cli.report.resources import used
 from cli.results.result import Result, RunRecord
 from cli.summary.build import on_disk_of, summary_of
-from cli.summary.figures import OnDisk
+from cli.summary.rows import OnDisk
 from simulator.data.walks import Precision
 from simulator.errors import counted
 from simulator.protocol.spec import Kind
@@ -87,14 +87,8 @@ def _reference_rates(result: Result) -> Iterator[str]:
     """Yield the rates by the formula of the published benchmark that this tool reproduces."""
     if result.kind is not Kind.INSERT:
         return
-    found = []
-    for row in summary_of(result).rows:
-        if row.figures.keys().isdisjoint(("rows_per_s_reference", "rows_per_s_reference_avg")):
-            continue
-        at_level = "rows_per_s_reference" in row.figures
-        name = "rows_per_s_reference" if at_level else "rows_per_s_reference_avg"
-        where = f"at level {row.name:,}" if at_level else f"with {counted(int(row.name), 'worker')}"
-        found.append(f"{row.figures[name].value:,.0f} {where}")
+    rates = ((row.place, row.value("rows_per_s_reference")) for row in summary_of(result).rows)
+    found = [f"{rate:,.0f} ({place})" for place, rate in rates if rate is not None]
     if found:
         formula = "rows/s by the published formula (rows / mean duration of the workers)"
         yield f"{formula}: {', '.join(found)}"
@@ -175,9 +169,9 @@ def _together(result: Result) -> Iterator[str]:
     for row in summary_of(result).rows if result.kind is Kind.INSERT else ():
         if "overlap" in row.figures and "evenness" in row.figures:
             overlap, evenness = row.figures["overlap"].value, row.figures["evenness"].value
-            at = f"level {row.name:,}: " if "rows_per_s" in row.figures else ""
+            at = f"level {row.place.level:,}: " if row.place.level is not None else ""
             shown.append(
-                f"{at}all {row.workers} sending in {overlap:.0%} of the time, the slowest at"
+                f"{at}all {row.place.workers} sending in {overlap:.0%} of the time, the slowest at"
                 f" {evenness:.0%} of the fastest one's rows/s"
             )
     if shown:

@@ -5,9 +5,26 @@ https://prometheus.io/docs/specs/om/open_metrics_spec/
 
 from collections.abc import Mapping
 
+from cli.summary.figures import FIGURES, Unit
+
 PREFIX = "iotbench"
 """The first word of every metric."""
 END = "# EOF"
+
+
+_ENDINGS = {
+    Unit.MILLISECONDS: ("_ms", "_seconds", 1e-3),
+    Unit.SECONDS: ("_s", "_seconds", 1.0),
+    Unit.SHARE: ("", "_ratio", 1.0),
+}
+"""Unit -> end of a figure's name, that of its metric, and what the value is multiplied by."""
+
+
+def metric_of(figure: str) -> tuple[str, float]:
+    """Return the name of a figure's metric, in base units, and what a value is multiplied by."""
+    ending = _ENDINGS.get(FIGURES[figure].unit, ("_per_s", "_per_second", 1.0))
+    end, metric, factor = ending if figure.endswith(ending[0]) else ("", "", 1.0)
+    return f"{figure.removesuffix(end)}{metric}", factor
 
 
 def labels_of(labels: Mapping[str, str]) -> str:

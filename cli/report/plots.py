@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cli.report.numbers import significant, written
-from cli.summary.figures import Row, Summary, Unit
+from cli.summary.figures import Unit
+from cli.summary.rows import Row, Summary
 from simulator.errors import counted
 
 _SOLID, _LIGHT = "█", "░"
@@ -48,40 +49,26 @@ def _drawn(value: float, highest: float) -> str:
 
 def _bars(summary: Summary) -> tuple[str, Sequence[_Bar]]:
     rows = [row for row in summary.rows if row.figures]
-    match summary.subject:
-        case "workers":
-            title = f"Average rows/s ({_LIGHT} up to the fastest run)"
-            return title, [_rate(row, counted(int(row.name), "worker"), "avg") for row in rows]
-        case "level":
-            return "Rows/s by level", [_rate(row, f"{row.name:,}", "") for row in rows]
-        case "stage":
-            names = [f"stage {row.name}, {counted(row.workers, 'worker')}" for row in rows]
-            bars = [_rate(row, name, "") for row, name in zip(rows, names, strict=True)]
-            return "Rows/s by stage", bars
-        case "load":
-            title = f"Latency of inserts, wait of queries in ms: median ({_LIGHT} up to p99)"
-            return title, [_wait(row, "p50_ms", "p99_ms") for row in rows]
-        case "query":
-            several = len({row.workers for row in rows}) > 1
-            return f"Wait in ms: median ({_LIGHT} up to p99)", [
-                _wait(row, "wait_ms_p50", "wait_ms_p99", several=several) for row in rows
-            ]
-    return "", []
+    if summary.subject.name == "check":
+        return "", []
+    if summary.subject.name in ("query", "load"):
+        several = len({row.place.workers for row in rows}) > 1
+        of = "Latency of inserts, wait of queries" if summary.subject.name == "load" else "Wait"
+        return f"{of} in ms: median ({_LIGHT} up to p99)", [
+            _wait(row, several=several and not row.place.load) for row in rows
+        ]
+    return f"Rows/s ({_LIGHT} up to the fastest run)", [*map(_rate, rows)]
 
 
-def _rate(row: Row, name: str, kind: str) -> _Bar:
-    value = row.figures[f"rows_per_s_{kind}".rstrip("_")].value
-    highest = row.figures.get("rows_per_s_max")
-    text = written(value, Unit.ROWS_PER_S)
-    return _Bar(name, value, highest.value if highest else value, text)
+def _rate(row: Row) -> _Bar:
+    rate = row.figures["rows_per_s"]
+    text = written(rate.value, Unit.ROWS_PER_S)
+    return _Bar(str(row.place), rate.value, rate.high or rate.value, text)
 
 
-def _wait(row: Row, middle: str, high: str, *, several: bool = False) -> _Bar:
-    median, p99 = row.figures[middle].value, row.figures[high].value
-    name = (
-        str(row.name)
-        if len(str(row.name)) <= _LONGEST_NAME
-        else f"{row.name:.{_LONGEST_NAME - 3}}..."
-    )
-    at = f", {counted(row.workers, 'worker')}" if several else ""
+def _wait(row: Row, *, several: bool) -> _Bar:
+    median, p99 = row.figures["p50_ms"].value, row.figures["p99_ms"].value
+    name = row.place.name
+    name = name if len(name) <= _LONGEST_NAME else f"{name:.{_LONGEST_NAME - 3}}..."
+    at = f", {counted(row.place.workers or 0, 'worker')}" if several else ""
     return _Bar(f"{name}{at}", median, p99, f"{significant(median)} {_LIGHT} {significant(p99)}")

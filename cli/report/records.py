@@ -10,43 +10,37 @@ from typing import Any
 from cli.report.notes import mismatches_of
 from cli.results.result import Result
 from cli.summary.build import on_disk_of, summary_of
-from cli.summary.figures import Row
-from simulator.protocol.spec import Kind
+from cli.summary.figures import FACETS, FIGURES, Unit
+from cli.summary.rows import Row
 
 Record = dict[str, Any]
-_RATES = {"workers": ("rows_per_s_avg",), "load": ("rows_per_s", "queries_per_s")}
-"""Subject of a summary -> the figures whose spread a record has."""
+_WITH_ENDS = (Unit.ROWS_PER_S, Unit.QUERIES_PER_S)
+"""Of these a record has lowest, highest and spread, too, where there are several runs."""
 
 
 def records_of(result: Result) -> list[Record]:
     """Return a record for each row of the summary."""
-    summary = summary_of(result)
-    return [_record(result.kind, summary.subject, row) for row in summary.rows]
+    return [*map(_record, summary_of(result).rows)]
 
 
 def totals_of(result: Result) -> list[Record]:
     """Return a record for each run that asked several queries: all of them together."""
-    summary = summary_of(result)
-    return [_record(result.kind, summary.subject, row) for row in summary.totals]
+    return [*map(_record, summary_of(result).totals)]
 
 
-def _record(kind: Kind, subject: str, row: Row) -> Record:
-    record: Record = {subject: row.name}
-    if subject in ("workers", "load"):
-        record["runs"] = row.runs
-    for name, figure in row.figures.items():
-        record[name] = figure.value
-        if name in _RATES.get(subject, ()):
-            record["spread"] = figure.spread
-    if subject == "stage":
-        record |= {"workers": row.workers, "runs": row.runs}
-    if kind in (Kind.QUERY, Kind.MIXED):
-        record["workers"] = row.workers
-        record["executions"] = max((figure.n for figure in row.figures.values()), default=0)
-    if kind is Kind.VERIFY:
+def _record(row: Row) -> Record:
+    """Return dimensions, figures and what each stands on: min, max and spread of several runs."""
+    record: Record = {**row.place.dimensions}
+    record |= {} if row.place.check else {"runs": row.runs}
+    for name, found in row.figures.items():
+        ends = FIGURES[name].unit in _WITH_ENDS and found.low is not None
+        known = FACETS if ends else ("",)
+        record |= {f"{name}{facet}": FACETS[facet](found) for facet in known}
+    if "p50_ms" in row.figures:
+        record["samples"] = row.figures["p50_ms"].n
+    if row.place.check is not None:
         record |= {"expected": row.expected, "found": row.found}
-    record["verdict"] = row.verdict
-    return record
+    return {**record, "verdict": row.verdict}
 
 
 def as_json(result: Result, path: Path | None) -> str:

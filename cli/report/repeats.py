@@ -1,25 +1,15 @@
 """Repeats of a measurement joined to one: means and spreads over the repeats."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from cli.results.result import Result, RunRecord
-from cli.summary.figures import Figure, Row, Summary, spread_of
+from cli.summary.figures import FIGURES, Measurement, joined
+from cli.summary.rows import Place, Row, Summary
 from simulator.protocol.verdict import WORST_FIRST, Status
 
 _WORST_ENDS = ("failed", "interrupted", "running", "done")
-_EXTREMES = {"_min": min, "_max": max, "max_ms": max}
-"""Ending of a figure's name -> which of the repeats' values stands for all."""
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatedFigure(Figure):
-    """The mean of the repeats' figures; `n` counts the repeats."""
-
-    low: float = 0.0
-    high: float = 0.0
-    """The lowest and the highest one."""
 
 
 def joined_result(results: Sequence[Result]) -> Result:
@@ -59,27 +49,36 @@ def joined_summary(summaries: Sequence[Summary]) -> Summary:
 
 
 def _joined_rows(repeats: Iterable[Sequence[Row]]) -> tuple[Row, ...]:
-    """Join the rows that have the same name, in the order in which each repeat has them."""
-    places: dict[tuple[str | int, int], list[Row]] = defaultdict(list)
+    """Join the rows about the same place, in the order in which each repeat has them.
+
+    Of a ramp, the number of workers may differ: then the lowest counts.
+    """
+    places: dict[tuple[Place, int], list[Row]] = defaultdict(list)
     for rows in repeats:
-        seen: Counter[str | int] = Counter()
+        seen: Counter[Place] = Counter()
         for row in rows:
-            places[row.name, seen[row.name]].append(row)
-            seen[row.name] += 1
+            place = (
+                row.place if row.place.dimensions.keys() == {"workers"} else row.place.any_workers
+            )
+            places[place, seen[place]].append(row)
+            seen[place] += 1
     return tuple(map(_joined_row, places.values()))
 
 
 def _joined_row(rows: Sequence[Row]) -> Row:
-    figures: dict[str, list[Figure]] = defaultdict(list)
+    figures: dict[str, list[Measurement]] = defaultdict(list)
     for row in rows:
         for name, figure in row.figures.items():
             figures[name].append(figure)
     worst = min(rows, key=_rank)
     return replace(
         worst,
+        place=min((row.place for row in rows), key=lambda place: place.workers or 0),
         runs=sum(row.runs for row in rows),
-        workers=min(row.workers for row in rows),
-        figures=_joined_figures(figures),
+        figures={
+            name: joined(FIGURES[name], [each.value for each in found])
+            for name, found in figures.items()
+        },
     )
 
 
@@ -87,17 +86,3 @@ def _rank(row: Row) -> int:
     """Return how bad a row's verdict is, 0 for the worst; words without a status are unknown."""
     found = [rank for rank, status in enumerate(WORST_FIRST) if row.verdict.startswith(status)]
     return found[0] if found else WORST_FIRST.index(Status.UNKNOWN)
-
-
-def _joined_figures(figures: Mapping[str, Sequence[Figure]]) -> dict[str, Figure]:
-    return {name: _joined_figure(name, found) for name, found in figures.items()}
-
-
-def _joined_figure(name: str, found: Sequence[Figure]) -> RepeatedFigure:
-    values = [figure.value for figure in found]
-    extreme = next((of for ending, of in _EXTREMES.items() if name.endswith(ending)), None)
-    value = extreme(values) if extreme else sum(values) / len(values)
-    spread = None if extreme else spread_of(values)
-    return RepeatedFigure(
-        value, found[0].unit, len(values), spread, low=min(values), high=max(values)
-    )

@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,13 +16,14 @@ from rich.table import Table
 from cli.host.terminal import width_of
 from cli.report.answers import answers_of
 from cli.report.notes import notes_of
-from cli.report.numbers import significant, written
+from cli.report.numbers import written
 from cli.report.plots import plot_of
 from cli.report.ramps import ramps_of
 from cli.report.records import as_csv, as_json
 from cli.results.result import Result
 from cli.summary.build import summary_of
-from cli.summary.figures import Row, Summary, Unit
+from cli.summary.figures import FIGURES, Unit, unit_of
+from cli.summary.rows import Row, Subject, Summary
 from simulator.protocol.spec import Kind
 
 FORMATS = ("table", "json", "csv")
@@ -41,106 +42,71 @@ class Column:
 
     title: str
     value: Callable[[Row], Any]
-    write: Callable[[Any], str]
+    write: Callable[[Any], str] = str
     drop: int = 0
     """The order in which columns are dropped where the table is too wide, equal ones together; 0:
     never."""
     text: bool = False
 
 
-_rate = partial(written, unit=Unit.ROWS_PER_S)
-_megabytes = partial(written, unit=Unit.BYTES_PER_S)
-_percent = partial(written, unit=Unit.SHARE)
-_rows = partial(written, unit=Unit.ROWS)
+def _figure(name: str, drop: int, title: str) -> Column:
+    """Return the column of a figure, or of one of its facets."""
+    unit = unit_of(name)
+    assert unit
+    write = partial(written, unit=unit)
+    return Column("\n".join(title.rsplit(" ", 1)), lambda row: row.value(name), write, drop)
 
 
-def _figure(name: str) -> Callable[[Row], float | None]:
-    return lambda row: row.figures[name].value if name in row.figures else None
+_WORKERS, _SECONDS, _SPREAD = "Workers", FIGURES["timed_s"].title, "Spread"
+_NAMES = ("Query", "Load")
+"""Columns of names, which stay on one line if they are short."""
+_VERDICT = Column("Verdict", lambda row: row.verdict, text=True)
+_OF_CHECKS = (
+    Column("Expected", lambda row: row.expected, text=True),
+    Column("Found", lambda row: row.found, text=True),
+)
+_DROP_WORKERS = {"stage": 0, "query": 0, "load": 1}
+"""Subject whose rows differ in the number of workers, too -> when that is dropped."""
+_DROP_SPREAD = {"workers": 4, "load": 6}
+"""Subject whose rows are of several runs -> when the spread is dropped."""
+_RATE = "rows_per_s"
+_TITLES = {
+    ("workers", _RATE): "Avg rows/s",
+    ("level", _RATE): "Inserts/s",
+    ("query", "queries_per_s"): "Queries /s",
+    ("load", "queries_per_s"): "Queries /s",
+}
+"""As in the published benchmark, or narrower."""
+
+
+def columns_of(subject: Subject) -> tuple[Column, ...]:
+    """Return the columns of a table whose rows are about something."""
+    return tuple(_columns(subject))
+
+
+def _columns(subject: Subject) -> Iterator[Column]:
+    name = subject.name
+    yield Column(subject.title, lambda row: row.place.name, text=subject.is_named)
+    if name in _DROP_WORKERS:
+        yield Column(_WORKERS, lambda row: row.place.workers, drop=_DROP_WORKERS[name])
+    shown = [figure for figure in FIGURES.values() if name in figure.columns]
+    rates = [figure for figure in shown if figure.unit.value.endswith("/s")]
+    for figure in shown:
+        drop, title = figure.columns[name], _TITLES.get((name, figure.name), figure.title)
+        if figure.name == _RATE and name == "workers":
+            yield _figure(f"{_RATE}_min", 1, "Min rows/s")
+            yield _figure(f"{_RATE}_max", 1, "Max rows/s")
+        yield _figure(figure.name, drop, title)
+        if figure is rates[-1] and name in _DROP_SPREAD:
+            yield Column(_SPREAD, _spread, partial(written, unit=Unit.SHARE), _DROP_SPREAD[name])
+    yield from _OF_CHECKS if name == "check" else ()
+    yield _VERDICT
 
 
 def _spread(row: Row) -> float | None:
-    """Return the spread of the row's rate, of rows or of queries."""
-    names = ("rows_per_s_avg", "rows_per_s", "queries_per_s")
-    return next((row.figures[name].spread for name in names if name in row.figures), None)
-
-
-def _subject(title: str, *, text: bool = False) -> Column:
-    return Column(title, lambda row: row.name, str, text=text)
-
-
-_WORKERS, _SECONDS, _SPREAD = "Workers", "Seconds", "Spread"
-_NAMES = ("Query", "Load")
-"""Columns of names, which stay on one line if they are short."""
-_LATENCIES = (
-    Column("p50\nms", _figure("latency_p50_ms"), significant, drop=3),
-    Column("p99\nms", _figure("latency_p99_ms"), significant, drop=5),
-    Column("Max\nms", _figure("latency_max_ms"), significant, drop=2),
-)
-_VERDICT = Column("Verdict", lambda row: row.verdict, str, text=True)
-_SENDS = (*_LATENCIES, Column("Client", _figure("client_share"), _percent, drop=6), _VERDICT)
-COLUMNS = {
-    "workers": (
-        _subject(_WORKERS),
-        Column("Min\nrows/s", _figure("rows_per_s_min"), _rate, drop=1),
-        Column("Max\nrows/s", _figure("rows_per_s_max"), _rate, drop=1),
-        Column("Avg\nrows/s", _figure("rows_per_s_avg"), _rate),
-        Column("Stored\nrows/s", _figure("rows_per_s_stored_avg"), _rate, drop=7),
-        Column("MB/s", _figure("bytes_per_s_avg"), _megabytes),
-        Column(_SPREAD, _spread, _percent, drop=4),
-        *_SENDS,
-    ),
-    "level": (
-        _subject("Level"),
-        Column("Inserts/s", _figure("rows_per_s"), _rate),
-        Column("Stored/s", _figure("rows_per_s_stored"), _rate, drop=7),
-        Column("MB/s", _figure("bytes_per_s"), _megabytes),
-        *_SENDS,
-    ),
-    "stage": (
-        _subject("Stage"),
-        Column(_WORKERS, lambda row: row.workers, str),
-        Column(_SECONDS, _figure("seconds"), significant, drop=1),
-        Column("Rows", _figure("rows"), _rows, drop=4),
-        Column("Rows/s", _figure("rows_per_s"), _rate),
-        *_LATENCIES,
-        _VERDICT,
-    ),
-    "query": (
-        _subject("Query", text=True),
-        Column(_WORKERS, lambda row: row.workers, str),
-        Column(_SECONDS, _figure("seconds"), significant, drop=1),
-        Column("First\nms", _figure("first_ms_avg"), significant, drop=1),
-        Column("Min\nms", _figure("wait_ms_min"), significant, drop=4),
-        Column("Avg\nms", _figure("wait_ms_avg"), significant),
-        Column("p50\nms", _figure("wait_ms_p50"), significant, drop=6),
-        Column("p95\nms", _figure("wait_ms_p95"), significant, drop=7),
-        Column("p99\nms", _figure("wait_ms_p99"), significant, drop=5),
-        Column("Max\nms", _figure("wait_ms_max"), significant, drop=3),
-        Column("Queries\n/s", _figure("queries_per_s"), significant, drop=8),
-        Column("Client", _figure("client_share"), _percent, drop=2),
-        _VERDICT,
-    ),
-    "load": (
-        _subject("Load", text=True),
-        Column(_WORKERS, lambda row: row.workers, str, drop=1),
-        Column("Rows/s", _figure("rows_per_s"), _rate),
-        Column("Queries\n/s", _figure("queries_per_s"), significant),
-        Column(_SPREAD, _spread, _percent, drop=6),
-        Column("Avg\nms", _figure("avg_ms"), significant, drop=3),
-        Column("p50\nms", _figure("p50_ms"), significant),
-        Column("p95\nms", _figure("p95_ms"), significant, drop=4),
-        Column("p99\nms", _figure("p99_ms"), significant, drop=7),
-        Column("Max\nms", _figure("max_ms"), significant, drop=2),
-        Column("Client", _figure("client_share"), _percent, drop=5),
-        _VERDICT,
-    ),
-    "check": (
-        _subject("Check", text=True),
-        Column("Expected", lambda row: row.expected, str, text=True),
-        Column("Found", lambda row: row.found, str, text=True),
-        _VERDICT,
-    ),
-}
+    """Return the spread of a row's rate, of rows or of queries."""
+    rate = row.figures.get(_RATE) or row.figures.get("queries_per_s")
+    return rate.spread if rate else None
 
 
 def printed(result: Result, path: Path | None, form: str, *, plotted: bool = False) -> str:
@@ -187,16 +153,15 @@ def _table(result: Result, path: Path | None, width: int, *, plotted: bool) -> s
 
 def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Column]]:
     """Return the columns that fit the console, and those that were dropped for that."""
-    every = list(COLUMNS[summary.subject])
+    every = [*columns_of(summary.subject)]
     needless: list[str] = []
-    if summary.subject == "query":
-        several = len({row.workers for row in summary.rows}) > 1
-        staged = any("seconds" in row.figures for row in summary.rows)
+    if summary.subject.name == "query":
+        several = len({row.place.workers for row in summary.rows}) > 1
+        staged = any(row.place.stage for row in summary.rows)
         needless = [_WORKERS] * (not several) + [_SECONDS] * (not staged)
-    if summary.subject == "load" and all(row.runs < 2 for row in summary.rows):
+    if summary.subject.name == "load" and all(row.runs < 2 for row in summary.rows):
         needless = [_SPREAD]
-    every = [column for column in every if column.title not in needless]
-    columns = every
+    columns = every = [column for column in every if column.title not in needless]
     for least in sorted({column.drop for column in every if column.drop}):
         table = _drawn(summary, columns, flexible_width=_FLEXIBLE_WIDTH)
         unbounded = console.options.update(width=_UNBOUNDED)
@@ -208,8 +173,7 @@ def _fitting(console: Console, summary: Summary) -> tuple[list[Column], list[Col
 
 def _drawn(summary: Summary, columns: Sequence[Column], flexible_width: int | None = None) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    shown = (*summary.rows, *summary.totals)
-    longest = max((len(str(row.name)) for row in shown), default=0)
+    longest = max((len(row.place.name) for row in summary.every), default=0)
     for column in columns:
         table.add_column(
             column.title,

@@ -70,10 +70,9 @@ def _query_warnings(result: Result) -> Iterator[str]:
     """Yield what makes the times of queries depend on the client."""
     bound: dict[str, float] = {}
     for row in summary_of(result).rows:
-        asked = "client_share" in row.figures
-        share = row.figures["client_share"].value if asked else 0.0
-        if share > CLIENT_BOUND:
-            bound[str(row.name)] = max(share, bound.get(str(row.name), 0.0))
+        share, name = row.value("client_share") or 0.0, row.place.query
+        if name and share > CLIENT_BOUND:
+            bound[name] = max(share, bound.get(name, 0.0))
     for name, share in bound.items():
         yield (
             f"query {name}: the client took {share:.0%} of the time to decode and fold answers,"

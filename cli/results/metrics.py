@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from simulator.data.dataset import Dataset, DatasetReader
 from simulator.data.schema import Role
 from simulator.data.walks import Precision
-from simulator.load.meter import merged_histogram
+from simulator.load.meter import merged_histogram, new_histogram
 from simulator.protocol.events import Outcome
 from simulator.protocol.messages import WARMUP, QueryTimes, StageTimes, WorkerReport
 
@@ -33,6 +33,11 @@ class Latency(BaseModel):
     p99_ms: float
     p999_ms: float
     max_ms: float
+
+    @property
+    def avg_ms(self) -> float:
+        """The mean."""
+        return self.mean_ms
 
 
 class InsertMetrics(BaseModel):
@@ -82,6 +87,16 @@ class InsertMetrics(BaseModel):
     precision: Precision | None = None
     """How many bits the numbers with a fraction have; None: they are not drawn."""
     latency: Latency
+
+    @property
+    def timed_s(self) -> float:
+        """Length of the measured part."""
+        return _ratio(self.rows, self.rows_per_s)
+
+    @property
+    def stored_s(self) -> float | None:
+        """The same, and the phase visible; None if that was not reached or not measured."""
+        return _ratio(self.rows, self.rows_per_s_stored) if self.rows_per_s_stored else None
 
 
 def insert_metrics(outcome: Outcome, stored: Dataset) -> InsertMetrics:
@@ -154,39 +169,52 @@ def in_stages(reports: Iterable[WorkerReport]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class StageMetrics:
-    """What one stage of a run comes to, of inserts or of a query."""
+class Part:
+    """A run, or a part of one: what it measured, and how long each batch or query took."""
 
-    seconds: float
-    """From the first batch or query that began in it to the end of the last one."""
+    metrics: "InsertMetrics | InsertStage | QueryMetrics | QueryStage"
+    latencies: HdrHistogram
+
+
+@dataclass(frozen=True, slots=True)
+class InsertStage:
+    """What one stage of a run of inserts comes to."""
+
+    timed_s: float
+    """From the first batch that began in it to the end of the last one."""
     rows: int
-    count: int
-    """Batches or queries."""
-    histogram: HdrHistogram
-    """Of their latencies."""
 
     @property
     def rows_per_s(self) -> float:
         """Return the acknowledged rows per second."""
-        return _ratio(self.rows, self.seconds)
-
-    @property
-    def queries_per_s(self) -> float:
-        """Return the answered queries per second."""
-        return _ratio(self.count, self.seconds)
+        return _ratio(self.rows, self.timed_s)
 
 
-def stage_metrics(times: Iterable[StageTimes], number: int) -> StageMetrics | None:
-    """Return the numbers of a stage (from 0) by what workers measured; None: nothing began."""
+@dataclass(frozen=True, slots=True)
+class QueryStage:
+    """What one stage of a query comes to."""
+
+    timed_s: float
+    """From the first run that began in it to the end of the last one."""
+    queries_per_s: float
+
+
+def stage_part(times: Iterable[StageTimes], number: int, *, asked: bool) -> Part | None:
+    """Return a stage (from 0) by what workers measured of it; None: nothing began."""
     own = [each for each in times if each.stage == number]
     if not own:
         return None
-    return StageMetrics(
-        seconds=max(each.ended_s for each in own) - min(each.started_s for each in own),
-        rows=sum(each.rows for each in own),
-        count=sum(each.count for each in own),
-        histogram=merged_histogram([each.latency for each in own]),
-    )
+    timed_s = max(each.ended_s for each in own) - min(each.started_s for each in own)
+    latencies = merged_histogram([each.latency for each in own])
+    if asked:
+        rate = _ratio(sum(each.count for each in own), timed_s)
+        return Part(QueryStage(timed_s, rate), latencies)
+    return Part(InsertStage(timed_s, sum(each.rows for each in own)), latencies)
+
+
+def insert_part(metrics: InsertMetrics, outcome: Outcome) -> Part:
+    """Return a whole run of inserts."""
+    return Part(metrics, merged(outcome.workers))
 
 
 def _overlap(outcome: Outcome) -> float | None:
@@ -212,17 +240,19 @@ def _evenness(reports: Sequence[WorkerReport]) -> float | None:
 class QueryMetrics:
     """What the runs of query types by all workers come to."""
 
+    timed_s: float
+    """In which they were asked."""
     first_ms: float
     """Mean wait of the workers' first runs."""
-    wait: Latency
-    """Of the other runs: from the request to the last byte of the answer."""
+    avg_ms: float
+    """Mean wait of the others: from the request to the last byte of the answer."""
     queries_per_s: float
     client_share: float
     """Part of the time of the queries in which the client decoded and folded answers, 0..1."""
 
 
-def query_metrics(*types: Sequence[QueryTimes], in_turn: bool = False) -> QueryMetrics:
-    """Return the numbers of query types, each as its workers measured it.
+def query_part(*types: Sequence[QueryTimes], in_turn: bool = False) -> Part:
+    """Return query types, each as its workers measured it.
 
     The types were asked one after the other, or `in_turn`: all of them during the same time.
     """
@@ -231,13 +261,14 @@ def query_metrics(*types: Sequence[QueryTimes], in_turn: bool = False) -> QueryM
     times = [each for of_type in types for each in of_type]
     waited, client = sum(each.wait_s for each in times), sum(each.client_s for each in times)
     runs = sum(each.runs for each in times)
-    wait = latency_of(merged_histogram([each.waits for each in times]))
-    return QueryMetrics(
+    metrics = QueryMetrics(
+        timed_s=elapsed_s,
         first_ms=1000 * sum(each.first_s for each in times) / len(times),
-        wait=wait.model_copy(update={"mean_ms": 1000 * _ratio(waited, runs)}),
+        avg_ms=1000 * _ratio(waited, runs),
         queries_per_s=_ratio(runs, elapsed_s),
         client_share=_ratio(client, waited + client),
     )
+    return Part(metrics, merged_histogram([each.waits for each in times]))
 
 
 def _stored_rate(rows: int, window_s: float, outcome: Outcome) -> float | None:
@@ -269,6 +300,14 @@ def _ratio(part: float, whole: float) -> float:
 def merged(reports: tuple[WorkerReport, ...]) -> HdrHistogram:
     """Return the histogram of all workers' sends."""
     return merged_histogram([report.latency for report in reports])
+
+
+def together(parts: Iterable[Part]) -> Latency:
+    """Return the percentiles of all parts together."""
+    whole = new_histogram()
+    for part in parts:
+        whole.add(part.latencies)
+    return latency_of(whole)
 
 
 def latency_of(histogram: HdrHistogram) -> Latency:

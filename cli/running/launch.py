@@ -33,9 +33,8 @@ from cli.results.result import Result
 from cli.results.result_files import ResultFile
 from cli.runners.choice import manifests, meter_for, runner_for
 from cli.running.before import Before, BeforeRun
-from cli.summary.build import summary_of
-from cli.summary.mixed import INSERTS
-from cli.summary.queries import name_in_stage
+from cli.summary.build import subject_of
+from cli.summary.rows import INSERTS, Place
 from cli.sweep import run_sweep
 from cli.targets.config import Target
 from cli.targets.packages import package_versions
@@ -194,10 +193,11 @@ def _scope(sweep: Sweep, planned: Sequence[PlannedRun]) -> Scope:
     queries: tuple[str, ...] = ()
     if first.kind is Kind.QUERY:
         names = query_names(tuple(first.load.queries))
-        staged = (name_in_stage(n, i) for n in first.load.queries for i in range(len(first.stages)))
+        stages = range(1, len(first.stages) + 1)
+        staged = (Place(query=n, stage=i).name for n in first.load.queries for i in stages)
         queries = (*names, *staged)
     return Scope(
-        {summary_of(sweep.result).subject},
+        {subject_of(sweep.result).name},
         workers=active | {len(each.spec.workers) for each in planned},
         queries=queries,
     )

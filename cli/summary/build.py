@@ -2,49 +2,36 @@
 
 from cli.results.result import Result
 from cli.summary.checks import rows_by_check
-from cli.summary.figures import Headline, OnDisk, Summary
 from cli.summary.inserts import rows_by_level, rows_by_stage, rows_by_workers
 from cli.summary.mixed import load_totals, rows_by_load
 from cli.summary.queries import rows_by_query, totals
+from cli.summary.rows import SUBJECTS, OnDisk, Subject, Summary
 from simulator.protocol.spec import Kind
+
+_ROWS = {
+    "check": rows_by_check,
+    "query": rows_by_query,
+    "load": rows_by_load,
+    "level": rows_by_level,
+    "stage": rows_by_stage,
+    "workers": rows_by_workers,
+}
+_TOTALS = {"query": totals, "load": load_totals}
+_SUBJECTS = {Kind.VERIFY: "check", Kind.QUERY: "query", Kind.MIXED: "load"}
+
+
+def subject_of(result: Result) -> Subject:
+    """Return what the rows of a result's summary are about."""
+    options = result.configuration
+    parted = "level" if options.get("steps") else "stage" if options.get("stages") else "workers"
+    return SUBJECTS[_SUBJECTS.get(result.kind, parted)]
 
 
 def summary_of(result: Result) -> Summary:
     """Return the summary of a result."""
-    kind, done = result.kind, [run for run in result.runs if run.outcome.status == "done"]
-    match kind:
-        case Kind.VERIFY:
-            return Summary(kind, "check", tuple(rows_by_check(done)))
-        case Kind.QUERY:
-            return Summary(kind, "query", tuple(rows_by_query(done)), tuple(totals(done)))
-        case Kind.MIXED:
-            return Summary(kind, "load", tuple(rows_by_load(done)), tuple(load_totals(done)))
-    if result.configuration.get("steps"):
-        return Summary(kind, "level", tuple(rows_by_level(done)))
-    if result.configuration.get("stages"):
-        return Summary(kind, "stage", tuple(rows_by_stage(done)))
-    return Summary(kind, "workers", tuple(rows_by_workers(done)))
-
-
-def headline_of(summary: Summary) -> Headline | None:
-    """Return the highest rate, or that of the last step; None for checks and failed runs."""
-    name = {
-        "workers": "rows_per_s_avg",
-        "level": "rows_per_s",
-        "stage": "rows_per_s",
-        "query": "queries_per_s",
-        "load": "rows_per_s",
-    }
-    figure = name.get(summary.subject, "")
-    rows = [row for row in summary.totals if figure in row.figures]
-    rows = rows or [row for row in summary.rows if figure in row.figures]
-    if not rows:
-        return None
-    if summary.subject == "level":
-        row = rows[-1]
-    else:
-        row = max(rows, key=lambda each: each.figures[figure].value)
-    return Headline(row, figure, row.figures[figure])
+    subject, done = subject_of(result), [r for r in result.runs if r.outcome.status == "done"]
+    rows, of_all = _ROWS[subject.name], _TOTALS.get(subject.name, lambda _: ())
+    return Summary(result.kind, subject, tuple(rows(done)), tuple(of_all(done)))
 
 
 def on_disk_of(result: Result) -> OnDisk | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from cli.results.result import RunRecord
-from cli.summary.figures import Row
+from cli.summary.rows import Place, Row
 from simulator.protocol.verdict import Status
 
 _STATUS = {True: Status.VERIFIED, False: Status.MISMATCH, None: Status.UNKNOWN}
@@ -14,4 +14,5 @@ def rows_by_check(runs: Sequence[RunRecord]) -> Iterator[Row]:
     for run in runs:
         for check in run.outcome.verdict.checks if run.outcome.verdict else ():
             status = _STATUS[check.ok].value
-            yield Row(check.name, 1, {}, status, expected=check.expected, found=check.found)
+            place = Place(check=check.name)
+            yield Row(place, 1, {}, status, expected=check.expected, found=check.found)

@@ -1,11 +1,12 @@
-"""Figures with their units, and the rows of a summary that they stand in."""
+"""Every figure, declared once: all that tables, thresholds, pages, plans and exports know of it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import fmean
+from typing import Any
 
-from simulator.data.walks import Precision
-from simulator.protocol.spec import Kind
+from cli.results.metrics import Part, together
 
 
 class Unit(StrEnum):
@@ -23,75 +24,198 @@ class Unit(StrEnum):
     """0..1."""
 
 
+class Better(StrEnum):
+    """Which of two values of a figure is better."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number, and what it stands on."""
+    """A kind of number. Its value is the attribute of that name of what measured it."""
+
+    name: str
+    unit: Unit
+    title: str
+    """Of a column, with the unit."""
+    meaning: str
+    better: Better
+    middle: Callable[[Sequence[float]], float] = fmean
+    """What stands for several runs: their mean, but the extremes of extremes."""
+    columns: Mapping[str, int] = field(default_factory=dict)
+    """Subject of a table -> the order in which its columns are dropped where there is no room,
+    equal ones together; 0: never. A table of another subject is without this figure."""
+    compared: bool = False
+    """Whether comparisons show it."""
+    picture: str = ""
+    """Title of its picture, of inserts over workers, levels or stages; empty: it has none."""
+
+
+def _of_waits(name: str, title: str, what: str, **more: Any) -> Figure:
+    meaning = f"{what} of the time from when a batch or query was due until its answer."
+    return Figure(name, Unit.MILLISECONDS, title, meaning, _LOWER, **more)
+
+
+def _columns(*, inserts: int, **others: int) -> Mapping[str, int]:
+    return {"workers": inserts, "level": inserts, **others}
+
+
+_HIGHER, _LOWER = Better.HIGHER, Better.LOWER
+_ALL = (
+    Figure(
+        "timed_s", Unit.SECONDS, "Seconds", "Length of the timed part.", _LOWER,
+        columns={"stage": 1, "query": 1},
+    ),
+    Figure(
+        "stored_s", Unit.SECONDS, "Stored s", "The same, until every row was visible to queries.",
+        _LOWER,
+    ),
+    Figure(
+        "rows", Unit.ROWS, "Rows", "Rows acknowledged in the timed part.", _HIGHER,
+        columns={"stage": 4},
+    ),
+    Figure(
+        "rows_per_s", Unit.ROWS_PER_S, "Rows/s",
+        "Rows acknowledged, over the time from the common start to the last acknowledgement.",
+        _HIGHER, columns=_columns(inserts=0, stage=0, load=0), compared=True, picture="Rate",
+    ),
+    Figure(
+        "rows_per_s_stored", Unit.ROWS_PER_S, "Stored rows/s",
+        "The same rows, over the time until every row was visible to queries.",
+        _HIGHER, columns=_columns(inserts=7), compared=True,
+    ),
+    Figure(
+        "rows_per_s_reference", Unit.ROWS_PER_S, "Reference rows/s",
+        "Rows acknowledged, over the mean duration of the workers: the published formula.",
+        _HIGHER,
+    ),
+    Figure(
+        "bytes_per_s", Unit.BYTES_PER_S, "MB/s", "Payloads sent.", _HIGHER,
+        columns=_columns(inserts=0),
+    ),
+    Figure(
+        "values_per_s", Unit.VALUES_PER_S, "Values/s",
+        "Fields of rows that are not NULL, acknowledged.", _HIGHER,
+    ),
+    Figure(
+        "queries_per_s", Unit.QUERIES_PER_S, "Queries/s",
+        "Timed answers of all workers, over the time in which they asked.",
+        _HIGHER, columns={"query": 8, "load": 0}, compared=True,
+    ),
+    Figure(
+        "first_ms", Unit.MILLISECONDS, "First ms", "Mean of the workers' first answers.", _LOWER,
+        columns={"query": 1},
+    ),
+    _of_waits("min_ms", "Min ms", "Least", middle=min, columns={"query": 4}),
+    _of_waits("avg_ms", "Avg ms", "Mean", columns={"query": 0, "load": 3}),
+    _of_waits(
+        "p50_ms", "p50 ms", "Median", columns=_columns(inserts=3, stage=3, query=6, load=0),
+        compared=True, picture="Median latency",
+    ),
+    _of_waits(
+        "p95_ms", "p95 ms", "95th percentile", columns={"query": 7, "load": 4}, compared=True
+    ),
+    _of_waits(
+        "p99_ms", "p99 ms", "99th percentile",
+        columns=_columns(inserts=5, stage=5, query=5, load=7), compared=True,
+        picture="Latency, 99th percentile,",
+    ),
+    _of_waits("p999_ms", "p99.9 ms", "99.9th percentile"),
+    _of_waits(
+        "max_ms", "Max ms", "Most", middle=max,
+        columns=_columns(inserts=2, stage=2, query=3, load=2),
+    ),
+    Figure(
+        "client_share", Unit.SHARE, "Client",
+        "Part of the time in which the client itself was busy.", _LOWER,
+        columns=_columns(inserts=6, query=2, load=5), compared=True,
+        picture="Client share of the time",
+    ),
+    Figure(
+        "overlap", Unit.SHARE, "Overlap",
+        "Part of the timed part in which all workers were sending.", _HIGHER,
+    ),
+    Figure(
+        "evenness", Unit.SHARE, "Evenness",
+        "Rows/s of the slowest worker, over those of the fastest.", _HIGHER,
+    ),
+    Figure(
+        "bytes_per_row", Unit.BYTES_PER_ROW, "Bytes/row",
+        "Size of the tables on disk after compaction, over their rows.", _LOWER, compared=True,
+    ),
+)  # fmt: skip
+FIGURES: Mapping[str, Figure] = {figure.name: figure for figure in _ALL}
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The value of a figure, and what it stands on."""
 
     value: float
-    unit: Unit
     n: int
-    """How many measurements it is computed from: runs, sends or executions of a query."""
-    spread: float | None = None
-    """(highest - lowest) / mean of the runs; None for fewer than two runs."""
+    """How many measurements it is computed from: runs, repeats, sends or answers."""
+    low: float | None = None
+    high: float | None = None
+    """The lowest and the highest run behind a mean; None for fewer than two."""
+
+    @property
+    def spread(self) -> float | None:
+        """(highest - lowest) / mean; None for fewer than two runs, or a mean of 0."""
+        if self.low is None or self.high is None or not self.value:
+            return None
+        return (self.high - self.low) / self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of a summary: a worker count, a step, a stage, a query or a check."""
-
-    name: str | int
-    runs: int
-    figures: Mapping[str, Figure]
-    """By name; empty where nothing could be measured."""
-    verdict: str
-    """The status in a word or two; the reason where nothing could be measured."""
-    workers: int = 0
-    """Of inserts and queries; of a ramp, how many asked at its end; of a stage, active ones."""
-    expected: str = ""
-    found: str = ""
-    """Of a check: the values that were compared."""
+Facet = Callable[[Measurement], float | None]
+FACETS: Mapping[str, Facet] = {
+    "": lambda found: found.value,
+    "_min": lambda found: found.value if found.low is None else found.low,
+    "_max": lambda found: found.value if found.high is None else found.high,
+    "_spread": lambda found: found.spread,
+}
+"""Ending of a figure's name -> what it is of the runs behind it: rows_per_s_min."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The rows of a result; runs that failed have none."""
-
-    kind: Kind
-    subject: str
-    """What a row is about: workers, level (rows in the tables before a step), stage (its number,
-    from 1), query (also in each stage), load (the inserts or a query of a mixed run) or check."""
-    rows: tuple[Row, ...]
-    totals: tuple[Row, ...] = ()
-    """Of each run that asked several queries: all of them together."""
+def resolved(name: str) -> tuple[Figure, str] | None:
+    """Return the figure and the facet that a name means; None if there is no such figure."""
+    found = ((name.removesuffix(facet), facet) for facet in FACETS if name.endswith(facet))
+    return next(((FIGURES[base], facet) for base, facet in found if base in FIGURES), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Headline:
-    """The one figure that a result is listed by."""
-
-    row: Row
-    name: str
-    figure: Figure
+def unit_of(name: str) -> Unit | None:
+    """Return the unit of a figure or one of its facets; None if there is no such figure."""
+    found = resolved(name)
+    return found and (Unit.SHARE if found[1] == "_spread" else found[0].unit)
 
 
-@dataclass(frozen=True, slots=True)
-class OnDisk:
-    """The size of the tables after the last run whose database reports one."""
-
-    size_bytes: int
-    bytes_per_row: float
-    bits_per_value: float | None
-    """None if it was not measured, as in results of version 0.1.0."""
-    precision: Precision | None
+def joined(figure: Figure, values: Sequence[float]) -> Measurement:
+    """Return what at least one run or repeat comes to."""
+    value = figure.middle(values)
+    if len(values) < 2 or figure.middle is not fmean:
+        return Measurement(value, len(values))
+    return Measurement(value, len(values), min(values), max(values))
 
 
-def spread_of(rates: Sequence[float]) -> float | None:
-    """Return (highest - lowest) / mean; None for fewer than two rates, or none above 0."""
-    if len(rates) < 2 or not sum(rates):
+def spread_of(values: Sequence[float]) -> float | None:
+    """Return (highest - lowest) / mean; None for fewer than two values, or a mean of 0."""
+    if len(values) < 2 or not sum(values):
         return None
-    return (max(rates) - min(rates)) / (sum(rates) / len(rates))
+    return (max(values) - min(values)) / fmean(values)
 
 
-def mean(values: Sequence[float]) -> float:
-    """Return the mean of at least one value."""
-    return sum(values) / len(values)
+def figures_of(parts: Sequence[Part]) -> dict[str, Measurement]:
+    """Return the figures of equal parts of runs: of whole runs, of a stage or of a query.
+
+    What each part has measured is joined; percentiles are those of all parts together.
+    """
+    latency = together(parts)
+    found = {}
+    for name, figure in FIGURES.items():
+        values = [getattr(part.metrics, name, None) for part in parts]
+        known = [value for value in values if value is not None]
+        if known and len(known) == len(values):
+            found[name] = joined(figure, known)
+        elif (value := getattr(latency, name, None)) is not None:
+            found[name] = Measurement(value, latency.sends)
+    return found

@@ -59,12 +59,12 @@ def test_rows_are_added_while_the_queries_keep_their_answers(lite: CommandLine) 
 
     assert done.code == 99, done.err
     assert done.err.count("threshold failed") == 1
-    rows = {row["load"]: row for row in done.json["rows"]}
+    rows = {row.get("load") or row["query"]: row for row in done.json["rows"]}
     assert {row["verdict"] for row in rows.values()} == {"verified"}
     assert 300 < rows["inserts"]["rows_per_s"] < 1200
     assert [row["workers"] for row in rows.values()] == [1, *[2] * 5]
     (total,) = done.json["all_queries"]
-    assert total["executions"] == sum(r["executions"] for n, r in rows.items() if n != "inserts")
+    assert total["samples"] == sum(r["samples"] for n, r in rows.items() if n != "inserts")
     assert 2 < total["queries_per_s"] < 15
 
     result = lite.results()[-1]
@@ -106,7 +106,7 @@ def test_random_windows_are_in_the_time_that_is_stored(lite: CommandLine) -> Non
 
     assert done.code == 0, done.err
     assert "query single-groupby-1-1-12 is left out: it asks about 12 h" in done.err
-    rows = {row["load"]: row["verdict"] for row in done.json["rows"]}
+    rows = {row.get("load") or row["query"]: row["verdict"] for row in done.json["rows"]}
     names = ("inserts", "single-groupby-1-1-1", "lastpoint")
     assert rows == dict.fromkeys(names, "verified")
     assert done.json["configuration"]["until"] == "2026-01-01T05:33:20Z"
@@ -123,10 +123,10 @@ def test_the_start_is_left_out_and_each_run_continues_the_one_before(lite: Comma
     )  # fmt: skip
 
     assert done.code == 0, done.err
-    rows = {row["load"]: row for row in done.json["rows"]}
+    rows = {row.get("load") or row["query"]: row for row in done.json["rows"]}
     assert {row["verdict"] for row in rows.values()} == {"verified"}
     assert {row["runs"] for row in rows.values()} == {2}
-    assert rows["inserts"]["spread"] is not None
+    assert rows["inserts"]["rows_per_s_spread"] is not None
     result = lite.results()[-1]
     before = 3000
     for run in result["runs"]:
@@ -141,7 +141,7 @@ def test_the_start_is_left_out_and_each_run_continues_the_one_before(lite: Comma
     assert result["manifest"]["rows"] == before
     timed = sum(each["runs"] for run in result["runs"]
                 for each in run["outcome"]["workers"][1]["queries"])  # fmt: skip
-    assert sum(rows[name]["executions"] for name in rows if name != "inserts") == timed
+    assert sum(rows[name]["samples"] for name in rows if name != "inserts") == timed
 
 
 @pytest.mark.rare
@@ -241,7 +241,7 @@ def test_postgres_takes_rows_and_answers_at_the_same_time(
     )  # fmt: skip
 
     assert done.code == 0, done.err
-    rows = {row["load"]: row for row in done.json["rows"]}
+    rows = {row.get("load") or row["query"]: row for row in done.json["rows"]}
     assert len(rows) == 6
     assert {row["verdict"] for row in rows.values()} == {"verified"}
     assert 1000 < rows["inserts"]["rows_per_s"] < 4800

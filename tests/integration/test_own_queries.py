@@ -72,7 +72,7 @@ def test_own_queries_are_timed_and_marked_wherever_they_are_shown(cli: CommandLi
         "mine": "not checked",
     }
     assert compared.code == 0, compared.err
-    assert "verdict: base, mine with 1 worker: not checked" in compared.out
+    assert "verdict: base, mine, 1 worker: not checked" in compared.out
     (run,) = cli.results()[1]["runs"]
     (query,) = run["outcome"]["queries"]
     assert (query["own"], query["answers"]) == (True, 21)

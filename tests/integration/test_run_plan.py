@@ -55,7 +55,7 @@ def test_killed_at_a_random_moment_it_goes_on_to_the_same_report(planned: Comman
     keys = [(line["setting"], line["target"], line["repeats"]) for line in record["lines"]]
     assert keys == [(s, t, 2) for s in ("bulk", "asked") for t in ("one", "two")]
     assert all(len(line["measures"]["rows_per_s"]) == 2 for line in record["lines"])
-    assert len(record["lines"][2]["measures"]["wait_ms count-events"]) == 2
+    assert len(record["lines"][2]["measures"]["avg_ms count-events"]) == 2
     complete = Counter(
         (each["sweep_id"], each["kind"])
         for each in planned.results()

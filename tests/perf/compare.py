@@ -92,7 +92,7 @@ def counted(trials: Trials, pairs: int) -> tuple[int, int, float]:
         slowed = trials.sweep("slowed")
         alarms += judgement(first, second) is not Judgement.NOISE
         found += judgement(second, slowed) is Judgement.SLOWER
-        spreads.append(summary_of(first).rows[0].figures["rows_per_s_avg"].spread or 0.0)
+        spreads.append(summary_of(first).rows[0].figures["rows_per_s"].spread or 0.0)
     return alarms, found, median(spreads)
 
 

@@ -23,7 +23,7 @@ from cli.results.result import Result
 from simulator import __version__
 from simulator.data.dataset import Dataset
 from simulator.data.schema import PrimaryKey
-from simulator.protocol.messages import TOKEN_HEADER
+from simulator.protocol.messages import TOKEN_HEADER, UID_HEADER
 from simulator.protocol.spec import Insert, Kind, RunSpec
 from tests.pods import mount
 
@@ -100,12 +100,13 @@ def show_start(folder: Path) -> None:
     print(f"  min {min(spent):.2f} s, median {median(spent):.2f} s, max {max(spent):.2f} s")
 
 
-async def post(port: int, token: str, path: str, body: dict[str, object]) -> None:
+async def post(port: int, path: str, index: int, **body: object) -> None:
     """Post a message as a worker does, and wait for the reply."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    content = json.dumps(body).encode()
+    content = json.dumps({"index": index, **body}).encode()
     head = (
-        f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{TOKEN_HEADER}: {token}\r\n"
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{TOKEN_HEADER}: token\r\n"
+        f"{UID_HEADER}: {index:032x}\r\n"
         f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n"
     )
     writer.write(head.encode() + content)
@@ -119,17 +120,15 @@ async def barrier_s(port: int) -> float:
     """Return the time from the last arrival to the last release of the barrier."""
     workers = range(BARRIER_WORKERS)
     await asyncio.gather(*(
-        post(port, "token", "/register", {"index": i, "uid": str(i), "version": __version__})
-        for i in workers
+        post(port, "/register", i, version=__version__) for i in workers
     ))  # fmt: skip
     waiting = [
-        asyncio.create_task(post(port, "token", "/barrier", {"index": i, "barrier": "insert"}))
-        for i in workers[:-1]
+        asyncio.create_task(post(port, "/barrier", i, barrier="insert")) for i in workers[:-1]
     ]
     await asyncio.sleep(2)
     assert not any(task.done() for task in waiting)
     start = time.perf_counter()
-    await post(port, "token", "/barrier", {"index": workers[-1], "barrier": "insert"})
+    await post(port, "/barrier", workers[-1], barrier="insert")
     await asyncio.gather(*waiting)
     return time.perf_counter() - start
 

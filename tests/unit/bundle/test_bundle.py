@@ -78,7 +78,7 @@ def test_the_readme_has_verdict_figures_versions_and_the_command(written):
     text = (written / "README.md").read_text()
 
     assert "insert on lite: **verified**" in text
-    assert "50.0 rows/s (n=1)" in text
+    assert "| 50 (n=1) |" in text
     assert "driver 1.2" in text
     assert (
         "    iotbench insert --config config.yaml --target lite --workers 1 --batch 10 --start-time"

@@ -31,8 +31,8 @@ def test_every_other_side_is_compared_with_the_base(folder):
     code, out = compare(folder, "a", "b", "c")
 
     assert code == 0
-    assert "judgement of b by rows/s: 1 slower" in out
-    assert "judgement of c by rows/s: 1 noise" in out
+    assert "judgement of b by rows_per_s: 1 slower" in out
+    assert "judgement of c by rows_per_s: 1 noise" in out
 
 
 def test_joined_results_count_together(folder):
@@ -64,7 +64,7 @@ def test_the_figures_of_the_others_have_thresholds_too(folder):
     code, out = compare(folder, "a", "b", "--fail-if=rows_per_s < 900 at workers=1")
 
     assert code == 99
-    assert "threshold failed: rows_per_s < 900 at workers=1: 833 rows/s, b, with 1 worker" in out
+    assert "threshold failed: rows_per_s < 900 at workers=1: 833 rows/s, b, 1 worker" in out
 
 
 @pytest.mark.parametrize(

@@ -187,17 +187,17 @@ def test_csv_has_a_line_for_each_figure(folder, run):
     store(folder, 0, found=rows_per_s())
     store(folder, 1)
     rows = list(csv.DictReader(io.StringIO(exported(run, "csv", "last~1", "last"))))
-    (found,) = [r for r in rows if (r["id"], r["figure"]) == (id_of(0), "rows_per_s_avg")]
+    (found,) = [r for r in rows if (r["id"], r["figure"]) == (id_of(0), "rows_per_s")]
 
     assert {row["id"] for row in rows} == {id_of(0), id_of(1)}
     assert (found["value"], found["unit"], found["n"]) == ("37.5", "rows/s", "2")
-    assert (found["row"], found["verdict"], found["spread"][:5]) == ("1", "verified", "0.666")
+    assert (found["workers"], found["verdict"], found["spread"][:5]) == ("1", "verified", "0.666")
 
 
 def test_json_has_the_whole_summary(folder, run):
     store(folder, 0, found=rows_per_s())
     (record,) = json.loads(exported(run, "json"))
-    figure = record["summary"]["rows"][0]["figures"]["rows_per_s_avg"]
+    figure = record["rows"][0]["figures"]["rows_per_s"]
 
     assert (figure["value"], figure["unit"], figure["n"]) == (37.5, "rows/s", 2)
     assert record["configuration"]["batch"] == 10
@@ -208,7 +208,7 @@ def test_markdown_has_a_table_for_each_result(folder, run):
     lines = exported(run, "markdown").splitlines()
 
     assert lines[0] == '### insert of a"b\\c: iot w=1 batch=10'
-    assert "| 37.5 rows/s (n=2, spread 66.7%) |" in lines[-1]
+    assert "| 38 (n=2, spread 66.7%) |" in lines[-1]
     assert lines[-1].endswith("| verified |")
     assert {line.count("|") for line in lines if line.startswith("|")} == {lines[-1].count("|")}
 
@@ -218,7 +218,7 @@ def test_openmetrics_is_what_prometheus_reads(folder, run):
     store(folder, 1)
     text = exported(run, "openmetrics", "last~1", "last")
     families = {each.name: each.samples for each in text_string_to_metric_families(text)}
-    first, second = families["iotbench_rows_per_s_avg"]
+    first, second = families["iotbench_rows_per_second"]
 
     assert (first.value, first.labels["target"], first.labels["verdict"]) == (
         37.5,
@@ -227,9 +227,9 @@ def test_openmetrics_is_what_prometheus_reads(folder, run):
     )
     assert float(first.timestamp) == FIRST.timestamp()
     assert second.labels["id"] == id_of(1)
-    assert families["iotbench_rows_per_s_avg_measurements"][0].value == 2
-    assert families["iotbench_rows_per_s_avg_spread_ratio"][0].value == pytest.approx(2 / 3)
-    assert "iotbench_latency_p50_seconds" in families
+    assert families["iotbench_rows_per_second_measurements"][0].value == 2
+    assert families["iotbench_rows_per_second_spread_ratio"][0].value == pytest.approx(2 / 3)
+    assert "iotbench_p50_seconds" in families
     assert "iotbench_client_share_ratio" in families
 
 

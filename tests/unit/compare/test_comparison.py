@@ -102,10 +102,10 @@ def test_queries_are_judged_by_their_wait_over_several_results():
     expect_comparable([base, other])
     (row,) = compared(base, other).rows
 
-    assert [line.measure.name for line in row.lines] == [
-        "p50_ms", "p95_ms", "p99_ms", "queries_per_s", "client_share"
+    assert [line.figure.name for line in row.lines] == [
+        "p50_ms", "queries_per_s", "p95_ms", "p99_ms", "client_share"
     ]  # fmt: skip
-    assert (row.name, row.workers, row.lines[0].judgement) == ("count-events", 1, Judgement.SLOWER)
+    assert (str(row.place), row.lines[0].judgement) == ("count-events, 1 worker", Judgement.SLOWER)
     assert row.lines[1].judgement is None
     assert judged(asked("a", 10), asked("b", 20)) == [Judgement.ONE_RUN]
 
@@ -175,7 +175,7 @@ def test_rows_of_one_side_and_all_that_differs_are_listed():
                   program_version="2")  # fmt: skip
     shown = printed([compared(side(both), side(other))], "table", 100)
 
-    assert "only in base: with 2 workers" in shown
+    assert "only in base: 2 workers" in shown
     assert "differs: batch: 10 -> 99" in shown
     assert "differs: target: lite -> big" in shown
     assert "differs: program: 1 -> 2" in shown
@@ -190,7 +190,7 @@ def test_verdicts_and_unfinished_sweeps_stand_below_the_table():
     )  # fmt: skip
     shown = printed([compared(side(BASE), side(unsure))], "table", 80)
 
-    assert "verdict: other, with 1 worker: unknown" in shown
+    assert "verdict: other, 1 worker: unknown" in shown
     assert "warning: other: b.json: interrupted; only its finished runs are compared" in shown
     assert "one run: no interval and no judgement" in shown
 
@@ -201,9 +201,9 @@ def test_the_table_shows_every_figure_with_its_interval():
 
     assert lines[0] == "base: base: insert on lite, 2026-11-21 00:00:00 UTC"
     assert lines[2] == "Workers Figure Base Other Change Interval Judgement"
-    assert lines[4] == "1 rows/s 953 477 -50.0% -62.6 to -33.2% slower"
+    assert lines[4] == "1 Rows/s 953 477 -50.0% -62.6 to -33.2% slower"
     assert [line.split("  ")[0].strip() for line in shown.splitlines()[5:8]] == [""] * 3
-    assert "judgement of b by rows/s: 1 slower" in shown
+    assert "judgement of b by rows_per_s: 1 slower" in shown
     assert max(map(len, shown.splitlines()[:10])) <= 80
 
 

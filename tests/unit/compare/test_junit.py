@@ -48,7 +48,7 @@ def test_a_result_has_a_case_for_its_end_and_for_each_verdict():
     for status in statuses:
         found = result([run(outcome(verdict=Verdict(status=status)))])
         done, verdict = result_cases(found)
-        assert (done.end, verdict.name) == (End.PASSED, "verdict with 1 worker")
+        assert (done.end, verdict.name) == (End.PASSED, "verdict 1 worker")
         ends[status] = verdict.end
     (broken,) = result_cases(result([], status="failed", cause="disk full"))
 

@@ -32,8 +32,8 @@ def test_a_parser_reads_every_sample_of_every_run(tmp_path):
         ("2", 50, 1010.0),
         ("2", 50, 1011.5),
     ]
-    assert [each.value for each in families["iotbench_latency_p50_seconds"].samples] == [0.001] * 5
-    assert [each.value for each in families["iotbench_latency_p99_seconds"].samples] == [0.004] * 5
+    assert [each.value for each in families["iotbench_p50_seconds"].samples] == [0.001] * 5
+    assert [each.value for each in families["iotbench_p99_seconds"].samples] == [0.004] * 5
     assert families["iotbench_rows_per_second"].samples[0].value == 9.5
 
 
@@ -50,7 +50,7 @@ def test_inserts_and_queries_of_a_mixed_run_are_series_of_the_same_metrics(tmp_p
     beside = AskedSample(runs=7, queries_per_s=3.5, p50_ms=20.0, p99_ms=40.0)
     families = written(tmp_path / "m", moments([[sample(phase="mixed", asked=beside)]], Kind.MIXED))
 
-    waits = families["iotbench_latency_p99_seconds"].samples
+    waits = families["iotbench_p99_seconds"].samples
     assert [(each.labels.get("query"), each.value) for each in waits] == [
         (None, 0.004), ("all queries", 0.04)
     ]  # fmt: skip

@@ -35,8 +35,8 @@ def test_inserts_and_queries_of_an_item_are_held_against_their_own_figures(tmp_p
     code, cases = held(tmp_path, record(), "rows_per_s < 2k", "avg_ms > 25")
 
     assert code == 99
-    assert cases["rows_per_s < 2k lite, bulk, repeat 1, with 1 worker"] == ["failure"]
-    assert cases["avg_ms > 25 lite, bulk, repeat 1, count-events with 1 worker"] == []
+    assert cases["rows_per_s < 2k lite, bulk, repeat 1, 1 worker"] == ["failure"]
+    assert cases["avg_ms > 25 lite, bulk, repeat 1, count-events, 1 worker"] == []
     assert "rows_per_s < 2k: 1,000 rows/s, lite, bulk, repeat 1" in capsys.readouterr().err
 
 
@@ -59,6 +59,6 @@ def test_a_row_that_one_sweep_of_an_item_has_is_enough(tmp_path, capsys):
 
     assert code == 99
     assert [name for name in cases if name.startswith(limits[0])] == [
-        f"{limits[0]} lite, bulk, repeat 1, count-events with 1 worker"
+        f"{limits[0]} lite, bulk, repeat 1, count-events, 1 worker"
     ]
     assert capsys.readouterr().err.count("nothing was measured") == 1

@@ -16,7 +16,7 @@ def test_inserts_stand_beside_the_queries_in_one_picture_and_its_table():
     loads = [row[1] for row in latencies.table.rows]
     assert loads == ["inserts", "count-events", "newest-per-device"] * 2
     assert latencies.svg.count("count-events") == 1
-    assert [row[1] for row in rates.table.rows] == ["2", "2"]
+    assert [row[2] for row in rates.table.rows] == ["2", "2"]
     assert "Rows per second beside queries" in rendered(page)
 
 

@@ -11,7 +11,8 @@ from cli.page.measured import measured
 from cli.page.sources import Repeated, Sources
 from cli.report.repeats import joined_summary
 from cli.summary.build import summary_of
-from cli.summary.figures import Figure, Row, Summary, Unit
+from cli.summary.figures import Measurement
+from cli.summary.rows import SUBJECTS, Place, Row, Summary
 from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
 from tests.unit.page import shown
@@ -44,8 +45,8 @@ def test_repeats_are_one_entry_with_mean_and_spread():
     results, repeated = of_plan(("small", shown.repeats(slower_by=5)))
     (entry,) = measured(results, repeated)
     (row,) = entry.summary.rows
-    figure = row.figures["rows_per_s_avg"]
-    each = [summary_of(r).rows[0].figures["rows_per_s_avg"].value for _, r in results]
+    figure = row.figures["rows_per_s"]
+    each = [summary_of(r).rows[0].figures["rows_per_s"].value for _, r in results]
 
     assert figure.n == 3
     assert figure.value == pytest.approx(sum(each) / 3)
@@ -65,8 +66,8 @@ def test_every_picture_and_table_has_the_repeats():
     rate, *_ = [row for row in rows_of(page, "lite", "1") if len(row) == 9]
     assert rate[5] == "3"
     assert rate[6].endswith("%")
-    waits = [row for row in rows_of(page, "lite", "count-events") if len(row) == 12]
-    assert [row[9:11] for row in waits] == [["3", "0.0%"]]
+    waits = [row for row in rows_of(page, "lite", "count-events") if len(row) == 16]
+    assert [row[12:14] for row in waits] == [["3", "0.0%"]]
     assert "3 repeats, spread" in page
     assert "0.json, 1.json, 2.json" in page
     assert page.count('<article id="') == 2
@@ -134,34 +135,32 @@ def test_a_repeat_that_failed_leaves_the_others_and_is_named():
     assert page.overview.rows[0][6] == "2"
 
 
-def row(name, value, verdict="verified", **more):
-    figures = {
-        "rate": Figure(value, Unit.ROWS_PER_S, 9),
-        "latency_max_ms": Figure(value, Unit.MILLISECONDS, 9),
-        "rows_per_s_min": Figure(value, Unit.ROWS_PER_S, 9),
-    } | more
-    return Row(name, 1, figures, verdict, 2)
+def row(place, value, verdict="verified", **more):
+    figures = {name: Measurement(value, 9) for name in ("rows_per_s", "max_ms", "min_ms")}
+    return Row(place, 1, figures | more, verdict)
 
 
 def test_extremes_stay_extremes_and_a_figure_may_be_missing():
-    more = Figure(0.5, Unit.SHARE, 1)
+    one, two, more = Place(workers=1), Place(workers=2), Measurement(0.5, 1)
+    subject = SUBJECTS["workers"]
     summaries = [
-        Summary(Kind.INSERT, "workers", (row(1, 10.0, extra=more),)),
-        Summary(Kind.INSERT, "workers", (row(1, 30.0, "unknown"), row(2, 5.0))),
+        Summary(Kind.INSERT, subject, (row(one, 10.0, client_share=more),)),
+        Summary(Kind.INSERT, subject, (row(one, 30.0, "unknown"), row(two, 5.0))),
     ]
     first, second = joined_summary(summaries).rows
 
-    assert first.figures["rate"].value == 20.0
-    assert first.figures["latency_max_ms"].value == 30.0
-    assert first.figures["rows_per_s_min"].value == 10.0
-    assert (first.figures["extra"].n, first.figures["extra"].spread) == (1, None)
+    assert first.figures["rows_per_s"] == Measurement(20.0, 2, 10.0, 30.0)
+    assert first.figures["max_ms"] == Measurement(30.0, 2)
+    assert first.figures["min_ms"] == Measurement(10.0, 2)
+    assert first.figures["client_share"] == Measurement(0.5, 1)
     assert (first.verdict, first.runs) == ("unknown", 2)
-    assert (second.name, second.figures["rate"].n) == (2, 1)
+    assert (second.place, second.figures["rows_per_s"].n) == (two, 1)
 
 
 def test_rows_of_the_same_name_are_joined_in_their_order():
-    summary = Summary(Kind.QUERY, "query", (row("q", 1.0), row("q", 9.0)))
+    rows = [row(Place(query="q", workers=workers), 9.0 / workers) for workers in (9, 1)]
+    summary = Summary(Kind.QUERY, SUBJECTS["query"], tuple(rows))
     joined = joined_summary([summary, summary])
 
-    assert [each.figures["rate"].value for each in joined.rows] == [1.0, 9.0]
+    assert [each.figures["rows_per_s"].value for each in joined.rows] == [1.0, 9.0]
     assert joined_summary([summary]) is summary

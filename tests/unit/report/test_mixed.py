@@ -13,7 +13,7 @@ from cli.report.tables import printed
 from cli.report.warnings import warnings_of
 from cli.results.metrics import insert_metrics
 from cli.results.result import RunRecord
-from cli.summary.build import headline_of, summary_of
+from cli.summary.build import summary_of
 from simulator.errors import ConfigError
 from simulator.protocol.events import QueryVerdict
 from simulator.protocol.messages import QueryTimes, WorkerReport
@@ -69,15 +69,15 @@ def test_inserts_and_queries_are_rows_with_the_workers_of_their_kind():
     inserts, count, newest = summary.rows
     (total,) = summary.totals
 
-    assert summary.subject == "load"
-    assert [(row.name, row.workers) for row in (*summary.rows, total)] == [
-        ("inserts", 2), ("count-events", 2), ("newest-per-device", 2), ("all queries", 2)
-    ]  # fmt: skip
+    assert summary.subject.name == "load"
+    assert [str(row.place) for row in summary.every] == [
+        f"{name}, 2 workers" for name in ("inserts", *QUERIES, "all queries")
+    ]
     assert figures(inserts)["rows_per_s"] == 100
     assert figures(count)["queries_per_s"] == 4
     assert figures(newest)["p50_ms"] == pytest.approx(20, rel=0.01)
     assert figures(total)["queries_per_s"] == 6  # 12 queries in the same 2 s
-    assert headline_of(summary).figure.value == 100
+    assert summary.headline is inserts
 
 
 def repeated(*of_runs, **changes):
@@ -100,9 +100,9 @@ def test_several_runs_are_one_row_with_the_spread_of_their_rates():
     assert (asked.value, asked.spread) == (3, pytest.approx(2 / 3))  # 4 and 2
     assert inserts.figures["avg_ms"].value == pytest.approx(2.0, rel=0.01)
     assert total.figures["queries_per_s"].value == 5  # 6 and 4
-    assert [each["spread"] for each in records_of(found)] == [
-        pytest.approx(2 / 3), pytest.approx(2 / 3), 0
-    ]  # fmt: skip
+    rows, *queries = records_of(found)
+    assert rows["rows_per_s_spread"] == pytest.approx(2 / 3)
+    assert [each["queries_per_s_spread"] for each in queries] == [pytest.approx(2 / 3), 0]
     assert "Spread" in printed(found, Path("r.json"), "table")
     assert "Spread" not in printed(mixed(), Path("r.json"), "table")
 
@@ -144,9 +144,10 @@ def test_wrong_answers_are_no_matter_of_the_rows_and_decide_the_result():
 def test_records_have_the_same_names_for_both():
     inserts, count, _ = records_of(mixed())
 
-    assert {"load", "workers", "executions", "p50_ms", "p99_ms", "verdict"} <= {*inserts} & {*count}
-    assert (inserts["executions"], count["executions"]) == (2, 8)
-    assert totals_of(mixed())[0]["load"] == "all queries"
+    assert {"workers", "samples", "p50_ms", "p99_ms", "verdict"} <= {*inserts} & {*count}
+    assert (inserts["load"], count["query"]) == ("inserts", "count-events")
+    assert (inserts["samples"], count["samples"]) == (2, 8)
+    assert totals_of(mixed())[0]["query"] == "all queries"
     assert as_csv(mixed()).count("\n") == 5
 
 
@@ -219,12 +220,15 @@ def test_mixed_runs_are_judged_by_their_latencies():
         for name, of in (("a", base), ("b", slow))
     ]
     expect_comparable(sides)
-    rows = {row.name: row for row in compared(*sides).rows}
+    rows = {row.place.name: row for row in compared(*sides).rows}
 
     assert rows["inserts"].lines[0].judgement is Judgement.SLOWER
     assert rows["count-events"].lines[0].judgement is Judgement.NOISE
-    names = [line.measure.name for line in rows["inserts"].lines]
-    assert names == ["p50_ms", "p95_ms", "p99_ms", "rows_per_s", "client_share"]
+    names = [line.figure.name for line in rows["inserts"].lines]
+    assert names == [
+        "p50_ms", "rows_per_s", "rows_per_s_stored", "p95_ms", "p99_ms", "client_share",
+        "bytes_per_row",
+    ]  # fmt: skip
 
 
 def test_runs_after_other_numbers_of_rows_are_not_compared():

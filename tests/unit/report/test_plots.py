@@ -18,7 +18,7 @@ def plot(result, width=60):
 
 def test_bars_are_rates():
     assert plot(shown.insert(), 50) == [
-        "Average rows/s (░ up to the fastest run)",
+        "Rows/s (░ up to the fastest run)",
         " 1 worker ████████▍                            945",
         "2 workers ████████████████▉                  1,891",
         "4 workers █████████████████████████████████▋ 3,782",
@@ -37,10 +37,10 @@ def test_a_bar_goes_on_to_the_fastest_run():
 
 def test_each_level_has_a_bar():
     assert plot(shown.steps(), 50) == [
-        "Rows/s by level",
-        "     0 ███████████████████████████████████████ 955",
-        " 5,000 ███████████████████████████████████████ 955",
-        "10,000 ███████████████████████████████████████ 955",
+        "Rows/s (░ up to the fastest run)",
+        "     level 0, 1 worker ███████████████████████ 955",
+        " level 5,000, 1 worker ███████████████████████ 955",
+        "level 10,000, 1 worker ███████████████████████ 955",
         "",
     ]
 

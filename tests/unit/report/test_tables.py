@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from cli.experiment.measures import is_measure, measures_of
+from cli.experiment.measures import current, is_measure, measures_of
 from cli.report.notes import mismatches_of
 from cli.report.records import records_of
 from cli.report.tables import printed
 from cli.summary.build import summary_of
-from cli.summary.figures import spread_of
+from cli.summary.figures import FIGURES, spread_of
+from cli.summary.rows import Place
 from simulator.data.walks import Precision
 from simulator.load.meter import encoded_histogram
 from simulator.protocol.events import QueryRamp, QueryVerdict, ShownAnswer
@@ -34,28 +35,25 @@ def test_spread_is_the_range_over_the_mean(rates, expected):
 def test_every_figure_has_its_unit_and_the_number_of_its_measurements():
     summary = summary_of(result([timed(1.0, latency=SENDS), timed(2.0, latency=SENDS)]))
     (row,) = summary.rows
-    found = {name: (figure.unit.value, figure.n) for name, figure in row.figures.items()}
+    found = {name: (FIGURES[name].unit.value, each.n) for name, each in row.figures.items()}
 
-    assert (summary.subject, row.name, row.runs, row.verdict) == ("workers", 1, 2, "verified")
-    assert row.figures["rows_per_s_avg"].spread == pytest.approx(500 / 750)
+    assert (summary.subject.name, row.place, row.runs) == ("workers", Place(workers=1), 2)
+    assert (row.verdict, row.figures["rows_per_s"].spread) == ("verified", pytest.approx(500 / 750))
     assert found == {
-        **dict.fromkeys(
-            ("rows_per_s_min", "rows_per_s_max", "rows_per_s_avg", "rows_per_s_reference_avg"),
-            ("rows/s", 2),
-        ),
-        "rows_per_s_stored_avg": ("rows/s", 2),
-        "bytes_per_s_avg": ("bytes/s", 2),
-        "values_per_s_avg": ("values/s", 2),
-        **dict.fromkeys(
-            [f"latency_{name}_ms" for name in ("p50", "p95", "p99", "p999", "max")], ("ms", 200)
-        ),
+        "rows": ("rows", 2),
+        **dict.fromkeys(("timed_s", "stored_s"), ("s", 2)),
+        **dict.fromkeys(("rows_per_s", "rows_per_s_reference", "rows_per_s_stored"), ("rows/s", 2)),
+        "bytes_per_s": ("bytes/s", 2),
+        "values_per_s": ("values/s", 2),
+        **dict.fromkeys([f"{name}_ms" for name in LATENCIES], ("ms", 200)),
         "client_share": ("share", 2),
         "bytes_per_row": ("bytes/row", 2),
     }
     asked, refused = summary_of(queried()).rows
-    assert {(figure.unit.value, figure.n) for figure in asked.figures.values()} == {
-        ("ms", 2), ("ms", 4), ("queries/s", 4), ("share", 4),
-    }  # fmt: skip
+    assert {name: each.n for name, each in asked.figures.items()} == {
+        **dict.fromkeys(("timed_s", "first_ms", "avg_ms", "queries_per_s", "client_share"), 1),
+        **dict.fromkeys([f"{name}_ms" for name in LATENCIES if name != "avg"], 4),
+    }
     assert (refused.figures, refused.verdict) == ({}, "not supported: no window functions")
 
 
@@ -70,10 +68,10 @@ def test_a_row_of_insert_sums_up_the_runs_of_a_worker_count():
 
     assert [row["workers"] for row in (one, two)] == [1, 2]
     assert (one["runs"], one["rows_per_s_min"], one["rows_per_s_max"]) == (2, 500, 1000)
-    assert (one["rows_per_s_avg"], one["rows_per_s_reference_avg"]) == (750, 750)
-    assert one["spread"] == pytest.approx(500 / 750)
-    assert two["rows_per_s_avg"] == 100
-    assert (one["latency_p50_ms"], one["latency_max_ms"]) == (0.1, 0.9)
+    assert (one["rows_per_s"], one["rows_per_s_reference"]) == (750, 750)
+    assert one["rows_per_s_spread"] == pytest.approx(500 / 750)
+    assert two["rows_per_s"] == 100
+    assert (one["p50_ms"], one["max_ms"], one["samples"]) == (0.1, 0.9, 100)
 
 
 def test_failed_runs_are_not_in_the_table():
@@ -105,6 +103,7 @@ Workers  rows/s  rows/s  rows/s  rows/s  MB/s  Spread     ms     ms     ms  Clie
       1   1,000   1,000   1,000     500  1.23       -  0.100  0.100  0.900    0.0%  verified
       2     100     100     100     100     -       -  0.100  0.100  0.900    0.0%  verified
 """
+LATENCIES = ("min", "avg", "p50", "p95", "p99", "p999", "max")
 ONE = worker(0, rows=1000, ended=11.0, latency=SENDS, payload_bytes=1_234_567)
 
 
@@ -131,7 +130,7 @@ def test_the_table_of_an_insert_reads_as_it_should(width):
         "warning: slow",
         (
             "rows/s by the published formula (rows / mean duration of the workers):"
-            " 1,000 with 1 worker, 100 with 2 workers"
+            " 1,000 (1 worker), 100 (2 workers)"
         ),
         (
             "configuration: insert target=lite module=sqlite runner=local workers=1 num_inserts=100"
@@ -238,12 +237,12 @@ def test_the_table_of_steps_has_the_step_size_and_the_levels():
     text = printed(shown, None, "table")
 
     assert lines_of(text)[0] == "Stepsize: 1000"
-    assert lines_of(text)[2].split()[:4] == ["Level", "Inserts/s", "Stored/s", "MB/s"]
+    assert lines_of(text)[2].split()[:4] == ["Level", "Inserts/s", "rows/s", "MB/s"]
     assert [line.split()[:4] for line in lines_of(text)[4:6]] == [
         ["0", "1,000", "1,000", "0.04"],
-        ["1000", "500", "500", "0.02"],
+        ["1,000", "500", "500", "0.02"],
     ]
-    assert ": 1,000 at level 0, 500 at level 1,000" in text
+    assert ": 1,000 (level 0, 1 worker), 500 (level 1,000, 1 worker)" in text
 
 
 def times_of(name="q", *, first_s, waits_s, client_s=0.0):
@@ -281,12 +280,19 @@ def test_a_plan_has_the_shortest_longest_and_all_answers_of_a_query():
 
     near = pytest.approx
     assert {name: value for name, value in found.items() if name.endswith(" q")} == {
-        "wait_ms q": 1000, "wait_min_ms q": near(250, rel=0.001),
-        "wait_max_ms q": near(2000, rel=0.001), "queries_per_s q": 4 / 3, "asked_s q": near(3),
+        "timed_s q": near(3), "queries_per_s q": 4 / 3, "first_ms q": 4000.0, "avg_ms q": 1000.0,
+        "min_ms q": near(250, rel=0.001), "p50_ms q": near(750, rel=0.001),
+        **dict.fromkeys(
+            [f"{name}_ms q" for name in ("p95", "p99", "p999", "max")], near(2000, rel=0.001)
+        ),
+        "client_share q": 0.2,
     }  # fmt: skip
     assert all(map(is_measure, found))
-    assert not is_measure("asked_s")
+    assert not is_measure("queries_per_s")
     assert not is_measure("step_rows_per_s_reference")
+    assert [*map(current, ("wait_ms q", "inserted_s", "p99_ms"))] == [
+        "avg_ms q", "timed_s", "p99_ms"
+    ]  # fmt: skip
 
 
 def test_a_row_of_query_sums_up_all_workers():
@@ -295,23 +301,23 @@ def test_a_row_of_query_sums_up_all_workers():
     near = pytest.approx
     assert asked == {
         "query": "q",
-        "first_ms_avg": 4000.0,
-        "wait_ms_min": near(250, rel=0.001),
-        "wait_ms_avg": 1000.0,
-        "wait_ms_p50": near(750, rel=0.001),
-        "wait_ms_p95": near(2000, rel=0.001),
-        "wait_ms_p99": near(2000, rel=0.001),
-        "wait_ms_max": near(2000, rel=0.001),
-        "queries_per_s": 4 / 3,
-        "client_share": 0.2,
         "workers": 2,
-        "executions": 4,
+        "runs": 1,
+        "timed_s": 3.0,
+        "queries_per_s": 4 / 3,
+        "first_ms": 4000.0,
+        "min_ms": near(250, rel=0.001),
+        "avg_ms": 1000.0,
+        "p50_ms": near(750, rel=0.001),
+        **dict.fromkeys(("p95_ms", "p99_ms", "p999_ms", "max_ms"), near(2000, rel=0.001)),
+        "client_share": 0.2,
+        "samples": 4,
         "verdict": "verified",
     }
     assert refused == {
         "query": "u",
         "workers": 2,
-        "executions": 0,
+        "runs": 0,
         "verdict": "not supported: no window functions",
     }
 
@@ -340,20 +346,20 @@ def test_all_queries_together_stand_below_each_of_them(monkeypatch):
     near = pytest.approx
     assert total == {
         "query": "all queries",
-        "first_ms_avg": 2500.0,
-        "wait_ms_min": near(250, rel=0.001),
-        "wait_ms_avg": 1000.0,
-        "wait_ms_p50": near(750, rel=0.001),
-        "wait_ms_p95": near(2000, rel=0.001),
-        "wait_ms_p99": near(2000, rel=0.001),
-        "wait_ms_max": near(2000, rel=0.001),
-        "queries_per_s": 7 / (3 + 2),
-        "client_share": 1 / 8,
         "workers": 2,
-        "executions": 7,
+        "runs": 1,
+        "timed_s": 5.0,
+        "queries_per_s": 7 / (3 + 2),
+        "first_ms": 2500.0,
+        "min_ms": near(250, rel=0.001),
+        "avg_ms": 1000.0,
+        "p50_ms": near(750, rel=0.001),
+        **dict.fromkeys(("p95_ms", "p99_ms", "p999_ms", "max_ms"), near(2000, rel=0.001)),
+        "client_share": 1 / 8,
+        "samples": 7,
         "verdict": "verified",
     }
-    assert lines[5].split()[:3] == ["all", "queries", "2,500"]
+    assert lines[5].split()[:3] == ["all", "queries", "1.40"]
     names = [line["query"] for line in csv.DictReader(io.StringIO(printed(several(), None, "csv")))]
     assert names == ["q", "u", "all queries"]
     assert json.loads(printed(queried(), None, "json"))["all_queries"] == []
@@ -387,10 +393,10 @@ def test_the_table_of_queries_reads_as_it_should(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     lines = lines_of(printed(queried(tuned=True), None, "table"))
 
-    assert lines[0].split() == ["First", "Min", "Avg", "p50", "p95", "p99", "Max", "Queries"]
-    assert lines[1].split() == ["Query", *["ms"] * 7, "/s", "Client", "Verdict"]
+    assert lines[0].split() == ["Queries", "First", "Min", "Avg", "p50", "p95", "p99", "Max"]
+    assert lines[1].split() == ["Query", "/s", *["ms"] * 7, "Client", "Verdict"]
     assert [" ".join(line.split()) for line in lines[3:5]] == [
-        "q 4,000 250 1,000 750 2,001 2,001 2,001 1.33 20.0% verified, tuned",
+        "q 1.33 4,000 250 1,000 750 2,001 2,001 2,001 20.0% verified, tuned",
         "u - - - - - - - - - not supported: no window functions",
     ]
 
@@ -402,7 +408,7 @@ def test_80_columns_show_least_mean_median_p95_p99_greatest_and_rate_of_every_qu
     asked.runs = [done.model_copy(update={"outcome": answered})]
     shown = printed(asked, None, "table")
 
-    assert lines_of(shown)[0].split() == ["Min", "Avg", "p50", "p95", "p99", "Max", "Queries"]
+    assert lines_of(shown)[0].split() == ["Queries", "Min", "Avg", "p50", "p95", "p99", "Max"]
     assert max(len(line) for line in table_of(shown)) <= 80
     assert "not shown in 80 columns: First ms, Client (see" in shown
 
@@ -429,7 +435,7 @@ def test_a_query_time_is_shown_with_three_significant_digits(seconds, shown, mon
     asked = queried()
     reports = (WorkerReport(index=0, queries=(times_of(first_s=seconds, waits_s=(seconds,)),)),)
     asked.runs = [run(outcome(*reports, queries=asked.runs[0].outcome.queries))]
-    first, _, average = lines_of(printed(asked, None, "table"))[3].split()[1:4]
+    first, _, average = lines_of(printed(asked, None, "table"))[3].split()[2:5]
 
     assert (first, average) == (shown, shown)
 
@@ -560,12 +566,12 @@ def test_csv_has_a_line_for_each_row():
     lines = list(csv.DictReader(io.StringIO(printed(queried(), None, "csv"))))
 
     assert [line["query"] for line in lines] == ["q", "u"]
-    assert lines[0]["wait_ms_avg"] == "1000.0"
-    assert lines[1]["wait_ms_avg"] == ""
+    assert lines[0]["avg_ms"] == "1000.0"
+    assert lines[1]["avg_ms"] == ""
 
 
 def test_csv_keeps_every_digit():
     shown = result([timed(math.pi)])
     (line,) = csv.DictReader(io.StringIO(printed(shown, None, "csv")))
 
-    assert float(line["rows_per_s_avg"]) == records_of(shown)[0]["rows_per_s_avg"]
+    assert float(line["rows_per_s"]) == records_of(shown)[0]["rows_per_s"]

@@ -1,0 +1,72 @@
+"""A figure is declared once: then it is in table, page, comparison, thresholds and exports."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.archive.export import exported
+from cli.compare.comparison import compared
+from cli.compare.sides import Side
+from cli.compare.tables import printed as compared_text
+from cli.compare.thresholds import Scope, checks_of, failures, parsed
+from cli.experiment.measures import is_measure, measures_of, unit_of
+from cli.page.build import page_of
+from cli.page.html import rendered
+from cli.page.sources import Sources
+from cli.reference import PARTS
+from cli.report.tables import printed
+from cli.results.metrics import InsertMetrics
+from cli.summary.build import summary_of
+from cli.summary.figures import FIGURES, Better, Figure, Unit
+from tests.unit.page import shown
+
+NAME = "rows_per_retry"
+
+
+@pytest.fixture(autouse=True)
+def declared(monkeypatch):
+    """Declare a figure, and what measures it."""
+    figure = Figure(
+        NAME, Unit.ROWS, "Rows per retry", "Rows for each batch that was sent again.",
+        Better.HIGHER, columns={"workers": 0}, compared=True, picture="Rows per retry",
+    )  # fmt: skip
+    monkeypatch.setitem(FIGURES, NAME, figure)
+    value = property(lambda metrics: metrics.rows / (metrics.retried + 1))
+    monkeypatch.setattr(InsertMetrics, NAME, value, raising=False)
+
+
+def test_it_is_in_every_form_of_a_result(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    result = shown.insert(counts=(1,))
+    value = summary_of(result).rows[0].figures[NAME].value
+
+    assert f"{value:,.0f}" in printed(result, None, "table")
+    assert "retry" in printed(result, None, "table").splitlines()[1]
+    (row,) = json.loads(printed(result, None, "json"))["rows"]
+    assert row[NAME] == value
+    assert NAME in printed(result, None, "csv").splitlines()[0].split(",")
+    for form in ("csv", "json", "openmetrics"):
+        assert NAME in exported([("id", result)], form)
+    assert "Rows per retry" in exported([("id", result)], "markdown")
+    assert "Rows per retry over workers" in rendered(page_of(Sources(shown.named([result]), ())))
+    assert f"`{NAME}`" in PARTS["figures"]()
+
+
+def test_it_is_compared_and_has_thresholds():
+    result = shown.insert(counts=(1,))
+    sides = [Side(((Path(name), result),)) for name in ("a", "b")]
+    assert "Rows per retry" in compared_text([compared(*sides)], "table", 100)
+
+    problems = []
+    texts = [f"{NAME} < 1e9", f"{NAME}_min < 1e9 at workers=1"]
+    thresholds = parsed(texts, Scope({"workers"}, workers=(1,), queries=()), problems)
+    assert problems == []
+    assert len(failures(tuple(checks_of(thresholds, summary_of(result))))) == 2
+
+
+def test_plans_and_documents_have_it():
+    found = measures_of([shown.insert(counts=(1,))])
+
+    assert found[NAME] > 0
+    assert (is_measure(NAME), unit_of(NAME)) == (True, "rows")
