@@ -16,7 +16,6 @@ from cli.summary.figures import FIGURES
 from cli.summary.verdicts import verdict_of
 from simulator.data.dataset import DatasetReader
 from simulator.errors import ConfigError, counted
-from simulator.protocol.spec import Kind
 
 _DAMAGES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What a damaged file raises where its figures are computed."""
@@ -103,14 +102,11 @@ def what_of(result: Result) -> str:
     if workers := options.get("workers"):
         words.append(f"w={_listed(workers)}")
     words += [f"stages={stages}" for stages in [options.get("stages")] if stages]
-    if result.kind is Kind.INSERT:
-        words += [f"batch={options.get('batch', 0)}"]
-        words += [f"steps={steps}" for steps in [options.get("steps")] if steps]
-    if result.kind is Kind.MIXED:
-        workers = [options.get(name, 0) for name in ("insert_workers", "query_workers")]
-        words += [f"w={'+'.join(map(str, workers))}", f"batch={options.get('batch', 0)}"]
-    if result.kind in (Kind.QUERY, Kind.MIXED) and options.get("queries"):
-        asked = options["queries"]
+    of_mixed = [options[name] for name in ("insert_workers", "query_workers") if name in options]
+    words += [f"w={'+'.join(map(str, of_mixed))}"] if of_mixed else []
+    words += [f"batch={options.get('batch', 0)}"] if result.kind.writes else []
+    words += [f"steps={steps}" for steps in [options.get("steps")] if steps]
+    if asked := result.kind.asks and options.get("queries"):
         words.append(asked[0] if len(asked) == 1 else counted(len(asked), "query"))
     return " ".join(map(str, words))
 

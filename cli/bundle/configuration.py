@@ -9,7 +9,6 @@ import yaml
 
 from cli.input.parameters import instant
 from cli.results.result import Result
-from simulator.protocol.spec import Kind
 from simulator.redaction import HIDDEN
 
 FILE = "config.yaml"
@@ -64,7 +63,7 @@ class Targets:
             return []
         words = [*_without(result.command, _REPLACED)]
         found = [words[0], "--config", FILE, "--target", self._names[path], *words[1:]]
-        if result.kind is Kind.INSERT and not {*_START} & {*words}:
+        if result.kind.writes and not result.kind.asks and not {*_START} & {*words}:
             found += ["--start-time", instant(result.dataset.start_ms)]
         return found
 

@@ -13,7 +13,6 @@ from cli.results import result_files
 from cli.results.result import Result
 from cli.summary.verdicts import verdict_of
 from simulator.errors import ConfigError
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
 
 
@@ -66,7 +65,7 @@ def gathered(folder: Path, names: Sequence[str]) -> Published:
 
 def _insert_of(path: Path, result: Result) -> dict[Path, Result]:
     """Return the insert whose rows were asked about, if it is in the folder of the result."""
-    if result.kind is Kind.INSERT:
+    if result.kind.writes and not result.kind.asks:
         return {}
     for file, insert in result_files.inserts(path.parent, result.target):
         if insert.manifest and insert.manifest.dataset == result.dataset:

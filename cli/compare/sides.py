@@ -12,7 +12,6 @@ from cli.summary.figures import Measurement
 from cli.summary.rows import Place, Subject
 from simulator.data.workloads import workload_class
 from simulator.errors import ConfigError
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
 
 _VARIES = frozenset({"start_ms", "timeout_s", "workers"})
@@ -107,8 +106,8 @@ def _repeated(paths: Sequence[Path]) -> Iterator[str]:
 
 
 def _unusable(result: Result) -> Iterator[str]:
-    if result.kind is Kind.VERIFY:
-        yield "is the result of `verify`, which has no figures; name results of insert or query"
+    if not subject_of(result).figures:
+        yield f"is the result of `{result.kind}`, which has no figures; name those of others"
         return
     verdicts = [run.outcome.verdict for run in result.runs]
     if any(verdict and verdict.status is Status.MISMATCH for verdict in verdicts):
@@ -139,9 +138,8 @@ def _data(result: Result) -> dict[str, Any]:
         for name, field in workload_class(dataset.workload).params_model.model_fields.items()
         if not field.is_required()
     }
-    asks = result.kind in (Kind.QUERY, Kind.MIXED)
     parted = next((name for name in _ROWS_OF if result.configuration.get(name)), "")
-    rows = {"the number of rows": dataset.rows} if asks else {}
+    rows = {"the number of rows": dataset.rows} if result.kind.asks else {}
     return {
         "a row": _ROWS_OF.get(parted, "a worker count"),
         "the workload": f"{dataset.workload}, version {dataset.workload_version}",

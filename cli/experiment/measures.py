@@ -79,7 +79,7 @@ def measures_of(results: Iterable[Result]) -> dict[str, float]:
     found: dict[str, float] = {}
     right = True
     for result in results:
-        found |= _inserted(result) if result.kind is Kind.INSERT else _of_rows(result)
+        found |= _of_rows(result) if result.kind.asks else _inserted(result)
         right = right and result.exit_code == 0
     return {**found, "verified": float(right)} if found else {}
 
@@ -117,7 +117,7 @@ def _used(found: Resources) -> Mapping[str, float]:
 
 def _of_rows(result: Result) -> Mapping[str, float]:
     """Return the measures of each query, and of a mixed load's inserts and queries together."""
-    summary, is_mixed = summary_of(result), result.kind is Kind.MIXED
+    summary, is_mixed = summary_of(result), result.kind.writes
     return {
         f"{_MIXED if is_mixed else ''}{name} {row.place.name}": figure.value
         for row in (summary.every if is_mixed else summary.rows)

@@ -1,16 +1,17 @@
 """Results and reproductions -> the page of them."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from cli.page import courses, inserts, mixed, queries, reproductions
-from cli.page.content import Page
+from cli.page.content import Page, Section
 from cli.page.details import detail_of, verdict_of
 from cli.page.measured import Measured, measured
 from cli.page.overview import cards_of, overview_of, worst_of
 from cli.page.sources import Sources
 from simulator import __version__
 from simulator.errors import counted
+from simulator.protocol.spec import Kind
 
 
 def page_of(given: Sources) -> Page:
@@ -27,14 +28,31 @@ def page_of(given: Sources) -> Page:
         overview=overview_of(found),
         sections=[
             *(reproductions.section_of(index, record) for index, record in enumerate(records)),
-            *inserts.sections_of(found),
-            *queries.sections_of(found),
-            *mixed.sections_of(found),
+            *_sections(found),
             *courses.courses_of(found),
         ],
         details=[detail_of(each) for each in found],
         program=__version__,
     )
+
+
+_SECTIONS: Mapping[Kind, Callable[[str, Sequence[Measured]], Section]] = {
+    Kind.INSERT: inserts.section,
+    Kind.QUERY: queries.section,
+    Kind.MIXED: mixed.section,
+}
+"""Kind of results -> what equal ones show side by side."""
+
+
+def _sections(found: Sequence[Measured]) -> Iterator[Section]:
+    """Yield a section for each workload and kind of sweep."""
+    groups: dict[tuple[str, ...], list[Measured]] = defaultdict(list)
+    for each in found:
+        if each.result.kind in _SECTIONS and any(row.figures for row in each.summary.rows):
+            groups[each.group].append(each)
+    for number, group in enumerate(groups.values()):
+        kind = group[0].result.kind
+        yield _SECTIONS[kind](f"{kind}-{number}", group)
 
 
 def _title(found: Sequence[Measured], given: Sources) -> str:

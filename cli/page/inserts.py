@@ -1,6 +1,5 @@
 """Pictures of inserts: rate, latency, client share and size, of several results side by side."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from hdrh.histogram import HdrHistogram
@@ -16,7 +15,6 @@ from cli.summary.build import on_disk_of
 from cli.summary.figures import FIGURES, spread_of
 from cli.summary.rows import OnDisk, Row
 from simulator.load.meter import merged_histogram
-from simulator.protocol.spec import Kind
 
 _PER_DECADE = 12
 """Points of a distribution for each further nine."""
@@ -29,20 +27,11 @@ _LAST = {
 _PERCENTILES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
-def sections_of(found: Sequence[Measured]) -> Iterator[Section]:
-    """Yield a section for each workload, and each kind of sweep."""
-    groups: dict[tuple[str, ...], list[Measured]] = defaultdict(list)
-    for each in found:
-        if each.result.kind is Kind.INSERT and any(row.figures for row in each.summary.rows):
-            groups[each.group].append(each)
-    for index, group in enumerate(groups.values()):
-        subject, workload = group[0].summary.subject.name, group[0].result.dataset.workload
-        yield Section(
-            id=f"insert-{index}",
-            title=f"Inserts {_OVER[subject]}, workload {workload}",
-            notes=_notes(group),
-            pictures=[*_pictures(f"insert-{index}", subject, group)],
-        )
+def section(name: str, group: Sequence[Measured]) -> Section:
+    """Return what equal sweeps over workers, levels or stages show side by side."""
+    subject, workload = group[0].summary.subject.name, group[0].result.dataset.workload
+    title = f"Inserts {_OVER[subject]}, workload {workload}"
+    return Section(name, title, _notes(group), [*_pictures(name, subject, group)])
 
 
 def _notes(group: Sequence[Measured]) -> list[str]:

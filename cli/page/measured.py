@@ -126,12 +126,9 @@ def _summary(path: Path, result: Result) -> Summary:
 
 
 def _group(result: Result) -> tuple[str, ...]:
-    if result.kind is Kind.INSERT:
-        about = "by fill level" if result.configuration.get("steps") else ""
-    else:
-        about = "ramp" if any(run.outcome.ramps for run in result.runs) else ""
-    if result.configuration.get("stages"):
-        about = "by stage"
+    about = "by fill level" if result.configuration.get("steps") else ""
+    about = "ramp" if any(run.outcome.ramps for run in result.runs) else about
+    about = "by stage" if result.configuration.get("stages") else about
     return result.kind.value, result.dataset.workload, about
 
 

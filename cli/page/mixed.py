@@ -1,12 +1,10 @@
 """Pictures of mixed loads: the latency of inserts beside the waits of the queries, and rates."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from cli.page.content import Section
 from cli.page.measured import Measured
 from cli.page.pictures import Over, Ranges, chunks, over, ranges
-from simulator.protocol.spec import Kind
 
 _LATENCIES = Ranges(
     "p50_ms", "p99_ms", "Latency of inserts, wait of queries",
@@ -16,18 +14,13 @@ _LATENCIES = Ranges(
 _RATE = Over("rows_per_s", "Rows per second beside queries")
 
 
-def sections_of(found: Sequence[Measured]) -> Iterator[Section]:
-    """Yield a section for each workload that had a mixed load."""
-    groups: dict[tuple[str, ...], list[Measured]] = defaultdict(list)
-    for each in found:
-        if each.result.kind is Kind.MIXED and any(row.figures for row in each.summary.rows):
-            groups[each.group].append(each)
-    for index, group in enumerate(groups.values()):
-        title = f"Inserts beside queries, workload {group[0].result.dataset.workload}"
-        shown = [(each, [row for row in each.summary.rows if row.figures]) for each in group]
-        pictures = []
-        for name, some in chunks(shown, f"mixed-{index}"):
-            inserts = [(each, [row for row in rows if row.place.load]) for each, rows in some]
-            pictures += [ranges(f"{name}-latency", _LATENCIES, some)]
-            pictures += [over(f"{name}-rate", _RATE, inserts)]
-        yield Section(f"mixed-{index}", title, (), pictures)
+def section(name: str, group: Sequence[Measured]) -> Section:
+    """Return what equal mixed loads show side by side."""
+    title = f"Inserts beside queries, workload {group[0].result.dataset.workload}"
+    shown = [(each, [row for row in each.summary.rows if row.figures]) for each in group]
+    pictures = []
+    for part, some in chunks(shown, name):
+        inserts = [(each, [row for row in rows if row.place.load]) for each, rows in some]
+        pictures += [ranges(f"{part}-latency", _LATENCIES, some)]
+        pictures += [over(f"{part}-rate", _RATE, inserts)]
+    return Section(name, title, (), pictures)

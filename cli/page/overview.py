@@ -9,7 +9,6 @@ from cli.page.pictures import figure_text, spread_text
 from cli.summary.build import on_disk_of
 from cli.summary.figures import FIGURES, Measurement
 from simulator.errors import counted
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status
 
 MOST_CARDS = 8
@@ -45,7 +44,7 @@ def _card(each: Measured) -> Card:
     row, colour = each.summary.headline, each.style.colour
     if not row:
         checks = len(each.summary.rows)
-        is_check = each.result.kind is Kind.VERIFY
+        is_check = each.summary.subject.name == "check"
         value, unit = (
             (f"{checks:,}", "checks" if checks != 1 else "check") if is_check else ("-", "")
         )

@@ -13,27 +13,19 @@ from cli.report.numbers import significant
 from cli.summary.rows import Row
 from simulator.errors import counted
 from simulator.protocol.events import QueryRamp, RampStep
-from simulator.protocol.spec import Kind
 
 _RATE = Over("queries_per_s", "Queries per second")
 _MOST_TYPES = 24
 """More query types are drawn in several pictures."""
 
 
-def sections_of(found: Sequence[Measured]) -> Iterator[Section]:
-    """Yield a section for each workload that was queried."""
-    groups: dict[tuple[str, ...], list[Measured]] = defaultdict(list)
-    for each in found:
-        if each.result.kind is Kind.QUERY and any(row.figures for row in each.summary.rows):
-            groups[each.group].append(each)
-    for index, group in enumerate(groups.values()):
-        prefix, workload = f"query-{index}", group[0].result.dataset.workload
-        if any(_ramps(each) for each in group):
-            title, pictures = f"Query ramps, workload {workload}", [*_all_ramps(prefix, group)]
-        else:
-            title = f"Queries, workload {workload}"
-            pictures = [*_waits(prefix, group), *_rates(prefix, group), *_clients(prefix, group)]
-        yield Section(prefix, title, (), pictures)
+def section(name: str, group: Sequence[Measured]) -> Section:
+    """Return what equal sweeps of queries, or ramps, show side by side."""
+    workload = group[0].result.dataset.workload
+    if any(_ramps(each) for each in group):
+        return Section(name, f"Query ramps, workload {workload}", (), [*_all_ramps(name, group)])
+    pictures = [*_waits(name, group), *_rates(name, group), *_clients(name, group)]
+    return Section(name, f"Queries, workload {workload}", (), pictures)
 
 
 def _rows(each: Measured, workers: int) -> list[Row]:

@@ -15,7 +15,6 @@ from cli.summary.build import on_disk_of, summary_of
 from cli.summary.rows import OnDisk
 from simulator.data.walks import Precision
 from simulator.errors import counted
-from simulator.protocol.spec import Kind
 from simulator.protocol.verdict import Status, Verdict
 
 _DRAWN = {
@@ -85,7 +84,7 @@ def facts_of(result: Result) -> Iterator[tuple[str, str]]:
 
 def _reference_rates(result: Result) -> Iterator[str]:
     """Yield the rates by the formula of the published benchmark that this tool reproduces."""
-    if result.kind is not Kind.INSERT:
+    if result.kind.asks:
         return
     rates = ((row.place, row.value("rows_per_s_reference")) for row in summary_of(result).rows)
     found = [f"{rate:,.0f} ({place})" for place, rate in rates if rate is not None]
@@ -145,12 +144,12 @@ def _warmup(result: Result) -> Iterator[str]:
     rows = sum(run.metrics.warmup_rows for run in result.runs if run.metrics)
     workers = [worker for run in result.runs for worker in run.outcome.workers]
     runs = sum(each.warmup_runs for worker in workers for each in worker.queries)
-    if result.kind is Kind.INSERT:
+    if not result.kind.asks:
         yield (
             f"{length_s:g} s before each run is measured: {counted(rows, 'row')} in all, stored and"
             " verified, and left out of every figure above"
         )
-    elif result.kind is Kind.MIXED:
+    elif result.kind.writes:
         yield (
             f"{length_s:g} s before each run is measured: {counted(rows, 'row')} and"
             f" {counted(runs, 'query')} in all, verified, and left out of every figure above but"
@@ -166,7 +165,7 @@ def _warmup(result: Result) -> Iterator[str]:
 def _together(result: Result) -> Iterator[str]:
     """Yield for how much of the time all workers were sending, and how even they were."""
     shown = []
-    for row in summary_of(result).rows if result.kind is Kind.INSERT else ():
+    for row in () if result.kind.asks else summary_of(result).rows:
         if "overlap" in row.figures and "evenness" in row.figures:
             overlap, evenness = row.figures["overlap"].value, row.figures["evenness"].value
             at = f"level {row.place.level:,}: " if row.place.level is not None else ""

@@ -24,7 +24,6 @@ from cli.results.result import Result
 from cli.summary.build import summary_of
 from cli.summary.figures import FIGURES, Unit, unit_of
 from cli.summary.rows import Row, Subject, Summary
-from simulator.protocol.spec import Kind
 
 FORMATS = ("table", "json", "csv")
 
@@ -132,7 +131,7 @@ def _step_rows(result: Result) -> int:
 def _table(result: Result, path: Path | None, width: int, *, plotted: bool) -> str:
     out = io.StringIO()
     console = Console(file=out, width=width, highlight=False, markup=False, color_system=None)
-    if result.kind is Kind.INSERT and result.configuration.get("steps"):
+    if result.configuration.get("steps"):
         console.print(f"Stepsize: {_step_rows(result)}")
     summary = summary_of(result)
     columns, dropped = _fitting(console, summary)

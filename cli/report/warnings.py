@@ -12,7 +12,6 @@ from cli.summary.build import summary_of
 from cli.summary.figures import spread_of
 from simulator.data.workloads.file import File, FileParams
 from simulator.errors import counted
-from simulator.protocol.spec import Kind
 
 CLIENT_BOUND = 0.5
 """From this client share on, a run is within half of what the client alone can do."""
@@ -35,12 +34,10 @@ def warnings_of(result: Result) -> list[str]:
         )
     if result.kind.writes:
         found += _insert_warnings(result)
-    if result.kind is Kind.QUERY:
+    if result.kind.asks:
         found += _query_warnings(result)
-        for workers in dict.fromkeys(run.workers for run in result.runs):
-            found += _shared_cores(result, workers)
-    if result.kind is Kind.MIXED:
-        found += [*_query_warnings(result), *_mixed_warnings(result)]
+    if result.kind.writes and result.kind.asks:
+        found += _mixed_warnings(result)
     return list(dict.fromkeys(found))
 
 
@@ -187,7 +184,7 @@ def _shared_cores(result: Result, workers: int) -> Iterator[str]:
 
 
 def _of_the_runs(result: Result, at: str, runs: Sequence[InsertMetrics]) -> Iterator[str]:
-    option = "--insert-rate" if result.kind is Kind.MIXED else "--rate"
+    option = "--insert-rate" if result.kind.asks else "--rate"
     rate = float(result.configuration.get(option.strip("-").replace("-", "_"), 0))
     rates = [run.rows_per_s for run in runs]
     spread = spread_of(rates) or 0.0

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from cli.experiment.engine import Measured
 from cli.experiment.items import Item
 from cli.results.result import Result
-from simulator.protocol.spec import Kind
 
 
 def in_memory(measured: Sequence[tuple[Item, Measured]]) -> dict[str, str]:
@@ -36,7 +35,7 @@ def caches(measured: Sequence[tuple[Item, Measured]]) -> dict[str, int]:
 
 def _sizes(result: Result) -> Iterator[tuple[int, int, str]]:
     """Yield the size of the tables after each insert, and the memory that might hold them."""
-    for run in result.runs if result.kind is Kind.INSERT else ():
+    for run in () if result.kind.asks else result.runs:
         size, server = run.outcome.size_bytes, run.outcome.server
         if size is None or server is None:
             continue

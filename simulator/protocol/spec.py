@@ -51,6 +51,11 @@ class Kind(StrEnum):
         """Whether a run of this kind leaves rows in the tables."""
         return self in (Kind.INSERT, Kind.MIXED)
 
+    @property
+    def asks(self) -> bool:
+        """Whether a run of this kind times queries."""
+        return self in (Kind.QUERY, Kind.MIXED)
+
 
 class Insert(BaseModel):
     """The task of a worker that writes rows: prefill before the barrier, timed rows after it."""
