@@ -143,7 +143,7 @@ def test_a_sender_pauses_between_its_stages(rate):
     first, last = measured
     assert 0 <= first.started_s < 1
     assert 2 <= last.started_s < 3
-    assert 0 < sender.inactive_ns / S < 2
+    assert 0 < sender.spent.inactive_ns / S < 2
     assert merged_histogram([last.latency]).get_total_count() == last.count
 
 
@@ -153,8 +153,8 @@ def test_batches_in_flight_are_acknowledged_before_a_pause():
     sender = Sender(database, reader(), threading.Event())
     sender.start(stages=stages)
     seen = []
-    waited = sender._end_all
-    sender._end_all = lambda: (waited(), seen.append((len(sender._window), sender.meter.rows)))
+    delivery, waited = sender.delivery, sender.delivery.end_all
+    delivery.end_all = lambda: (waited(), seen.append((len(delivery._window), sender.meter.rows)))
     sender.insert([lane_range(1, 0, 2000)], BATCH, 10, *paces_of(stages, 1))
 
     assert seen[0] == (0, 0)  # before its first stage
