@@ -190,11 +190,12 @@ def _scope(sweep: Sweep, planned: Sequence[PlannedRun]) -> Scope:
     if first.kind is Kind.MIXED:
         names = (INSERTS, *query_names(tuple(first.load.queries)))
         return Scope({"load"}, workers=(), queries=names)
-    active = {stage.workers for stage in first.stages}
+    active = {stage.workers for stage in first.clocking.stages}
     queries: tuple[str, ...] = ()
     if first.kind is Kind.QUERY:
         names = query_names(tuple(first.load.queries))
-        staged = (name_in_stage(n, i) for n in first.load.queries for i in range(len(first.stages)))
+        stages = range(len(first.clocking.stages))
+        staged = (name_in_stage(n, i) for n in first.load.queries for i in stages)
         queries = (*names, *staged)
     return Scope(
         {summary_of(sweep.result).subject},

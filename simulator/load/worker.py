@@ -22,7 +22,7 @@ from simulator.load.client import CollectorClient
 from simulator.load.connection import Stopped, connected
 from simulator.load.failures import Failures
 from simulator.load.meter import Durations, Meter
-from simulator.load.pace import Pace, paces_of
+from simulator.load.pace import paces_of
 from simulator.load.portions import fold_portions
 from simulator.load.records import RecordReader
 from simulator.load.sender import Sender
@@ -258,15 +258,13 @@ class Worker:
         """Wait for all, and write the timed rows: those of files or records, if there are any."""
         spec = self._spec
         self._wait_for_all(spec.barrier)
-        sender.start(spec.warmup_s, self._run_clock.start, spec.stages)
+        clocking, writers = spec.clocking, len(spec.inserts)
+        sender.start(clocking.warmup_s, self._run_clock.start, clocking.stages)
         self._timed = True
         mode = self._database.insert_mode(spec.batch_rows)
-        writers = len(spec.inserts)
+        # Those that write come first.
+        paces = paces_of(clocking, self._index, writers, clocking.rows_per_s)
         try:
-            turn = self._index / writers  # those that write come first
-            paces = [Pace(spec.rate_rows_per_s / writers, turn, spec.duration_s)]
-            if spec.stages:
-                paces = paces_of(spec.stages, self._index, spec.rate_rows_per_s)
             if files:
                 sender.insert_files(files)
             elif records:
@@ -287,37 +285,32 @@ class Worker:
                 self._ask_one_by_one(task, session)
 
     def _ask_one_by_one(self, task: Ask, session: Session) -> None:
-        load, stages = self._spec.load, self._spec.stages
+        clocking, report = self._spec.clocking, self._client.answers
         for name, asker in self._askers(task, session):
             self._waits = asker.waits
-            if stages:
-                asker.warm(self._stop, self._client.answers)
+            if clocking.stages:
+                asker.warm(self._stop, report)
             if not self._wait_for_all(name):
                 continue
             if not self._run_clock.is_started:
                 self._run_clock.start()
-            if stages:
-                paces = paces_of(stages, self._index)
-                report = self._client.answers
-                self._queries.append(
-                    asker.ask_in_stages(
-                        self._stop, report, stages, paces, self._run_clock.instant_s
-                    )
-                )
-                continue
-            over = partial(self._is_over, name) if load.ramp else None
-            times = asker.ask(self._stop, load.duration_s, self._client.answers, over)
+            if clocking.stages:
+                instant_s = self._run_clock.instant_s
+                times = asker.ask_in_stages(self._stop, report, clocking, self._index, instant_s)
+            else:
+                over = partial(self._is_over, name) if self._spec.load.ramp else None
+                times = asker.ask(self._stop, clocking.duration_s, report, over)
             self._queries.append(times)
         self._run_clock.stop()
 
     def _ask_in_turn(self, task: Ask, session: Session) -> None:
         """Ask all queries once; then wait for all workers, and ask them in turn for a time."""
-        load, report = self._spec.load, self._client.answers
+        clocking, report = self._spec.clocking, self._client.answers
         askers = [asker for _, asker in self._askers(task, session)]
         for asker in askers:
             asker.ask_first(self._stop, report)
-        pace = Pace(load.rate_per_s / task.every, task.place / task.every, load.duration_s)
-        turns = Turns(askers, pace, task.place, load.warmup_s, self._run_clock.start)
+        (pace,) = paces_of(clocking, task.place, task.every, clocking.queries_per_s)
+        turns = Turns(askers, pace, task.place, clocking.warmup_s, self._run_clock.start)
         self._waits = turns.waits
         self._wait_for_all(self._spec.barrier)
         turns.ask(self._stop, report)
@@ -330,7 +323,7 @@ class Worker:
         for name in self._database.answered(types, load.queries):
             asker = Asker(
                 self._database, session, name, types[name], task,
-                text=load.queries[name], warmup_s=load.warmup_s,
+                text=load.queries[name], warmup_s=self._spec.clocking.warmup_s,
             )  # fmt: skip
             yield name, asker
 
